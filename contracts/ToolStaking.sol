@@ -1,0 +1,348 @@
+// SPDX-License-Identifier: MIT
+pragma solidity 0.8.37;
+
+import {AccessManaged} from "@openzeppelin/contracts/access/manager/AccessManaged.sol";
+import {Math} from "@openzeppelin/contracts/utils/math/Math.sol";
+import {SafeCast} from "@openzeppelin/contracts/utils/math/SafeCast.sol";
+import {SafeERC20} from "@openzeppelin/contracts/token/ERC20/utils/SafeERC20.sol";
+import {Credits} from "./Credits.sol";
+import {IToolStaking} from "./interfaces/IToolStaking.sol";
+import {IUSDC} from "./interfaces/IUSDC.sol";
+import {ToolId} from "./libraries/ToolId.sol";
+
+/// @title ToolStaking
+/// @notice See IToolStaking.
+contract ToolStaking is IToolStaking, Credits, AccessManaged {
+    using SafeCast for uint256;
+    using SafeERC20 for IUSDC;
+
+    /// @inheritdoc IToolStaking
+    uint256 public constant WITHDRAWAL_DELAY = 7 days;
+
+    /// @inheritdoc IToolStaking
+    uint256 public constant SLASH_DELAY = 3 days;
+
+    /// @inheritdoc IToolStaking
+    uint256 public constant SLASH_WINDOW = 4 days;
+
+    /// @inheritdoc IToolStaking
+    uint256 public constant MAX_FREEZE = 14 days;
+
+    /// @inheritdoc IToolStaking
+    uint256 public constant MAX_REFUNDS = 200;
+
+    /// @inheritdoc IToolStaking
+    address public immutable insurance;
+
+    Parameters private _parameters;
+    mapping(bytes16 toolId => Tool) private _tools;
+    mapping(bytes16 toolId => Slash) private _slashes;
+
+    /// @dev Tool and evidence of every executed slash, hashed together.
+    mapping(bytes32 caseHash => bool) private _judged;
+
+    modifier onlyOwner(bytes16 toolId) {
+        _checkOwner(toolId);
+        _;
+    }
+
+    /// @param authority The AccessManager that holds the roles.
+    /// @param usdc_ The token.
+    /// @param insurance_ Who gets what is left of a slash.
+    constructor(address authority, IUSDC usdc_, address insurance_) Credits(usdc_) AccessManaged(authority) {
+        if (insurance_ == address(0)) revert InvalidRecipient(insurance_);
+        insurance = insurance_;
+        _setParameters(Parameters({minimumStake: 10e6, stakeMultiplier: 100, bountyBps: 1000}));
+    }
+
+    /// @inheritdoc IToolStaking
+    function list(
+        bytes32 salt,
+        uint256 price,
+        address payout_,
+        uint256 amount
+    ) external nonReentrant returns (bytes16 toolId) {
+        toolId = ToolId.derive(msg.sender, salt);
+        Tool storage listing = _tools[toolId];
+        if (listing.owner != address(0)) revert ToolAlreadyListed(toolId);
+        _checkStake(amount, price);
+        listing.owner = msg.sender;
+        emit ToolListed(toolId, msg.sender, salt);
+        _setPrice(toolId, price);
+        _setPayout(toolId, payout_);
+        _deposit(toolId, amount);
+    }
+
+    /// @inheritdoc IToolStaking
+    function setPrice(bytes16 toolId, uint256 price) external onlyOwner(toolId) {
+        Tool storage listing = _tools[toolId];
+        if (price > listing.price) _checkStake(listing.stake, price);
+        _setPrice(toolId, price);
+    }
+
+    /// @inheritdoc IToolStaking
+    function setPayout(bytes16 toolId, address payout_) external onlyOwner(toolId) {
+        _setPayout(toolId, payout_);
+    }
+
+    /// @inheritdoc IToolStaking
+    function transferOwnership(bytes16 toolId, address newOwner) external onlyOwner(toolId) {
+        _tools[toolId].pendingOwner = newOwner;
+        emit OwnershipTransferStarted(toolId, msg.sender, newOwner);
+    }
+
+    /// @inheritdoc IToolStaking
+    function acceptOwnership(bytes16 toolId) external {
+        Tool storage listing = _tools[toolId];
+        if (msg.sender != listing.pendingOwner) revert NotPendingOwner(msg.sender, listing.pendingOwner);
+        emit OwnershipTransferred(toolId, listing.owner, msg.sender);
+        listing.owner = msg.sender;
+        listing.pendingOwner = address(0);
+    }
+
+    /// @inheritdoc IToolStaking
+    function stake(bytes16 toolId, uint256 amount) external nonReentrant {
+        if (_tools[toolId].owner == address(0)) revert ToolNotListed(toolId);
+        if (amount == 0) revert ZeroAmount();
+        _deposit(toolId, amount);
+    }
+
+    /// @inheritdoc IToolStaking
+    function requestWithdrawal(bytes16 toolId, uint256 amount) external onlyOwner(toolId) {
+        Tool storage listing = _tools[toolId];
+        if (amount == 0) revert ZeroAmount();
+        if (listing.readyAt != 0) revert WithdrawalPending(listing.withdrawing, listing.readyAt);
+        if (amount > listing.stake) revert WithdrawalExceedsStake(amount, listing.stake);
+        uint256 readyAt = block.timestamp + WITHDRAWAL_DELAY;
+        listing.stake -= amount.toUint48();
+        listing.withdrawing = amount.toUint48();
+        listing.readyAt = readyAt.toUint48();
+        emit WithdrawalRequested(toolId, amount, readyAt);
+    }
+
+    /// @inheritdoc IToolStaking
+    function cancelWithdrawal(bytes16 toolId) external onlyOwner(toolId) {
+        uint256 amount = _endWithdrawal(toolId);
+        _tools[toolId].stake += amount.toUint48();
+        emit WithdrawalCancelled(toolId, amount);
+    }
+
+    /// @inheritdoc IToolStaking
+    function withdraw(bytes16 toolId, address to) external nonReentrant onlyOwner(toolId) returns (uint256 amount) {
+        // The token would accept this contract as a recipient, and the money would belong to nobody.
+        if (to == address(this)) revert InvalidRecipient(to);
+        uint256 readyAt = _tools[toolId].readyAt;
+        if (block.timestamp < readyAt) revert WithdrawalNotReady(block.timestamp, readyAt);
+        uint256 frozenUntil = Math.min(_slashes[toolId].expiresAt, readyAt + MAX_FREEZE);
+        if (block.timestamp < frozenUntil) revert WithdrawalFrozen(block.timestamp, frozenUntil);
+        amount = _endWithdrawal(toolId);
+        emit Withdrawn(toolId, to, amount);
+        usdc.safeTransfer(to, amount);
+    }
+
+    /// @inheritdoc IToolStaking
+    function proposeSlash(bytes16 toolId, SlashTerms calldata terms) external restricted {
+        uint256 pendingUntil = _slashes[toolId].expiresAt;
+        if (block.timestamp < pendingUntil) revert SlashPending(toolId, pendingUntil);
+        if (terms.amount == 0) revert ZeroAmount();
+        if (terms.amount > _slashable(toolId)) revert SlashExceedsStake(terms.amount, _slashable(toolId));
+        if (_judged[_caseHash(toolId, terms)]) revert EvidenceAlreadyUsed(toolId, terms.evidenceHash);
+        _checkTerms(terms);
+        uint256 executableAt = block.timestamp + SLASH_DELAY;
+        uint256 expiresAt = executableAt + SLASH_WINDOW;
+        _slashes[toolId] = Slash(_hashTerms(terms), executableAt.toUint48(), expiresAt.toUint48());
+        emit SlashProposed(toolId, terms, executableAt, expiresAt);
+    }
+
+    /// @inheritdoc IToolStaking
+    function executeSlash(bytes16 toolId, SlashTerms calldata terms) external restricted {
+        Slash memory slash = _slashes[toolId];
+        if (slash.expiresAt == 0) revert NoSlash(toolId);
+        if (_hashTerms(terms) != slash.termsHash) revert SlashTermsMismatch(_hashTerms(terms), slash.termsHash);
+        if (block.timestamp < slash.executableAt) revert SlashNotReady(block.timestamp, slash.executableAt);
+        if (block.timestamp >= slash.expiresAt) revert SlashExpired(block.timestamp, slash.expiresAt);
+        delete _slashes[toolId];
+        _judged[_caseHash(toolId, terms)] = true;
+
+        uint256 slashed = _takeStake(toolId, terms.amount);
+        uint256 refunded = _creditRefunds(toolId, terms.refunds);
+        if (refunded > slashed) revert RefundsExceedSlash(refunded, slashed);
+        uint256 bounty;
+        if (terms.reporter != address(0)) {
+            // Rounded down, in favour of the insurance account.
+            bounty = Math.min((slashed * _parameters.bountyBps) / 10_000, slashed - refunded);
+            _credit(terms.reporter, bounty);
+        }
+        uint256 remainder = slashed - refunded - bounty;
+        _credit(insurance, remainder);
+        emit Slashed(toolId, terms.evidenceHash, slashed, refunded, bounty, remainder);
+    }
+
+    /// @inheritdoc IToolStaking
+    function dismissSlash(bytes16 toolId) external restricted {
+        _dropSlash(toolId);
+    }
+
+    /// @inheritdoc IToolStaking
+    function vetoSlash(bytes16 toolId) external restricted {
+        _dropSlash(toolId);
+    }
+
+    /// @inheritdoc IToolStaking
+    function setParameters(Parameters calldata newParameters) external restricted {
+        _setParameters(newParameters);
+    }
+
+    /// @inheritdoc IToolStaking
+    function parameters() external view returns (Parameters memory) {
+        return _parameters;
+    }
+
+    /// @inheritdoc IToolStaking
+    function tool(bytes16 toolId) external view returns (Tool memory) {
+        return _tools[toolId];
+    }
+
+    /// @inheritdoc IToolStaking
+    function slashOf(bytes16 toolId) external view returns (Slash memory) {
+        return _slashes[toolId];
+    }
+
+    /// @inheritdoc IToolStaking
+    function toolIdOf(address owner, bytes32 salt) external pure returns (bytes16) {
+        return ToolId.derive(owner, salt);
+    }
+
+    /// @inheritdoc IToolStaking
+    function payees(bytes16[] calldata toolIds) external view returns (address[] memory result) {
+        result = new address[](toolIds.length);
+        Parameters memory current = _parameters;
+        for (uint256 i = 0; i < toolIds.length; ++i) {
+            result[i] = _payee(toolIds[i], current);
+        }
+    }
+
+    /// @inheritdoc IToolStaking
+    function payee(bytes16 toolId) external view returns (address) {
+        return _payee(toolId, _parameters);
+    }
+
+    /// @inheritdoc IToolStaking
+    function requiredStake(uint256 price) public view returns (uint256) {
+        return _requiredStake(price, _parameters);
+    }
+
+    /// @dev The parameters are passed in, so that a batch of tools reads them once.
+    function _payee(bytes16 toolId, Parameters memory current) private view returns (address) {
+        Tool storage listing = _tools[toolId];
+        // An unlisted tool has no stake, and every price needs some.
+        return listing.stake < _requiredStake(listing.price, current) ? address(0) : listing.payout;
+    }
+
+    function _requiredStake(uint256 price, Parameters memory current) private pure returns (uint256) {
+        return Math.max(current.minimumStake, price * current.stakeMultiplier);
+    }
+
+    function _checkOwner(bytes16 toolId) private view {
+        address owner = _tools[toolId].owner;
+        if (owner == address(0)) revert ToolNotListed(toolId);
+        if (msg.sender != owner) revert NotOwner(msg.sender, owner);
+    }
+
+    function _checkStake(uint256 amount, uint256 price) private view {
+        uint256 required = requiredStake(price);
+        if (amount < required) revert StakeTooLow(amount, required);
+    }
+
+    function _setPrice(bytes16 toolId, uint256 price) private {
+        _tools[toolId].price = price.toUint48();
+        emit PriceSet(toolId, price);
+    }
+
+    function _setPayout(bytes16 toolId, address payout_) private {
+        if (payout_ == address(0)) revert InvalidPayout(payout_);
+        _tools[toolId].payout = payout_;
+        emit PayoutSet(toolId, payout_);
+    }
+
+    function _deposit(bytes16 toolId, uint256 amount) private {
+        uint48 newStake = (_tools[toolId].stake + amount).toUint48();
+        _tools[toolId].stake = newStake;
+        emit Staked(toolId, msg.sender, amount, newStake);
+        usdc.safeTransferFrom(msg.sender, address(this), amount);
+    }
+
+    /// @dev Clears the request and returns its amount, which can be zero: a slash may have taken it all.
+    function _endWithdrawal(bytes16 toolId) private returns (uint256 amount) {
+        Tool storage listing = _tools[toolId];
+        if (listing.readyAt == 0) revert NoWithdrawal(toolId);
+        amount = listing.withdrawing;
+        listing.withdrawing = 0;
+        listing.readyAt = 0;
+    }
+
+    /// @dev All that a slash can reach: the stake and what waits for its withdrawal.
+    function _slashable(bytes16 toolId) private view returns (uint256) {
+        return uint256(_tools[toolId].stake) + _tools[toolId].withdrawing;
+    }
+
+    /// @dev Takes up to `amount`, from what counts as stake first: a tool that cheated stops earning before its owner's
+    /// savings are touched.
+    function _takeStake(bytes16 toolId, uint256 amount) private returns (uint256 taken) {
+        Tool storage listing = _tools[toolId];
+        taken = Math.min(amount, _slashable(toolId));
+        uint256 fromStake = Math.min(taken, listing.stake);
+        listing.stake -= fromStake.toUint48();
+        listing.withdrawing -= (taken - fromStake).toUint48();
+    }
+
+    function _creditRefunds(bytes16 toolId, Refund[] calldata refunds) private returns (uint256 refunded) {
+        for (uint256 i = 0; i < refunds.length; ++i) {
+            refunded += refunds[i].amount;
+            _credit(refunds[i].payer, refunds[i].amount);
+            emit Refunded(toolId, refunds[i].payer, refunds[i].amount);
+        }
+    }
+
+    function _dropSlash(bytes16 toolId) private {
+        Slash memory slash = _slashes[toolId];
+        if (slash.expiresAt == 0) revert NoSlash(toolId);
+        delete _slashes[toolId];
+        emit SlashDropped(toolId, slash.termsHash, msg.sender);
+    }
+
+    /// @dev What can be checked of the terms alone: that they add up, and that the adjudicator is not among those who
+    /// gain.
+    function _checkTerms(SlashTerms calldata terms) private view {
+        uint256 count = terms.refunds.length;
+        if (count > MAX_REFUNDS) revert TooManyRefunds(count, MAX_REFUNDS);
+        bool earns = terms.reporter == msg.sender;
+        uint256 refunds;
+        for (uint256 i = 0; i < count; ++i) {
+            refunds += terms.refunds[i].amount;
+            earns = earns || terms.refunds[i].payer == msg.sender;
+        }
+        if (refunds > terms.amount) revert RefundsExceedSlash(refunds, terms.amount);
+        if (earns) revert AdjudicatorMustNotEarn(msg.sender);
+    }
+
+    function _setParameters(Parameters memory newParameters) private {
+        _checkBounds(newParameters.minimumStake, 1e6, 10_000e6);
+        _checkBounds(newParameters.stakeMultiplier, 1, 1000);
+        _checkBounds(newParameters.bountyBps, 0, 3000);
+        _parameters = newParameters;
+        emit ParametersSet(newParameters);
+    }
+
+    function _checkBounds(uint256 attempt, uint256 min, uint256 max) private pure {
+        if (attempt < min || attempt > max) revert ParameterOutOfBounds(attempt, min, max);
+    }
+
+    function _caseHash(bytes16 toolId, SlashTerms calldata terms) private pure returns (bytes32) {
+        return keccak256(abi.encode(toolId, terms.evidenceHash));
+    }
+
+    function _hashTerms(SlashTerms calldata terms) private pure returns (bytes32) {
+        return keccak256(abi.encode(terms));
+    }
+}

