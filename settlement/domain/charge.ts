@@ -1,0 +1,59 @@
+import { createHash } from "node:crypto";
+import type { Address, Hex } from "viem";
+import type { MicroUsdc } from "./money.ts";
+import type { ToolId } from "./toolId.ts";
+
+// What a charge is for: a tool that was used, or the model that was run.
+export type ChargeFor = { kind: "tool"; toolId: ToolId; calls: number } | { kind: "model" };
+
+// Where a charge comes from. A turn has one charge per tool and one for its model; a call is one charge.
+export type ChargeSource = { kind: "turn"; turnId: string } | { kind: "call"; sessionId: string; callId: string };
+
+// Hashes of what was asked, answered and promised; zero where unknown. They are part of the receipt.
+export type ContentHashes = { request: Hex; response: Hex; schema: Hex };
+
+export const NO_HASH: Hex = `0x${"0".repeat(64)}`;
+export const NO_HASHES: ContentHashes = { request: NO_HASH, response: NO_HASH, schema: NO_HASH };
+
+// The life of a charge; docs/engine.md has the table of who moves it and when. `batched`, `submitted` and `included` are
+// one state in the ledger, told apart by the batch that the charge is in.
+export type ChargeState =
+  | { kind: "accrued"; dueAtMs: number }
+  | { kind: "batched"; root: Hex }
+  | { kind: "submitted"; root: Hex }
+  | { kind: "included"; root: Hex }
+  | { kind: "final"; root: Hex }
+  | { kind: "absorbed"; root: Hex }
+  | { kind: "refused"; root: Hex }
+  | { kind: "voided" };
+
+export type Charge = {
+  id: Hex;
+  source: ChargeSource;
+  for: ChargeFor;
+  // Who owes it.
+  payer: Address;
+  // Who is charged for it: the payer, or the insurance account once the platform absorbs it.
+  chargedTo: Address;
+  amount: MicroUsdc;
+  hashes: ContentHashes;
+  accruedAtMs: number;
+  // How many times the payer could not pay.
+  attempts: number;
+  state: ChargeState;
+};
+
+// A charge as netting sees it.
+export type DueCharge = Pick<
+  Charge,
+  "id" | "for" | "payer" | "chargedTo" | "amount" | "hashes" | "accruedAtMs" | "attempts"
+>;
+
+// A charge is named after what it is for, so that the same delivery is the same charge however often it is reported.
+export function chargeIdOf(source: ChargeSource, chargeFor: ChargeFor): Hex {
+  const origin = source.kind === "turn" ? ["turn", source.turnId] : ["call", source.callId];
+  const subject = chargeFor.kind === "tool" ? chargeFor.toolId : "model";
+  return `0x${createHash("sha256")
+    .update(JSON.stringify([...origin, subject]))
+    .digest("hex")}`;
+}

@@ -1,0 +1,27 @@
+// Expected outcomes are unions that the caller has to look at. These are the others: each has a code that stays the same
+// between versions, and says whether the same call may succeed later.
+export type ErrorCode =
+  | "invalid_amount"
+  | "invalid_tool_id"
+  | "invalid_input"
+  | "ledger_unavailable"
+  | "ledger_corrupt"
+  | "fenced"
+  | "chain_mismatch"
+  | "chain_unavailable"
+  | "deep_reorg"
+  | "drift"
+  | "invalid_key"
+  | "invalid_config";
+
+export class SettlementError extends Error {
+  override readonly name: string = "SettlementError";
+  readonly code: ErrorCode;
+  readonly retryable: boolean;
+
+  constructor(code: ErrorCode, message: string, options: { retryable?: boolean; cause?: unknown } = {}) {
+    super(message, { cause: options.cause });
+    this.code = code;
+    this.retryable = options.retryable ?? false;
+  }
+}

@@ -1,0 +1,13 @@
+import type { Address } from "viem";
+import type { MicroUsdc } from "./money.ts";
+
+// What the ledger knows of a payer that the chain does not know yet.
+export type Exposure = {
+  payer: Address;
+  // Accrued and not yet taken on chain.
+  pending: MicroUsdc;
+  // Reserved by calls that are running.
+  held: MicroUsdc;
+  // Absorbed by the platform and not yet made good.
+  debt: MicroUsdc;
+};

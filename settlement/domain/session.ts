@@ -1,0 +1,38 @@
+import type { Address, Hex } from "viem";
+import type { ContentHashes } from "./charge.ts";
+import type { MicroUsdc } from "./money.ts";
+import type { ToolId } from "./toolId.ts";
+
+export type SessionStatus = "open" | "closed" | "expired";
+
+// An Execute session. At all times spent + held <= maxSpend.
+export type Session = {
+  id: string;
+  payer: Address;
+  maxSpend: MicroUsdc;
+  spent: MicroUsdc;
+  held: MicroUsdc;
+  status: SessionStatus;
+  closeRequested: boolean;
+  openedAtMs: number;
+  expiresAtMs: number;
+  // The price of the method that was called last; null before the first call.
+  methodPrice: MicroUsdc | null;
+  // What was captured since the last flush to settlement.
+  pendingAccruedCount: number;
+  pendingAccrued: MicroUsdc;
+};
+
+// A call's price, reserved before the call runs.
+export type Hold = {
+  callId: string;
+  sessionId: string;
+  payer: Address;
+  toolId: ToolId;
+  method: string;
+  amount: MicroUsdc;
+  heldAtMs: number;
+  state: { kind: "held" } | { kind: "captured"; chargeId: Hex } | { kind: "voided" };
+};
+
+export type Capture = { callId: string; hashes: ContentHashes };

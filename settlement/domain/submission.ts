@@ -1,0 +1,45 @@
+import type { Address, Hex } from "viem";
+
+export type SubmissionKind = "settle" | "payout" | "fill";
+
+// A place in a transaction's life on chain. Only `included`, `reverted` and `final` have a block.
+export type Inclusion = { txHash: Hex; blockNumber: bigint; blockHash: Hex };
+
+// planned: it has its calldata, perhaps a nonce, and nothing was signed.
+// submitted: signed bytes are in the ledger and may be known to the network.
+// included: mined with success, not final yet. reverted: mined without success, not final yet.
+// final: mined with success for good. released: its nonce is spent for good by something else or by a revert, so that
+// none of its bytes can ever succeed, and its charges are free for another batch.
+export type SubmissionState =
+  | { kind: "planned" }
+  | { kind: "submitted" }
+  | ({ kind: "included" } & Inclusion)
+  | ({ kind: "reverted" } & Inclusion)
+  | ({ kind: "final" } & Inclusion)
+  | { kind: "released" };
+
+// One set of signed bytes. A replacement is a further broadcast of the same submission on the same nonce.
+export type Broadcast = {
+  txHash: Hex;
+  raw: Hex;
+  maxFeePerGas: bigint;
+  maxPriorityFeePerGas: bigint;
+  signedAtMs: number;
+};
+
+// Something that an operator does on chain: settle a batch, push payouts, or fill a gap in its nonces. It owns one nonce
+// from the moment it gets it, for ever.
+export type Submission = {
+  // The receipts root for `settle`; a hash of its own for the others.
+  id: Hex;
+  kind: SubmissionKind;
+  operator: Address;
+  nonce: number | null;
+  to: Address;
+  calldata: Hex;
+  gasLimit: bigint;
+  createdAtMs: number;
+  state: SubmissionState;
+  // Oldest first.
+  broadcasts: readonly Broadcast[];
+};

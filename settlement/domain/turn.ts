@@ -1,0 +1,19 @@
+import type { Address, Hex } from "viem";
+import type { MicroUsdc } from "./money.ts";
+import type { ToolId } from "./toolId.ts";
+
+// The most MCP calls that one turn can make.
+export const MAX_CALLS_PER_TURN = 100;
+
+export type TurnTool = { toolId: ToolId; amount: MicroUsdc; calls: number };
+
+// A Query response that was delivered. If its execution failed, the tools' fees are waived and the model cost is not.
+export type Turn = {
+  id: string;
+  payer: Address;
+  outcome: "delivered" | "failed";
+  modelCost: MicroUsdc;
+  tools: readonly TurnTool[];
+  requestHash: Hex;
+  responseHash: Hex;
+};
