@@ -16,9 +16,12 @@ export type Chain = {
   receipt(txHash: Hex): Promise<TxReceipt | null>;
   // The receipt of the transaction that settled this root, whoever sent it.
   receiptOfBatch(root: Hex): Promise<TxReceipt | null>;
-  // The number of transactions of `account` that are mined at the head, or below the finalized block.
-  nonce(account: Address, at: "latest" | "finalized"): Promise<number>;
-  settledAt(root: Hex, at: "latest" | "finalized"): Promise<bigint>;
+  // The number of transactions of `account` that are mined, and when a root was settled (zero if it was not): at the
+  // head, or at a block, which an endpoint that does not have it cannot answer for.
+  nonce(account: Address, at: "latest" | bigint): Promise<number>;
+  settledAt(root: Hex, at: "latest" | bigint): Promise<bigint>;
+  // Whether anybody can be charged at all at present: neither USDC nor the router is paused or barred.
+  availability(): Promise<{ kind: "available" } | { kind: "unavailable"; reason: string }>;
   balance(account: Address): Promise<bigint>;
   priorityFee(): Promise<bigint>;
   // What would happen if `from` sent this now.

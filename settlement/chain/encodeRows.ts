@@ -36,3 +36,30 @@ function encodeAmount(name: string, value: bigint): string {
   }
   return value.toString(16).padStart(12, "0");
 }
+
+const ADDRESS_DIGITS = 40;
+const AMOUNT_DIGITS = 12;
+const BYTE_DIGITS = 2;
+
+// The inverse, for whoever compares calldata with what came of it.
+export function decodeRows(packed: Hex): Row[] {
+  let cursor = 2;
+  const take = (digits: number) => {
+    const end = cursor + digits;
+    if (end > packed.length) throw new RangeError(`the rows end after ${packed.length} digits, in the middle of a row`);
+    const text = packed.slice(cursor, end);
+    cursor = end;
+    return text;
+  };
+  const takeAmount = () => BigInt(`0x${take(AMOUNT_DIGITS)}`);
+  const takeByte = () => Number.parseInt(take(BYTE_DIGITS), 16);
+
+  const rows: Row[] = [];
+  while (cursor < packed.length) {
+    const payer: Address = `0x${take(ADDRESS_DIGITS)}`;
+    const modelCost = takeAmount();
+    const lines = Array.from({ length: takeByte() }, () => ({ toolIndex: takeByte(), amount: takeAmount() }));
+    rows.push({ payer, modelCost, lines });
+  }
+  return rows;
+}

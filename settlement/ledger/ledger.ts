@@ -171,6 +171,10 @@ export type Inspection = {
   // The leaves of a batch as it was built, whatever became of its charges later.
   receiptsOf(root: Hex): Promise<{ chargeId: Hex; leaf: Hex }[]>;
   batch(root: Hex): Promise<SettledBatch | null>;
+  // The accounts that a batch charges.
+  accountsOf(root: Hex): Promise<Address[]>;
+  // Everybody who was ever credited by a final batch.
+  payees(): Promise<Address[]>;
   // Newest first.
   batches(limit: number, offset: number): Promise<SettledBatch[]>;
   // By final state of every charge: accrued = pending + settled + absorbed + refused + voided, always.

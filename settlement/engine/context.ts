@@ -1,0 +1,85 @@
+import type { Address, Hex } from "viem";
+import type { Chain } from "../chain/chain.ts";
+import type { Signer } from "../chain/signer.ts";
+import type { Clock, Random } from "../clock.ts";
+import type { BatchBounds } from "../domain/batch.ts";
+import type { MicroUsdc } from "../domain/money.ts";
+import type { FlushPolicy, Ledger, RetryPolicy } from "../ledger/ledger.ts";
+
+// Everything that decides how the engine behaves. `DEFAULT_POLICY` in policy.ts says why each number is what it is.
+export type Policy = {
+  bounds: BatchBounds;
+  // How many submissions of one operator may be on their way at a time.
+  maxInFlight: number;
+  leaseMs: number;
+  sessionTtlMs: number;
+  holdTtlMs: number;
+  flush: FlushPolicy;
+  maxAttempts: number;
+  firstRetryMs: number;
+  maxRetryMs: number;
+  // How long a row that breaks its batch is set aside.
+  brokenRowWaitMs: number;
+  rebroadcastMs: number;
+  // How long a transaction may wait before it is replaced by a dearer one.
+  stuckMs: number;
+  maxFeePerGasCeiling: bigint;
+  payoutEveryMs: number;
+  payoutThreshold: MicroUsdc;
+  maxPayoutsPerTransaction: number;
+  sweepLimit: number;
+};
+
+// Where a test may pull the plug. In production nothing listens.
+export type Milestone =
+  | "before_plan"
+  | "after_plan"
+  | "before_sign"
+  | "after_sign"
+  | "after_save"
+  | "after_send"
+  | "before_inclusion"
+  | "after_inclusion"
+  | "before_finalize"
+  | "after_finalize";
+
+export type EngineEvent =
+  | { kind: "planned"; root: Hex; operator: Address }
+  | { kind: "sent"; id: Hex; txHash: Hex; outcome: string }
+  | { kind: "replaced"; id: Hex; maxFeePerGas: bigint }
+  | { kind: "included"; id: Hex; txHash: Hex; gasUsed: bigint }
+  | { kind: "lost"; id: Hex }
+  | { kind: "final"; id: Hex }
+  | { kind: "released"; id: Hex }
+  // These ask for a person.
+  | { kind: "holding"; operator: Address; reason: string }
+  | { kind: "row_set_aside"; payer: Address; reason: string }
+  | { kind: "key_used_elsewhere"; operator: Address; nonce: number }
+  | { kind: "halted"; reason: string }
+  | { kind: "chain_unavailable"; reason: string };
+
+export type EngineContext = {
+  ledger: Ledger;
+  chain: Chain;
+  signers: readonly Signer[];
+  clock: Clock;
+  random: Random;
+  // This process, for its leases.
+  holder: string;
+  policy: Policy;
+  report: (event: EngineEvent) => void;
+  reached: (milestone: Milestone) => void;
+};
+
+// Doubles from the first wait to the longest and adds up to a half of chance, so that payers who failed together do not
+// come back together.
+export function retryPolicy({ policy, chain, random }: EngineContext): RetryPolicy {
+  return {
+    maxAttempts: policy.maxAttempts,
+    insurance: chain.insurance,
+    backoffMs: (attempts) => {
+      const waitMs = Math.min(policy.firstRetryMs * 2 ** (attempts - 1), policy.maxRetryMs);
+      return Math.round(waitMs * (1 + random() / 2));
+    },
+  };
+}

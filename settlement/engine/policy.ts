@@ -1,0 +1,32 @@
+import { parseUsd } from "../domain/money.ts";
+import type { Policy } from "./context.ts";
+
+const SECOND_MS = 1000;
+const MINUTE_MS = 60 * SECOND_MS;
+const HOUR_MS = 60 * MINUTE_MS;
+
+export const DEFAULT_POLICY: Policy = {
+  // 500 rows cost about 11 million gas: below the 16.7 million that one transaction may use, with room for cold storage.
+  // 10,000 receipts are hashed in well under a second, which is how long the event loop may be busy.
+  bounds: { maxRows: 500, maxLines: 2500, maxCharges: 10_000 },
+  // A node keeps a few pending transactions of one sender without complaint.
+  maxInFlight: 4,
+  leaseMs: 30 * SECOND_MS,
+  sessionTtlMs: HOUR_MS,
+  // A call that has not ended by then has failed.
+  holdTtlMs: 10 * MINUTE_MS,
+  flush: { maxCount: 100, maxAmount: parseUsd("1"), maxAgeMs: 5 * MINUTE_MS },
+  // Five attempts, as the protocol promises; the waits add up to about 40 minutes.
+  maxAttempts: 5,
+  firstRetryMs: 2 * MINUTE_MS,
+  maxRetryMs: HOUR_MS,
+  brokenRowWaitMs: HOUR_MS,
+  rebroadcastMs: 10 * SECOND_MS,
+  // Base has a block every 2 seconds; after 15 of them the fee is the likely cause.
+  stuckMs: 30 * SECOND_MS,
+  maxFeePerGasCeiling: 5_000_000_000n,
+  payoutEveryMs: 24 * HOUR_MS,
+  payoutThreshold: parseUsd("10"),
+  maxPayoutsPerTransaction: 100,
+  sweepLimit: 1000,
+};

@@ -1,0 +1,53 @@
+import type { Signer } from "../chain/signer.ts";
+import type { Submission } from "../domain/submission.ts";
+import type { Lease } from "../ledger/ledger.ts";
+import type { EngineContext } from "./context.ts";
+import { marketFees, replacementFees } from "./fees.ts";
+import { send } from "./send.ts";
+import { signAndSave } from "./submit.ts";
+
+// Keeps what is submitted and not mined on its way: the same bytes are sent again, because a pool may have dropped them,
+// and the transaction that all others wait for is replaced by a dearer one when it is stuck.
+export async function rebroadcast(
+  context: EngineContext,
+  lease: Lease,
+  signer: Signer,
+  open: readonly Submission[],
+): Promise<void> {
+  const { clock, policy } = context;
+  const waiting = open.filter(({ state, broadcasts }) => state.kind === "submitted" && broadcasts.length > 0);
+  for (const [position, submission] of waiting.entries()) {
+    const last = submission.broadcasts.at(-1);
+    if (last === undefined) continue;
+    const ageMs = clock.nowMs() - last.signedAtMs;
+    if (position === 0 && ageMs >= policy.stuckMs) {
+      await replace(context, lease, signer, submission);
+    } else if (ageMs >= policy.rebroadcastMs) {
+      const outcome = await send(context, submission);
+      // The pool holds dearer bytes of ours, or the base fee has risen above these: either way the offer is too low.
+      const underpriced = outcome.kind === "replacement_underpriced" || outcome.kind === "fee_too_low";
+      if (position === 0 && underpriced) await replace(context, lease, signer, submission);
+      if (outcome.kind === "insufficient_funds") {
+        const reason = `operator ${lease.operator} is out of ETH for gas; send it some`;
+        context.report({ kind: "holding", operator: lease.operator, reason });
+      }
+    }
+  }
+}
+
+async function replace(context: EngineContext, lease: Lease, signer: Signer, submission: Submission): Promise<void> {
+  const { chain, policy } = context;
+  const last = submission.broadcasts.at(-1);
+  if (last === undefined) return;
+  const [head, tip] = await Promise.all([chain.head(), chain.priorityFee()]);
+  const fees = replacementFees(marketFees(head.baseFeePerGas, tip), last, policy.maxFeePerGasCeiling);
+  if (fees === null) {
+    const reason = `transaction ${last.txHash} is stuck and a dearer one would be above the fee ceiling`;
+    context.report({ kind: "holding", operator: lease.operator, reason });
+    await send(context, submission);
+    return;
+  }
+  const replaced = await signAndSave(context, lease, signer, submission, fees);
+  context.report({ kind: "replaced", id: submission.id, maxFeePerGas: fees.maxFeePerGas });
+  await send(context, replaced);
+}
