@@ -1,5 +1,5 @@
 import { type Address, encodeFunctionData, type Hex } from "viem";
-import { contextRouterAbi } from "../chain/abi.ts";
+import { routerAbi } from "../chain/abi.ts";
 import type { Spendable } from "../chain/chain.ts";
 import { encodeRows } from "../chain/encodeRows.ts";
 import type { Batch, BatchBounds, BatchRow, ChargeFailure, NetResult } from "../domain/batch.ts";
@@ -93,7 +93,7 @@ function buildBatch(charges: DueCharge[], rows: Map<Address, OpenRow>, tools: Se
     rows: batchRows,
     receipts,
     total: batchRows.reduce((sum, { total }) => sum + total, 0n) as MicroUsdc,
-    calldata: encodeFunctionData({ abi: contextRouterAbi, functionName: "settle", args: [root, toolIds, packed] }),
+    calldata: encodeFunctionData({ abi: routerAbi, functionName: "settle", args: [root, toolIds, packed] }),
   };
 }
 

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { encodeFunctionData, type Hex } from "viem";
-import { contextRouterAbi } from "../chain/abi.ts";
+import { routerAbi } from "../chain/abi.ts";
 import type { Submission } from "../domain/submission.ts";
 import type { Lease } from "../ledger/ledger.ts";
 import type { EngineContext } from "./context.ts";
@@ -15,7 +15,7 @@ export async function planPayout(context: EngineContext, lease: Lease): Promise<
     .filter((_, i) => (credits[i] ?? 0n) >= policy.payoutThreshold)
     .slice(0, policy.maxPayoutsPerTransaction);
   if (accounts.length === 0) return null;
-  const calldata = encodeFunctionData({ abi: contextRouterAbi, functionName: "payout", args: [accounts] });
+  const calldata = encodeFunctionData({ abi: routerAbi, functionName: "payout", args: [accounts] });
   const nowMs = clock.nowMs();
   const id: Hex = `0x${createHash("sha256").update(`payout ${lease.operator} ${nowMs}`).digest("hex")}`;
   return ledger.planSubmission(lease, { id, kind: "payout", to: chain.router, calldata, nonce: null }, nowMs);

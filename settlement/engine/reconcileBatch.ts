@@ -1,5 +1,5 @@
 import { type Address, decodeFunctionData } from "viem";
-import { contextRouterAbi } from "../chain/abi.ts";
+import { routerAbi } from "../chain/abi.ts";
 import { decodeRows } from "../chain/encodeRows.ts";
 import type { BatchOutcome } from "../domain/batch.ts";
 import { splitRevenue } from "../domain/split.ts";
@@ -11,7 +11,7 @@ import type { ToolId } from "../domain/toolId.ts";
 export function reconcileBatch(submission: Submission, outcome: BatchOutcome | null): string | null {
   if (submission.kind !== "settle") return null;
   if (outcome === null) return "the transaction has no BatchSettled event for it";
-  const { args } = decodeFunctionData({ abi: contextRouterAbi, data: submission.calldata });
+  const { args } = decodeFunctionData({ abi: routerAbi, data: submission.calldata });
   const [root, toolIds, packed] = args as [string, ToolId[], `0x${string}`];
   if (root !== submission.id) return `its calldata settles ${root}`;
 
