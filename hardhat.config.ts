@@ -1,11 +1,12 @@
 import { createRequire } from "node:module";
 import hardhatToolbox from "@nomicfoundation/hardhat-toolbox-mocha-ethers";
 import { defineConfig } from "hardhat/config";
+import { conditionCoverage } from "./scripts/coverage/plugin.ts";
 
 const require = createRequire(import.meta.url);
 
 export default defineConfig({
-  plugins: [hardhatToolbox],
+  plugins: [hardhatToolbox, conditionCoverage],
   solidity: {
     npmFilesToBuild: ["@openzeppelin/contracts/access/manager/AccessManager.sol"],
     compilers: [
@@ -28,5 +29,6 @@ export default defineConfig({
   networks: {
     default: { type: "edr-simulated", chainType: "op" },
   },
+  coverage: { skipFiles: ["bench/**"] },
   typechain: { outDir: "typechain-types" },
 });

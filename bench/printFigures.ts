@@ -1,0 +1,27 @@
+import type { Figure, Figures } from "./index.ts";
+
+// The table for people: a figure per line, then each list in columns under its name.
+export function printFigures(figures: Figures): void {
+  const lines: Figure[][] = [];
+  const lists: string[] = [];
+  for (const [name, value] of Object.entries(figures)) {
+    if (typeof value !== "object") lines.push([name, value]);
+    else lists.push(`\n${name}\n${align([Object.keys(value[0] ?? {}), ...value.map(Object.values)])}`);
+  }
+  console.log([align(lines), ...lists].join("\n"));
+}
+
+// Pads every column to its widest cell: on the right if it holds numbers, so that their digits line up.
+function align(rows: Figure[][]): string {
+  const cells = rows.map((row) => row.map(format));
+  const columns = (rows.at(-1) ?? []).map((sample, column) => ({
+    width: Math.max(...cells.map((row) => row[column]?.length ?? 0)),
+    numeric: typeof sample === "number",
+  }));
+  const pad = (cell: string, { width, numeric }: { width: number; numeric: boolean }) =>
+    numeric ? cell.padStart(width) : cell.padEnd(width);
+  return cells.map((row) => columns.map((column, i) => pad(row[i] ?? "", column)).join("  ")).join("\n");
+}
+
+const format = (figure: Figure) =>
+  typeof figure === "number" ? figure.toLocaleString("en-US", { maximumFractionDigits: 6 }) : figure;
