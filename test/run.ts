@@ -2,7 +2,7 @@
 // if one fails, so that one run shows everything there is to mend.
 import { spawn } from "node:child_process";
 import { createHash } from "node:crypto";
-import { readdirSync, readFileSync } from "node:fs";
+import { readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 
 type Count = { passed: number; failed: number };
@@ -19,7 +19,7 @@ const checks: Check[] = [
     name: "Solidity lint",
     run: () => command("solhint", "--disc", "--max-warnings", "0", "{contracts,bench}/**/*.sol"),
   },
-  { name: "typechain-types are those of the contracts", run: typechainIsFresh },
+  { name: "generated types and ABIs are those of the contracts", run: generatedIsFresh },
   { name: "types", run: () => command("tsc", "--noEmit") },
   {
     name: "contract laws and fuzz tests",
@@ -50,25 +50,35 @@ async function suite(summary: RegExp, file: string, ...args: string[]): Promise<
 
 const countOf = (text: string, pattern: RegExp) => Number(text.match(pattern)?.[1] ?? 0);
 
-async function typechainIsFresh(): Promise<Count> {
-  const committed = hashOf("typechain-types");
+// What is generated from the contracts is committed, so that the service needs no compiler.
+const GENERATED = ["typechain-types", "settlement/chain/abi.ts"];
+
+async function generatedIsFresh(): Promise<Count> {
+  const committed = hashOf(GENERATED);
   const built = await command("hardhat", "build", "--force", "--quiet");
-  if (built.failed > 0 || hashOf("typechain-types") === committed) return built;
-  console.log("typechain-types were stale and have been generated anew: commit them.");
+  if (built.failed > 0) return built;
+  const generated = await command("node", "scripts/generate-abi.ts");
+  if (generated.failed > 0 || hashOf(GENERATED) === committed) return generated;
+  console.log(`${GENERATED.join(" or ")} was stale and has been generated anew: commit it.`);
   return { passed: 0, failed: 1 };
 }
 
 // TypeChain lists the contracts in the order in which the file system happened to answer, so the order of lines does not
 // count.
-function hashOf(folder: string): string {
+function hashOf(paths: readonly string[]): string {
   const hash = createHash("sha256");
-  for (const entry of readdirSync(folder, { recursive: true, withFileTypes: true }).sort((a, b) =>
-    join(a.parentPath, a.name) < join(b.parentPath, b.name) ? -1 : 1,
-  )) {
-    const path = join(entry.parentPath, entry.name);
-    if (entry.isFile()) hash.update(path).update(readFileSync(path, "utf8").split("\n").sort().join("\n"));
+  for (const path of paths.flatMap(filesUnder)) {
+    hash.update(path).update(readFileSync(path, "utf8").split("\n").sort().join("\n"));
   }
   return hash.digest("hex");
+}
+
+function filesUnder(path: string): string[] {
+  if (statSync(path).isFile()) return [path];
+  return readdirSync(path, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => join(entry.parentPath, entry.name))
+    .sort();
 }
 
 // Runs a program of node_modules/.bin, shows what it prints and keeps it without colours.

@@ -75,4 +75,6 @@ export type SendOutcome =
   | { kind: "replacement_underpriced" }
   | { kind: "fee_too_low" }
   | { kind: "insufficient_funds" }
+  // It fits into no block; the same bytes will never be accepted.
+  | { kind: "too_large"; reason: string }
   | { kind: "unknown"; reason: string };

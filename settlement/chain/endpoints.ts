@@ -1,0 +1,212 @@
+import pRetry from "p-retry";
+import type { Clock, Random } from "../clock.ts";
+import { SettlementError } from "../domain/errors.ts";
+import { EndpointFailure, type FailureKind, JsonRpcError, postJsonRpc, revertDataOf } from "./jsonRpc.ts";
+
+// `name` is what logs and metrics say; the address itself may hold an API key and appears nowhere.
+export type EndpointAddress = { name: string; url: string };
+
+export type EndpointObservation = {
+  endpoint: string;
+  method: string;
+  durationMs: number;
+  outcome: "ok" | "rpc_error" | "chain_mismatch" | FailureKind;
+};
+
+export type EndpointsOptions = {
+  // In order of preference.
+  addresses: readonly EndpointAddress[];
+  chainId: number;
+  clock: Clock;
+  random: Random;
+  timeoutMs?: number;
+  // How often a read goes through all endpoints again after none has answered.
+  readRetries?: number;
+  retryDelayMs?: number;
+  // How long an endpoint is left alone after a failure: this long after the first, twice as long after each further one.
+  minBackoffMs?: number;
+  maxBackoffMs?: number;
+  observe?: (observation: EndpointObservation) => void;
+};
+
+export type Answer =
+  | { kind: "result"; endpoint: string; result: unknown }
+  | { kind: "error"; endpoint: string; error: JsonRpcError }
+  | { kind: "failure"; endpoint: string; reason: string; mayHaveArrived: boolean };
+
+export type Endpoints = {
+  // Asks one endpoint after the other until one answers. Throws a JsonRpcError if the answer is no.
+  read(method: string, params: readonly unknown[]): Promise<unknown>;
+  // Asks every healthy endpoint at once. None of the promises rejects.
+  askAll(method: string, params: readonly unknown[]): Promise<Answer>[];
+};
+
+type Endpoint = EndpointAddress & {
+  // Whether its chain id has been seen since it last failed.
+  checked: boolean;
+  checking: Promise<void> | undefined;
+  refusal: SettlementError | undefined;
+  failures: number;
+  failedAtMs: number;
+  readyAtMs: number;
+};
+
+// A replica that lags behind answers these with null. Somebody else may know more, so null is an answer only if all say it.
+const NULL_MAY_MEAN_LAG: ReadonlySet<string> = new Set(["eth_getTransactionReceipt", "eth_getBlockByNumber"]);
+
+const MAX_DOUBLINGS = 16;
+
+export function createEndpoints(options: EndpointsOptions): Endpoints {
+  const { chainId, clock, random, observe } = options;
+  const { timeoutMs = 10_000, readRetries = 2, retryDelayMs = 200 } = options;
+  const { minBackoffMs = 250, maxBackoffMs = 30_000 } = options;
+  const endpoints = options.addresses.map(endpointOf);
+  if (endpoints.length === 0) {
+    throw new SettlementError("invalid_config", "no RPC endpoint is given; the service needs at least one");
+  }
+  let lastId = 0;
+
+  async function post(endpoint: Endpoint, method: string, params: readonly unknown[]): Promise<unknown> {
+    const startedAtMs = clock.nowMs();
+    const report = (outcome: EndpointObservation["outcome"]) =>
+      observe?.({ endpoint: endpoint.name, method, durationMs: clock.nowMs() - startedAtMs, outcome });
+    lastId += 1;
+    try {
+      const result = await postJsonRpc({ url: endpoint.url, id: lastId, method, params, timeoutMs });
+      endpoint.failures = 0;
+      report("ok");
+      return result;
+    } catch (error) {
+      if (error instanceof EndpointFailure) backOff(endpoint, error);
+      report(error instanceof EndpointFailure ? error.kind : "rpc_error");
+      throw error;
+    }
+  }
+
+  function backOff(endpoint: Endpoint, failure: EndpointFailure): void {
+    const doubledMs = minBackoffMs * 2 ** Math.min(endpoint.failures, MAX_DOUBLINGS);
+    // Between half and all of it, so that several daemons do not come back in step.
+    const delayMs = Math.max(doubledMs * (0.5 + random() / 2), failure.retryAfterMs);
+    endpoint.failures += 1;
+    endpoint.failedAtMs = clock.nowMs();
+    endpoint.readyAtMs = endpoint.failedAtMs + Math.min(delayMs, maxBackoffMs);
+    // Whatever answers at this address next may be another node.
+    endpoint.checked = false;
+  }
+
+  // A clock that was set back must not keep an endpoint away for longer than its delay.
+  const isReady = (endpoint: Endpoint) => clock.nowMs() >= endpoint.readyAtMs || clock.nowMs() < endpoint.failedAtMs;
+
+  async function checkChain(endpoint: Endpoint): Promise<void> {
+    if (endpoint.refusal) throw endpoint.refusal;
+    if (endpoint.checked) return;
+    endpoint.checking ??= compareChainId(endpoint).finally(() => {
+      endpoint.checking = undefined;
+    });
+    await endpoint.checking;
+  }
+
+  async function compareChainId(endpoint: Endpoint): Promise<void> {
+    const startedAtMs = clock.nowMs();
+    const answer = await post(endpoint, "eth_chainId", []).catch((error: unknown) => {
+      if (!(error instanceof JsonRpcError)) throw error;
+      throw new EndpointFailure("invalid_answer", `does not say its chain id: ${error.message}`, { cause: error });
+    });
+    if (Number(answer) !== chainId) {
+      endpoint.refusal = new SettlementError(
+        "chain_mismatch",
+        `the endpoint ${endpoint.name} serves chain ${String(Number(answer))}, not ${chainId}; it is not used`,
+      );
+      observe?.({
+        endpoint: endpoint.name,
+        method: "eth_chainId",
+        durationMs: clock.nowMs() - startedAtMs,
+        outcome: "chain_mismatch",
+      });
+      throw endpoint.refusal;
+    }
+    endpoint.checked = true;
+  }
+
+  // All that are ready, in order of preference; if none is, the one that will be first: a try is better than no answer.
+  function candidates(): Endpoint[] {
+    const usable = endpoints.filter((endpoint) => !endpoint.refusal);
+    const ready = usable.filter(isReady);
+    return ready.length > 0 ? ready : usable.toSorted((a, b) => a.readyAtMs - b.readyAtMs).slice(0, 1);
+  }
+
+  async function readOnce(method: string, params: readonly unknown[]): Promise<unknown> {
+    const refusals: string[] = [];
+    let no: JsonRpcError | undefined;
+    let lastError: unknown = endpoints.find((endpoint) => endpoint.refusal)?.refusal;
+    let sawNull = false;
+    for (const endpoint of candidates()) {
+      try {
+        await checkChain(endpoint);
+        const result = await post(endpoint, method, params);
+        if (result !== null || !NULL_MAY_MEAN_LAG.has(method)) return result;
+        sawNull = true;
+      } catch (error) {
+        // What the contract says is the same everywhere; any other no may be this node's alone.
+        if (error instanceof JsonRpcError && revertDataOf(error) !== undefined) throw error;
+        if (error instanceof JsonRpcError) no ??= error;
+        else if (error instanceof Error) refusals.push(`${endpoint.name} ${error.message}`);
+        lastError = error;
+      }
+    }
+    if (sawNull) return null;
+    if (no) throw no;
+    if (lastError instanceof SettlementError && endpoints.every((endpoint) => endpoint.refusal)) throw lastError;
+    throw new SettlementError("chain_unavailable", `no endpoint answered ${method}: ${refusals.join("; ")}`, {
+      retryable: true,
+      cause: lastError,
+    });
+  }
+
+  async function askOne(endpoint: Endpoint, method: string, params: readonly unknown[]): Promise<Answer> {
+    const { name } = endpoint;
+    let sent = false;
+    try {
+      await checkChain(endpoint);
+      sent = true;
+      return { kind: "result", endpoint: name, result: await post(endpoint, method, params) };
+    } catch (error) {
+      if (error instanceof JsonRpcError) return { kind: "error", endpoint: name, error };
+      const mayHaveArrived = sent && !(error instanceof EndpointFailure && !error.mayHaveArrived);
+      return { kind: "failure", endpoint: name, reason: error instanceof Error ? error.message : "", mayHaveArrived };
+    }
+  }
+
+  return {
+    read: (method, params) =>
+      pRetry(() => readOnce(method, params), {
+        retries: readRetries,
+        minTimeout: retryDelayMs * (1 + random()),
+        shouldRetry: ({ error }) => error instanceof SettlementError && error.retryable,
+      }),
+    askAll: (method, params) => candidates().map((endpoint) => askOne(endpoint, method, params)),
+  };
+}
+
+function endpointOf({ name, url }: EndpointAddress): Endpoint {
+  const parsed = URL.parse(url);
+  if (!parsed || !["http:", "https:"].includes(parsed.protocol)) {
+    throw new SettlementError("invalid_config", `the endpoint ${name} has no http or https address`);
+  }
+  if (parsed.username || parsed.password) {
+    throw new SettlementError(
+      "invalid_config",
+      `the address of the endpoint ${name} holds a user name or password; use an address with the key in its path`,
+    );
+  }
+  return {
+    name,
+    url,
+    checked: false,
+    checking: undefined,
+    refusal: undefined,
+    failures: 0,
+    failedAtMs: 0,
+    readyAtMs: 0,
+  };
+}

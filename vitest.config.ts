@@ -1,0 +1,10 @@
+import { defineConfig } from "vitest/config";
+
+export default defineConfig({
+  test: {
+    include: ["settlement/**/*.test.ts", "test/{commands,local}/**/*.test.ts"],
+    // A test may start a chain of its own.
+    testTimeout: 60_000,
+    hookTimeout: 60_000,
+  },
+});
