@@ -1,0 +1,88 @@
+import { SettlementError } from "../domain/errors.ts";
+import type { Attempt } from "./sql.ts";
+
+export type GroupCommitOptions<Tx> = {
+  // Runs the work in one transaction and resolves once it is committed. May run it again.
+  transaction: (work: (tx: Tx, attempt: Attempt) => Promise<void>) => Promise<void>;
+  // The answer to a call that was run again after a commit of unknown outcome, given its first answer.
+  answerAgain: (first: unknown, again: unknown) => unknown;
+  maxGroup: number;
+  maxQueue: number;
+};
+
+export type GroupCommit<Tx> = {
+  submit<T>(verb: Verb<Tx, T>): Promise<T>;
+  // Resolves when everything that was submitted has been answered.
+  drained(): Promise<void>;
+};
+
+export type Verb<Tx, T> = (tx: Tx) => T | Promise<T>;
+
+type Call<Tx> = {
+  verb: Verb<Tx, unknown>;
+  answer: unknown;
+  resolve: (answer: unknown) => void;
+  reject: (error: unknown) => void;
+};
+
+// A durable commit costs the same for one call as for a hundred. Calls that arrive while a commit is on its way wait
+// for the next one and share it: they run one after another in its transaction, and each is answered only when that
+// transaction is on disk.
+export function createGroupCommit<Tx>(options: GroupCommitOptions<Tx>): GroupCommit<Tx> {
+  const { transaction, answerAgain, maxGroup, maxQueue } = options;
+  let queue: Call<Tx>[] = [];
+  let running: Promise<void> | null = null;
+
+  function submit<T>(verb: Verb<Tx, T>): Promise<T> {
+    if (queue.length >= maxQueue) {
+      return Promise.reject(
+        new SettlementError("ledger_unavailable", `The ledger has ${maxQueue} calls waiting; try again later.`, {
+          retryable: true,
+        }),
+      );
+    }
+    const answered = new Promise<unknown>((resolve, reject) => {
+      queue.push({ verb, answer: undefined, resolve, reject });
+    });
+    running ??= run();
+    return answered as Promise<T>;
+  }
+
+  async function run(): Promise<void> {
+    while (queue.length > 0) {
+      // Lets everything that is ready to run submit its call first, and requests be read between two groups.
+      await new Promise((resolve) => setImmediate(resolve));
+      const group = queue.slice(0, maxGroup);
+      queue = queue.slice(maxGroup);
+      await commit(group);
+    }
+    running = null;
+  }
+
+  async function commit(group: readonly Call<Tx>[]): Promise<void> {
+    try {
+      await transaction(async (tx, { mayHaveCommitted }) => {
+        for (const call of group) {
+          const answer = await call.verb(tx);
+          call.answer = mayHaveCommitted ? answerAgain(call.answer, answer) : answer;
+        }
+      });
+    } catch (error) {
+      // Not the ledger but one of the calls is at fault: each gets a transaction of its own, so that it fails alone.
+      if (group.length > 1 && !(error instanceof SettlementError)) {
+        for (const call of group) await commit([call]);
+        return;
+      }
+      for (const call of group) call.reject(error);
+      return;
+    }
+    for (const call of group) call.resolve(call.answer);
+  }
+
+  return {
+    submit,
+    async drained() {
+      while (running !== null) await running;
+    },
+  };
+}

@@ -1,0 +1,55 @@
+// The little that the verbs need from a database. They are written once, in the SQL that SQLite and PostgreSQL share, with
+// $1, $2, … for parameters; what differs between the two is in their drivers and in `Locks`.
+export type Value = string | bigint | null;
+export type Row = { readonly [column: string]: Value };
+export type Param = string | bigint | number | null;
+
+// Both may answer at once or later: SQLite runs in this process, PostgreSQL does not.
+export type Sql = {
+  all(text: string, params?: readonly Param[]): Row[] | Promise<Row[]>;
+  // Returns how many rows were changed.
+  run(text: string, params?: readonly Param[]): number | Promise<number>;
+  locks: Locks;
+};
+
+// What to append to a SELECT so that nobody else changes its rows before the commit. SQLite has one writer and needs none.
+export type Locks = { forUpdate: string; skipLocked: string };
+
+// `mayHaveCommitted` is true when an earlier try of the same work lost its connection while it was committing.
+export type Attempt = { mayHaveCommitted: boolean };
+
+export type TransactionOptions = {
+  // Whether the work may be done again when nobody knows whether it was committed: only if doing it twice is doing it
+  // once. Otherwise the caller is told that the ledger is unavailable, and finds out itself.
+  repeatable: boolean;
+};
+
+export type Database = {
+  // Runs the work and commits it. Resolves only when it is on disk; otherwise it throws and nothing has changed, unless the
+  // connection was lost while committing.
+  transaction<T>(work: (sql: Sql, attempt: Attempt) => Promise<T>, options: TransactionOptions): Promise<T>;
+  // Applies migrations under a lock that keeps other processes from doing the same.
+  migration(work: (sql: Sql & { script(text: string): void | Promise<void> }) => Promise<void>): Promise<void>;
+  // Sees what was committed, and never waits for a writer.
+  read: Pick<Sql, "all">;
+  close(): Promise<void>;
+};
+
+// A list of parameters for IN or VALUES. Both databases take tens of thousands in one statement; a chunk stays far below.
+export const CHUNK = 500;
+
+export function chunksOf<T>(items: readonly T[], size = CHUNK): T[][] {
+  const chunks: T[][] = [];
+  for (let start = 0; start < items.length; start += size) chunks.push(items.slice(start, start + size));
+  return chunks;
+}
+
+// "$3, $4, $5" for three parameters from the third on.
+export function placeholders(count: number, from = 1): string {
+  return Array.from({ length: count }, (_, i) => `$${from + i}`).join(", ");
+}
+
+// "($1, $2), ($3, $4)" for two rows of two.
+export function tuples(rows: number, columns: number): string {
+  return Array.from({ length: rows }, (_, row) => `(${placeholders(columns, row * columns + 1)})`).join(", ");
+}

@@ -1,0 +1,143 @@
+import { DatabaseSync, type StatementSync } from "node:sqlite";
+import { SettlementError } from "../domain/errors.ts";
+import type { Database, Param, Row, Sql } from "./sql.ts";
+
+export type SqliteOptions = {
+  path: string;
+  // A bound on the size of the file, in pages of 4 KiB.
+  maxPages?: number;
+};
+
+const BUSY_TIMEOUT_MS = 5_000;
+// More texts than the verbs have; lists of many lengths make the rest.
+const MAX_STATEMENTS = 500;
+
+// Primary result codes of SQLite that are not the fault of a statement: busy, locked, out of memory, input or output
+// failed, disk full, cannot open, protocol.
+const UNAVAILABLE = new Set([5, 6, 7, 10, 13, 14, 15]);
+const CORRUPT = new Set([11, 26]);
+
+const NO_LOCKS = { forUpdate: "", skipLocked: "" };
+
+// One file with one writing connection. Work inside a transaction never waits for anything but the processor, and
+// transactions follow one another, so that nothing else gets onto the connection in between. A second connection reads
+// what is committed.
+export function openSqlite({ path, maxPages }: SqliteOptions): Database {
+  const writer = connect(path);
+  if (maxPages !== undefined) writer.script(`PRAGMA max_page_count = ${maxPages}`);
+  const reader = connect(path);
+  let last: Promise<unknown> = Promise.resolve();
+  let open = true;
+
+  function exclusively<T>(work: () => Promise<T>): Promise<T> {
+    const result = last.then(() => {
+      if (!open) throw new SettlementError("ledger_unavailable", "The ledger is closed.");
+      return work();
+    });
+    last = result.catch(() => undefined);
+    return result;
+  }
+
+  async function committed<T>(work: () => Promise<T>): Promise<T> {
+    writer.script("BEGIN IMMEDIATE");
+    try {
+      const result = await work();
+      writer.script("COMMIT");
+      return result;
+    } catch (error) {
+      writer.rollback();
+      throw error;
+    }
+  }
+
+  return {
+    transaction: (work) => exclusively(() => committed(() => work(writer, { mayHaveCommitted: false }))),
+    migration: (work) => exclusively(() => committed(() => work(writer))),
+    read: reader,
+    async close() {
+      await last;
+      if (!open) return;
+      open = false;
+      reader.close();
+      writer.close();
+    },
+  };
+}
+
+type Connection = Sql & {
+  all(text: string, params?: readonly Param[]): Row[];
+  script(text: string): void;
+  rollback(): void;
+  close(): void;
+};
+
+function connect(path: string): Connection {
+  const database = attempt(() => new DatabaseSync(path, { readBigInts: true, timeout: BUSY_TIMEOUT_MS }));
+  const statements = new Map<string, StatementSync>();
+
+  function prepare(text: string): StatementSync {
+    const known = statements.get(text);
+    if (known !== undefined) return known;
+    const statement = database.prepare(text.replaceAll("$", "?"));
+    if (statements.size >= MAX_STATEMENTS) statements.delete(statements.keys().next().value ?? "");
+    statements.set(text, statement);
+    return statement;
+  }
+
+  try {
+    attempt(() => {
+      database.exec("PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON");
+      const verdict = database.prepare("PRAGMA quick_check(1)").get()?.quick_check;
+      if (verdict !== "ok") {
+        throw new SettlementError(
+          "ledger_corrupt",
+          `The ledger ${path} is damaged: ${verdict}. Restore it from a copy.`,
+        );
+      }
+    });
+  } catch (error) {
+    database.close();
+    throw error;
+  }
+
+  return {
+    locks: NO_LOCKS,
+    all: (text, params = []) => attempt(() => prepare(text).all(...params.map(bind)) as Row[]),
+    run: (text, params = []) => attempt(() => Number(prepare(text).run(...params.map(bind)).changes)),
+    script: (text) => attempt(() => database.exec(text)),
+    // SQLite has already rolled back by itself after some failures.
+    rollback() {
+      if (database.isTransaction) database.exec("ROLLBACK");
+    },
+    close: () => database.close(),
+  };
+}
+
+// A number would be bound as a floating-point value.
+function bind(param: Param): string | bigint | null {
+  return typeof param === "number" ? BigInt(param) : param;
+}
+
+function attempt<T>(work: () => T): T {
+  try {
+    return work();
+  } catch (error) {
+    throw classify(error);
+  }
+}
+
+function classify(error: unknown): unknown {
+  if (!(error instanceof Error) || !("errcode" in error) || typeof error.errcode !== "number") return error;
+  // The lowest byte is the primary code.
+  const code = error.errcode & 0xff;
+  if (CORRUPT.has(code)) {
+    return new SettlementError("ledger_corrupt", `The ledger is damaged: ${error.message}.`, { cause: error });
+  }
+  if (UNAVAILABLE.has(code)) {
+    return new SettlementError("ledger_unavailable", `The ledger cannot be written: ${error.message}.`, {
+      retryable: true,
+      cause: error,
+    });
+  }
+  return error;
+}

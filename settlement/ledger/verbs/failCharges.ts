@@ -1,0 +1,63 @@
+import type { Address, Hex } from "viem";
+import type { ChargeFailure } from "../../domain/batch.ts";
+import { microUsdc } from "../../domain/money.ts";
+import type { RetryPolicy } from "../ledger.ts";
+import { chunksOf, type Param, placeholders, tuples } from "../sql.ts";
+import type { Tx } from "../tx.ts";
+import { lower } from "../validate.ts";
+
+export type FailedCharge = {
+  id: Hex;
+  payer: Address;
+  chargedTo: Address;
+  amount: bigint;
+  attempts: number;
+  reason: ChargeFailure;
+};
+
+// These charges could not be paid. They are due again after a while, and after the last attempt the platform takes them
+// over. Its own account has no last attempt: it has to be funded, and until then its charges come back.
+export async function failCharges(
+  tx: Tx,
+  charges: readonly FailedCharge[],
+  retry: RetryPolicy,
+  nowMs: number,
+): Promise<void> {
+  const insurance = lower(retry.insurance);
+  // The charges of one account that failed as often wait for the same time, so that they are netted together again.
+  const groups = Map.groupBy(charges, ({ chargedTo, attempts }) => `${chargedTo} ${attempts}`);
+  for (const group of groups.values()) {
+    const [{ chargedTo, attempts } = { chargedTo: insurance, attempts: 0 }] = group;
+    const ids = group.map(({ id }) => id);
+    if (chargedTo === insurance) {
+      await makeDue(tx, ids, { chargedTo, attempts, dueAtMs: nowMs + retry.backoffMs(attempts) });
+    } else if (attempts + 1 < retry.maxAttempts) {
+      await makeDue(tx, ids, { chargedTo, attempts: attempts + 1, dueAtMs: nowMs + retry.backoffMs(attempts + 1) });
+    } else {
+      await makeDue(tx, ids, { chargedTo: insurance, attempts: attempts + 1, dueAtMs: nowMs });
+      for (const { payer, amount } of group) tx.change(payer, { pending: -amount, debt: microUsdc(amount) });
+    }
+  }
+  for (const chunk of chunksOf(charges)) {
+    const params: Param[] = [];
+    for (const { id, attempts, reason } of chunk) params.push(id, attempts + 1, reason, nowMs);
+    await tx.run(
+      `INSERT INTO failures (charge_id, attempt, reason, failed_at) VALUES ${tuples(chunk.length, 4)}`,
+      params,
+    );
+  }
+}
+
+async function makeDue(
+  tx: Tx,
+  ids: readonly Hex[],
+  { chargedTo, attempts, dueAtMs }: { chargedTo: Address; attempts: number; dueAtMs: number },
+): Promise<void> {
+  for (const chunk of chunksOf(ids)) {
+    await tx.run(
+      `UPDATE charges SET state = 'accrued', root = NULL, charged_to = $1, attempts = $2, due_at = $3
+       WHERE id IN (${placeholders(chunk.length, 4)})`,
+      [chargedTo, attempts, dueAtMs, ...chunk],
+    );
+  }
+}

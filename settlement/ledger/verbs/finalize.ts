@@ -1,0 +1,71 @@
+import type { Hex } from "viem";
+import type { BatchOutcome } from "../../domain/batch.ts";
+import { SettlementError } from "../../domain/errors.ts";
+import { address, amount, count, hex } from "../decode.ts";
+import type { Lease, RetryPolicy } from "../ledger.ts";
+import type { Tx } from "../tx.ts";
+import { lower } from "../validate.ts";
+import { failCharges } from "./failCharges.ts";
+import { outcomeToJson } from "./outcomeJson.ts";
+import { forgetOutcome } from "./recordInclusion.ts";
+import { leasedSubmission } from "./submissions.ts";
+import { countTaken, OF_BATCH } from "./takenOnChain.ts";
+
+// Again without effect once it is final.
+export async function finalize(
+  tx: Tx,
+  lease: Lease,
+  id: Hex,
+  outcome: BatchOutcome | null,
+  retry: RetryPolicy,
+  nowMs: number,
+): Promise<void> {
+  const { kind, state } = await leasedSubmission(tx, lease, id);
+  if (state.kind === "final") return;
+  if (state.kind !== "included") {
+    throw new SettlementError("drift", `Submission ${id} is to be final, but it is ${state.kind} and not included.`);
+  }
+  if (kind === "settle") {
+    if (outcome === null) throw new SettlementError("invalid_input", `Batch ${id} needs its outcome to be final.`);
+    await settleCharges(tx, id, outcome, retry, nowMs);
+  }
+  await tx.run("UPDATE submissions SET state = 'final' WHERE id = $1", [id]);
+}
+
+// The outcome below the finalized block is the one that counts, whatever was seen at the head.
+async function settleCharges(tx: Tx, root: Hex, outcome: BatchOutcome, retry: RetryPolicy, nowMs: number) {
+  await forgetOutcome(tx, root);
+  await countTaken(tx, root, outcome, "taken");
+  await tx.run("UPDATE batches SET outcome = $2 WHERE root = $1", [root, outcomeToJson(outcome)]);
+
+  for (const { chargedTo, toolId } of outcome.refused) {
+    const refused = await tx.all(
+      `UPDATE charges SET state = 'refused' WHERE ${OF_BATCH} AND charged_to = $2 AND tool_id = $3
+       RETURNING payer, charged_to, amount, cleared`,
+      [root, lower(chargedTo), lower(toolId)],
+    );
+    // The platform has not paid for it after all.
+    for (const row of refused) {
+      if (row.charged_to !== row.payer && row.cleared === 0n) tx.change(address(row, "payer"), { debt: -amount(row) });
+    }
+  }
+  for (const { chargedTo, reason } of outcome.failed) {
+    const failed = await tx.all(
+      `SELECT id, payer, charged_to, amount, attempts FROM charges WHERE ${OF_BATCH} AND charged_to = $2 ORDER BY id`,
+      [root, lower(chargedTo)],
+    );
+    const charges = failed.map((row) => ({
+      id: hex(row, "id"),
+      payer: address(row, "payer"),
+      chargedTo: address(row, "charged_to"),
+      amount: amount(row),
+      attempts: count(row, "attempts"),
+      reason,
+    }));
+    await failCharges(tx, charges, retry, nowMs);
+  }
+  await tx.run(
+    `UPDATE charges SET state = CASE WHEN charged_to = payer THEN 'final' ELSE 'absorbed' END WHERE ${OF_BATCH}`,
+    [root],
+  );
+}

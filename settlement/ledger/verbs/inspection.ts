@@ -1,0 +1,110 @@
+import type { Hex } from "viem";
+import type { ChargeFailure } from "../../domain/batch.ts";
+import type { Charge } from "../../domain/charge.ts";
+import { microUsdc } from "../../domain/money.ts";
+import type { ToolId } from "../../domain/toolId.ts";
+import { address, amount, chargeFrom, chargeIdOfCall, count, hex, inclusionFrom, text } from "../decode.ts";
+import type { Inspection, SettledBatch, Totals } from "../ledger.ts";
+import { placeholders, type Row, type Sql } from "../sql.ts";
+import { lower, validCount } from "../validate.ts";
+import { findHold } from "./hold.ts";
+import { outcomeFromJson } from "./outcomeJson.ts";
+
+const BATCHES = `SELECT b.root, b.row_count, b.charge_count, b.total, b.outcome, b.created_at, s.operator, s.state,
+    s.tx_hash, s.block_number, s.block_hash
+  FROM batches b JOIN submissions s ON s.id = b.root`;
+
+// All of it reads what is committed and holds nobody up.
+export function createInspection(sql: Pick<Sql, "all">): Inspection {
+  async function charges(ids: readonly Hex[]): Promise<Charge[]> {
+    if (ids.length === 0) return [];
+    const rows = await sql.all(
+      `SELECT c.*, s.state AS submission_state
+       FROM charges c LEFT JOIN submissions s ON s.id = c.root
+       WHERE c.id IN (${placeholders(ids.length)})
+       ORDER BY c.id`,
+      ids.map(lower),
+    );
+    return rows.map(chargeFrom);
+  }
+
+  return {
+    async charge(id) {
+      return (await charges([id]))[0] ?? null;
+    },
+    async chargesOf(source) {
+      if ("turnId" in source) {
+        const [turn] = await sql.all("SELECT charge_ids FROM turns WHERE id = $1", [source.turnId]);
+        return turn === undefined ? [] : charges(text(turn, "charge_ids").split(" ") as Hex[]);
+      }
+      const hold = await findHold(sql, source.callId);
+      return hold === null ? [] : charges([chargeIdOfCall(hold)]);
+    },
+    async receiptsOf(root) {
+      const rows = await sql.all("SELECT charge_id, leaf FROM receipts WHERE root = $1 ORDER BY position", [
+        lower(root),
+      ]);
+      return rows.map((row) => ({ chargeId: hex(row, "charge_id"), leaf: hex(row, "leaf") }));
+    },
+    async batch(root) {
+      const [row] = await sql.all(`${BATCHES} WHERE b.root = $1`, [lower(root)]);
+      return row === undefined ? null : batchFrom(row);
+    },
+    async batches(limit, offset) {
+      const rows = await sql.all(`${BATCHES} ORDER BY b.created_at DESC, b.root LIMIT $1 OFFSET $2`, [
+        validCount("the limit", limit),
+        validCount("the offset", offset),
+      ]);
+      return rows.map(batchFrom);
+    },
+    async totals() {
+      const rows = await sql.all("SELECT state, CAST(SUM(amount) AS BIGINT) AS amount FROM charges GROUP BY state");
+      const of = new Map(rows.map((row) => [text(row, "state"), amount(row)]));
+      const sum = (...states: string[]) =>
+        microUsdc(states.reduce((total, state) => total + (of.get(state) ?? 0n), 0n));
+      return {
+        accrued: sum(...of.keys()),
+        pending: sum("accrued", "batched"),
+        settled: sum("final"),
+        absorbed: sum("absorbed"),
+        refused: sum("refused"),
+        voided: sum("voided"),
+      } satisfies Totals;
+    },
+    async settledByTool() {
+      const rows = await sql.all(
+        `SELECT tool_id, CAST(SUM(amount) AS BIGINT) AS amount FROM charges
+         WHERE state IN ('final', 'absorbed') AND tool_id IS NOT NULL GROUP BY tool_id ORDER BY tool_id`,
+      );
+      return rows.map((row) => ({ toolId: hex(row, "tool_id") as ToolId, amount: amount(row) }));
+    },
+    async settledByAccount() {
+      const rows = await sql.all(
+        `SELECT charged_to, CAST(SUM(amount) AS BIGINT) AS amount FROM charges
+         WHERE state IN ('final', 'absorbed') GROUP BY charged_to ORDER BY charged_to`,
+      );
+      return rows.map((row) => ({ account: address(row, "charged_to"), amount: amount(row) }));
+    },
+    async failures(chargeId) {
+      const rows = await sql.all(
+        "SELECT reason, failed_at FROM failures WHERE charge_id = $1 ORDER BY failed_at, attempt",
+        [lower(chargeId)],
+      );
+      return rows.map((row) => ({ reason: text(row, "reason") as ChargeFailure, atMs: count(row, "failed_at") }));
+    },
+  };
+}
+
+function batchFrom(row: Row): SettledBatch {
+  return {
+    root: hex(row, "root"),
+    operator: address(row, "operator"),
+    state: text(row, "state") as SettledBatch["state"],
+    rows: count(row, "row_count"),
+    charges: count(row, "charge_count"),
+    total: amount(row, "total"),
+    outcome: row.outcome === null ? null : outcomeFromJson(text(row, "outcome")),
+    inclusion: inclusionFrom(row),
+    createdAtMs: count(row, "created_at"),
+  };
+}
