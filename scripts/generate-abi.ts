@@ -20,6 +20,7 @@ const sources: readonly Source[] = [
       "spendableMany",
       "creditOf",
       "operatorLimit",
+      "paused",
       "staking",
       "usdc",
       "BatchSettled",

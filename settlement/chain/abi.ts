@@ -31,6 +31,7 @@ export const routerAbi = [
   {"anonymous":false,"inputs":[{"indexed":true,"name":"toolId","type":"bytes16"},{"indexed":true,"name":"payee","type":"address"},{"indexed":false,"name":"amount","type":"uint256"},{"indexed":false,"name":"developerShare","type":"uint256"}],"name":"ToolPaid","type":"event"},
   {"inputs":[{"name":"account","type":"address"}],"name":"creditOf","outputs":[{"name":"amount","type":"uint256"}],"stateMutability":"view","type":"function"},
   {"inputs":[{"name":"operator","type":"address"}],"name":"operatorLimit","outputs":[{"name":"limit","type":"uint256"},{"name":"left","type":"uint256"}],"stateMutability":"view","type":"function"},
+  {"inputs":[],"name":"paused","outputs":[{"name":"","type":"bool"}],"stateMutability":"view","type":"function"},
   {"inputs":[{"name":"accounts","type":"address[]"}],"name":"payout","outputs":[{"name":"paid","type":"uint256"}],"stateMutability":"nonpayable","type":"function"},
   {"inputs":[{"name":"receiptsRoot","type":"bytes32"},{"name":"toolIds","type":"bytes16[]"},{"name":"rows","type":"bytes"}],"name":"settle","outputs":[{"name":"charged","type":"uint256"}],"stateMutability":"nonpayable","type":"function"},
   {"inputs":[{"name":"receiptsRoot","type":"bytes32"}],"name":"settledAt","outputs":[{"name":"timestamp","type":"uint256"}],"stateMutability":"view","type":"function"},

@@ -12,7 +12,7 @@ import {
 } from "viem";
 import { SettlementError } from "../domain/errors.ts";
 import { microUsdc } from "../domain/money.ts";
-import { routerAbi, stakingAbi } from "./abi.ts";
+import { routerAbi, stakingAbi, usdcAbi } from "./abi.ts";
 import { blockAtTimestamp } from "./blockAtTimestamp.ts";
 import type { Block, Chain, Spendable, TxReceipt } from "./chain.ts";
 import { decodeOutcome } from "./decodeOutcome.ts";
@@ -53,16 +53,15 @@ export async function createChain(options: ChainOptions): Promise<Chain> {
     transport: custom({ request: ({ method, params }) => endpoints.read(method, params ?? []) }, { retryCount: 0 }),
     cacheTime: 0,
   });
-  const { insurance } = await answered(() => verify(client, chainId, router));
+  const { insurance, usdc } = await answered(() => verify(client, chainId, router));
 
-  // The block that reads at "finalized" look at.
   const finalizedBlock = async () => {
     if (finalityDepthBlocks === undefined) return { blockTag: "finalized" } as const;
     const head = await client.getBlockNumber();
     return { blockNumber: head > finalityDepthBlocks ? head - finalityDepthBlocks : 0n };
   };
-  const blockOf = async (at: "latest" | "finalized") =>
-    at === "latest" ? ({ blockTag: "latest" } as const) : await finalizedBlock();
+  const blockOf = (at: "latest" | bigint) =>
+    at === "latest" ? ({ blockTag: "latest" } as const) : { blockNumber: at };
 
   const receipt = async (txHash: Hex): Promise<TxReceipt | null> => {
     try {
@@ -73,13 +72,13 @@ export async function createChain(options: ChainOptions): Promise<Chain> {
     }
   };
 
-  const settledAt = async (root: Hex, at: "latest" | "finalized") =>
+  const settledAt = (root: Hex, at: "latest" | bigint) =>
     client.readContract({
       address: router,
       abi: routerAbi,
       functionName: "settledAt",
       args: [root],
-      ...(await blockOf(at)),
+      ...blockOf(at),
     });
 
   // The router knows when it settled a root, and that leads to the block without a search through all logs.
@@ -139,10 +138,22 @@ export async function createChain(options: ChainOptions): Promise<Chain> {
 
     receiptOfBatch: (root) => answered(() => receiptOfBatch(root)),
 
-    nonce: (account, at) =>
-      answered(async () => client.getTransactionCount({ address: account, ...(await blockOf(at)) })),
+    nonce: (account, at) => answered(() => client.getTransactionCount({ address: account, ...blockOf(at) })),
 
     settledAt: (root, at) => answered(() => settledAt(root, at)),
+
+    availability: () =>
+      answered(async () => {
+        const [routerPaused, tokenPaused, barred] = await Promise.all([
+          client.readContract({ address: router, abi: routerAbi, functionName: "paused" }),
+          client.readContract({ address: usdc, abi: usdcAbi, functionName: "paused" }),
+          client.readContract({ address: usdc, abi: usdcAbi, functionName: "isBlacklisted", args: [router] }),
+        ]);
+        if (tokenPaused) return { kind: "unavailable", reason: "USDC is paused" };
+        if (barred) return { kind: "unavailable", reason: "USDC has blacklisted the router" };
+        if (routerPaused) return { kind: "unavailable", reason: "the router is paused" };
+        return { kind: "available" };
+      }),
 
     balance: (account) => answered(() => client.getBalance({ address: account })),
 
@@ -208,17 +219,22 @@ export async function createChain(options: ChainOptions): Promise<Chain> {
 }
 
 // Reads what the service relies on, so that a wrong address fails here and not with the first batch.
-async function verify(client: PublicClient, chainId: number, router: Address): Promise<{ insurance: Address }> {
+async function verify(
+  client: PublicClient,
+  chainId: number,
+  router: Address,
+): Promise<{ insurance: Address; usdc: Address }> {
   const code = await client.getCode({ address: router });
   if (code === undefined) {
     throw new SettlementError("chain_mismatch", `there is no contract at ${router} on chain ${chainId}`);
   }
   try {
-    const [staking] = await Promise.all([
+    const [staking, usdc] = await Promise.all([
       client.readContract({ address: router, abi: routerAbi, functionName: "staking" }),
       client.readContract({ address: router, abi: routerAbi, functionName: "usdc" }),
     ]);
-    return { insurance: await client.readContract({ address: staking, abi: stakingAbi, functionName: "insurance" }) };
+    const insurance = await client.readContract({ address: staking, abi: stakingAbi, functionName: "insurance" });
+    return { insurance, usdc };
   } catch (error) {
     if (settlementErrorIn(error)) throw error;
     throw new SettlementError(

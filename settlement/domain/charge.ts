@@ -40,16 +40,13 @@ export type Charge = {
   accruedAtMs: number;
   // How many times the payer could not pay.
   attempts: number;
-  // How many signed batches it has been in and left again. Part of the receipt, so that the same charges in a later
-  // batch never give the root of an earlier one.
-  round: number;
   state: ChargeState;
 };
 
 // A charge as netting sees it.
 export type DueCharge = Pick<
   Charge,
-  "id" | "for" | "payer" | "chargedTo" | "amount" | "hashes" | "accruedAtMs" | "round"
+  "id" | "for" | "payer" | "chargedTo" | "amount" | "hashes" | "accruedAtMs" | "attempts"
 >;
 
 // A charge is named after what it is for, so that the same delivery is the same charge however often it is reported.

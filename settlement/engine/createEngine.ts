@@ -7,7 +7,6 @@ import type { MicroUsdc } from "../domain/money.ts";
 import type { ToolId } from "../domain/toolId.ts";
 import type { Turn } from "../domain/turn.ts";
 import type { Lease } from "../ledger/ledger.ts";
-import { checkTurn } from "./checkTurn.ts";
 import { confirm, halt } from "./confirm.ts";
 import type { EngineContext } from "./context.ts";
 import { fillGap } from "./fillGap.ts";
@@ -124,10 +123,7 @@ export function createEngine(context: EngineContext, readSpendable: (payer: Addr
 
   return {
     preflight: check,
-    recordTurn: (turn: Turn) => {
-      checkTurn(turn);
-      return ledger.recordTurn(turn, clock.nowMs());
-    },
+    recordTurn: (turn: Turn) => ledger.recordTurn(turn, clock.nowMs()),
     startSession,
     session: ledger.session,
     hold,

@@ -30,7 +30,7 @@ const charge = (n: number, payer: number, amount: bigint, toolNumber: number | n
   amount: microUsdc(amount),
   hashes: NO_HASHES,
   accruedAtMs: 1_700_000_000_000,
-  round: 0,
+  attempts: 0,
 });
 
 const everybodyCanPay = (charges: readonly DueCharge[]) =>
@@ -84,9 +84,9 @@ describe("net", () => {
     );
   });
 
-  it("gives another root when the same charges come in a later round", () => {
+  it("gives another root once a charge has failed", () => {
     const charges = [charge(0, 0, 5n), charge(1, 1, 5n)];
-    const later = charges.map((entry) => ({ ...entry, round: 1 }));
+    const later = charges.map((entry) => ({ ...entry, attempts: 1 }));
     const rootOf = (list: DueCharge[]) => net(list, everybodyCanPay(list), BOUNDS).batch?.root;
     expect(rootOf(later)).not.toBe(rootOf(charges));
   });
@@ -149,7 +149,7 @@ describe("receipts", () => {
     const entry: DueCharge = {
       ...charge(41, 3, 123_456n, 9),
       chargedTo: account(77),
-      round: 2,
+      attempts: 2,
       hashes: {
         request: padHex("0xaa", { size: 32 }),
         response: padHex("0xbb", { size: 32 }),

@@ -7,7 +7,7 @@ const WORD_BYTES = 32;
 // A receipt is what the platform commits to for one charge: who owes it, who is charged, for what, how much, and hashes
 // of what was asked and answered. As Solidity would write it:
 //   abi.encode(bytes32 chargeId, address payer, address chargedTo, bytes16 toolId, uint256 amount, uint256 calls,
-//              uint256 accruedAtMs, uint256 round, bytes32 request, bytes32 response, bytes32 schema)
+//              uint256 accruedAtMs, uint256 attempts, bytes32 request, bytes32 response, bytes32 schema)
 // The model's charge has the tool id zero. All fields have a fixed size, so they are written down word by word.
 export function encodeReceipt(charge: DueCharge): Hex {
   const { for: subject, hashes } = charge;
@@ -19,7 +19,7 @@ export function encodeReceipt(charge: DueCharge): Hex {
     numberWord(charge.amount),
     numberWord(subject.kind === "tool" ? subject.calls : 0),
     numberWord(charge.accruedAtMs),
-    numberWord(charge.round),
+    numberWord(charge.attempts),
     hashes.request,
     hashes.response,
     hashes.schema,

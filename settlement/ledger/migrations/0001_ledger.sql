@@ -158,6 +158,11 @@ CREATE TABLE receipts (
   PRIMARY KEY (root, position)
 );
 
+-- Everybody whom a final batch has credited, for pushing payouts.
+CREATE TABLE payees (
+  payee TEXT PRIMARY KEY
+);
+
 -- At most one row: why nobody may submit.
 CREATE TABLE halts (
   id INTEGER PRIMARY KEY CHECK (id = 1),

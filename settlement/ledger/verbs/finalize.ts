@@ -37,6 +37,9 @@ async function settleCharges(tx: Tx, root: Hex, outcome: BatchOutcome, retry: Re
   await forgetOutcome(tx, root);
   await countTaken(tx, root, outcome, "taken");
   await tx.run("UPDATE batches SET outcome = $2 WHERE root = $1", [root, outcomeToJson(outcome)]);
+  for (const { payee } of outcome.paid) {
+    await tx.run("INSERT INTO payees (payee) VALUES ($1) ON CONFLICT DO NOTHING", [lower(payee)]);
+  }
 
   for (const { chargedTo, toolId } of outcome.refused) {
     const refused = await tx.all(

@@ -50,6 +50,18 @@ export function createInspection(sql: Pick<Sql, "all">): Inspection {
       const [row] = await sql.all(`${BATCHES} WHERE b.root = $1`, [lower(root)]);
       return row === undefined ? null : batchFrom(row);
     },
+    async accountsOf(root) {
+      const rows = await sql.all(
+        `SELECT DISTINCT c.charged_to FROM charges c JOIN receipts r ON r.charge_id = c.id
+         WHERE r.root = $1 ORDER BY c.charged_to`,
+        [lower(root)],
+      );
+      return rows.map((row) => address(row, "charged_to"));
+    },
+    async payees() {
+      const rows = await sql.all("SELECT payee FROM payees ORDER BY payee");
+      return rows.map((row) => address(row, "payee"));
+    },
     async batches(limit, offset) {
       const rows = await sql.all(`${BATCHES} ORDER BY b.created_at DESC, b.root LIMIT $1 OFFSET $2`, [
         validCount("the limit", limit),
