@@ -7,6 +7,7 @@ import type { MicroUsdc } from "../domain/money.ts";
 import type { ToolId } from "../domain/toolId.ts";
 import type { Turn } from "../domain/turn.ts";
 import type { Lease } from "../ledger/ledger.ts";
+import { audit } from "./audit.ts";
 import { confirm, halt } from "./confirm.ts";
 import type { EngineContext } from "./context.ts";
 import { fillGap } from "./fillGap.ts";
@@ -130,6 +131,7 @@ export function createEngine(context: EngineContext, readSpendable: (payer: Addr
     capture: (callId: string, hashes: ContentHashes) => ledger.capture({ callId, hashes }, policy.flush, clock.nowMs()),
     void: (callId: string) => ledger.void(callId),
     closeSession: (id: string) => ledger.closeSession(id, clock.nowMs()),
+    audit: (fromBlock?: bigint) => audit(ledger, chain, fromBlock),
     prove: (chargeId: Hex) => prove(ledger, chain, chargeId),
     tick,
   };

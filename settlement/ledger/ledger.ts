@@ -171,6 +171,7 @@ export type Inspection = {
   // The leaves of a batch as it was built, whatever became of its charges later.
   receiptsOf(root: Hex): Promise<{ chargeId: Hex; leaf: Hex }[]>;
   batch(root: Hex): Promise<SettledBatch | null>;
+  submission(id: Hex): Promise<Submission | null>;
   // The accounts that a batch charges.
   accountsOf(root: Hex): Promise<Address[]>;
   // Everybody who was ever credited by a final batch.

@@ -9,6 +9,7 @@ import { placeholders, type Row, type Sql } from "../sql.ts";
 import { lower, validCount } from "../validate.ts";
 import { findHold } from "./hold.ts";
 import { outcomeFromJson } from "./outcomeJson.ts";
+import { findSubmission } from "./submissions.ts";
 
 const BATCHES = `SELECT b.root, b.row_count, b.charge_count, b.total, b.outcome, b.created_at, s.operator, s.state,
     s.tx_hash, s.block_number, s.block_hash
@@ -49,6 +50,9 @@ export function createInspection(sql: Pick<Sql, "all">): Inspection {
     async batch(root) {
       const [row] = await sql.all(`${BATCHES} WHERE b.root = $1`, [lower(root)]);
       return row === undefined ? null : batchFrom(row);
+    },
+    async submission(id) {
+      return findSubmission(sql, lower(id));
     },
     async accountsOf(root) {
       const rows = await sql.all(

@@ -1,0 +1,49 @@
+import type { Hex } from "viem";
+import type { Chain } from "../chain/chain.ts";
+import { formatUsd, microUsdc } from "../domain/money.ts";
+import type { Ledger } from "../ledger/ledger.ts";
+import { reconcileBatch } from "./reconcileBatch.ts";
+
+export type Audit = { kind: "equal"; batches: number } | { kind: "different"; differences: readonly string[] };
+
+const BATCHES_PER_PAGE = 500;
+
+// Reads every settlement since `fromBlock` from the chain again and compares it with the ledger: each batch line by line,
+// the batches of one with those of the other, and the sums. It trusts nothing that was recorded along the way.
+export async function audit(ledger: Ledger, chain: Chain, fromBlock = 0n): Promise<Audit> {
+  const differences: string[] = [];
+  const finalized = await chain.finalized();
+  const onChain = new Set<Hex>();
+  let charged = 0n;
+  for (const { root, txHash } of await chain.settledBatches(fromBlock, finalized.number)) {
+    onChain.add(root);
+    const submission = await ledger.submission(root);
+    if (submission === null) {
+      differences.push(`batch ${root} in ${txHash} is on chain and not in the ledger`);
+      continue;
+    }
+    const outcome = (await chain.receipt(txHash))?.batches.get(root) ?? null;
+    const difference = reconcileBatch(submission, outcome);
+    if (difference !== null) differences.push(`batch ${root} in ${txHash}: ${difference}`);
+    // What is mined and not yet final in the ledger is not part of its sums yet.
+    if (submission.state.kind === "final") charged += outcome?.charged ?? 0n;
+  }
+
+  for await (const root of finalBatches(ledger)) {
+    if (!onChain.has(root)) differences.push(`batch ${root} is final in the ledger and not on chain`);
+  }
+  const { settled, absorbed } = await ledger.totals();
+  if (settled + absorbed !== charged) {
+    const amounts = [charged, settled + absorbed].map((amount) => formatUsd(microUsdc(amount)));
+    differences.push(`${amounts[0]} USDC were charged on chain and ${amounts[1]} in the ledger`);
+  }
+  return differences.length === 0 ? { kind: "equal", batches: onChain.size } : { kind: "different", differences };
+}
+
+async function* finalBatches(ledger: Ledger): AsyncGenerator<Hex> {
+  for (let offset = 0; ; offset += BATCHES_PER_PAGE) {
+    const page = await ledger.batches(BATCHES_PER_PAGE, offset);
+    for (const { root, state } of page) if (state === "final") yield root;
+    if (page.length < BATCHES_PER_PAGE) return;
+  }
+}

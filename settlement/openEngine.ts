@@ -1,0 +1,60 @@
+import type { Address } from "viem";
+import { createChain } from "./chain/createChain.ts";
+import type { EndpointObservation } from "./chain/endpoints.ts";
+import { createEnvSigner } from "./chain/envSigner.ts";
+import { createKeystoreSigner } from "./chain/keystoreSigner.ts";
+import { createReadSpendable } from "./chain/readSpendable.ts";
+import type { Signer } from "./chain/signer.ts";
+import { type Clock, type Random, systemClock } from "./clock.ts";
+import type { KeyConfig, LedgerConfig } from "./config.ts";
+import type { EngineEvent, Milestone, Policy } from "./engine/context.ts";
+import { createEngine } from "./engine/createEngine.ts";
+import { DEFAULT_POLICY } from "./engine/policy.ts";
+import { createLedger } from "./ledger/createLedger.ts";
+import type { Ledger } from "./ledger/ledger.ts";
+import { openPostgres } from "./ledger/postgres.ts";
+import { openSqlite } from "./ledger/sqlite.ts";
+
+export type OpenEngineOptions = {
+  chainId: number;
+  rpcUrls: readonly string[];
+  router: Address;
+  ledger: LedgerConfig;
+  keys: readonly KeyConfig[];
+  // The name of this process, under which it holds leases.
+  holder: string;
+  policy?: Partial<Policy>;
+  clock?: Clock;
+  random?: Random;
+  report?: (event: EngineEvent) => void;
+  reached?: (milestone: Milestone) => void;
+  observe?: (observation: EndpointObservation) => void;
+};
+
+// Puts the parts together: a ledger, a chain and keys become an engine.
+export async function openEngine(options: OpenEngineOptions) {
+  const { clock = systemClock, random = Math.random, report = () => {}, reached = () => {} } = options;
+  const signers = await Promise.all(options.keys.map(openSigner));
+  const chain = await createChain({
+    chainId: options.chainId,
+    router: options.router,
+    // Numbered, because an address may hold an API key.
+    addresses: options.rpcUrls.map((url, i) => ({ name: `endpoint ${i + 1}`, url })),
+    clock,
+    random,
+    ...(options.observe && { observe: options.observe }),
+  });
+  const ledger = await openLedger(options.ledger);
+  const policy = { ...DEFAULT_POLICY, ...options.policy };
+  const context = { ledger, chain, signers, clock, random, holder: options.holder, policy, report, reached };
+  const engine = createEngine(context, createReadSpendable({ spendable: chain.spendable, clock }));
+  return { engine, ledger, chain, close: () => ledger.close() };
+}
+
+export function openLedger(config: LedgerConfig): Promise<Ledger> {
+  return createLedger(config.kind === "sqlite" ? openSqlite({ path: config.path }) : openPostgres({ url: config.url }));
+}
+
+function openSigner(key: KeyConfig): Promise<Signer> | Signer {
+  return key.kind === "keystore" ? createKeystoreSigner(key) : createEnvSigner(key.privateKey);
+}

@@ -1,0 +1,182 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { Address } from "viem";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { NO_HASH, NO_HASHES } from "../../settlement/domain/charge.ts";
+import { microUsdc } from "../../settlement/domain/money.ts";
+import { splitRevenue } from "../../settlement/domain/split.ts";
+import { verifyProof } from "../../settlement/engine/prove.ts";
+import { type LocalChain, startLocalChain } from "./localChain.ts";
+import { openTestEngine, type TestEngine } from "./testEngine.ts";
+
+const PAYERS = 100;
+const TOOLS = 20;
+const TOOLS_PER_PAYER = 5;
+const CALLS_PER_PAYER = 100;
+const CALL_PRICE = microUsdc(1_000n);
+const TURNS = 50;
+const TURN_PRICE = microUsdc(100_000n);
+const MODEL_COST = microUsdc(12_345n);
+
+// These payers make trouble between delivery and settlement.
+const REVOKES = 3;
+const DRAINS = 14;
+const BLACKLISTED = 58;
+// This tool's developer takes the stake out meanwhile.
+const UNSTAKED = 7;
+
+describe("10,000 calls and 50 turns of 100 payers on 20 tools, on a real chain", () => {
+  let chain: LocalChain;
+  let settlement: TestEngine;
+  let folder: string;
+
+  beforeAll(async () => {
+    folder = mkdtempSync(join(tmpdir(), "settlement-"));
+    chain = await startLocalChain({ tools: TOOLS, payers: PAYERS });
+    settlement = await openTestEngine(chain, { ledger: { kind: "sqlite", path: join(folder, "ledger.db") } });
+  });
+
+  afterAll(async () => {
+    await settlement?.close();
+    await chain?.stop();
+    rmSync(folder, { recursive: true, force: true });
+  });
+
+  it("every charge ends final, refused or absorbed, and the chain's sums are the ledger's to the unit", async () => {
+    const { engine, ledger } = settlement;
+    await deliverCalls();
+    await deliverTurns();
+    const accrued = (await ledger.totals()).accrued;
+    expect(accrued).toBe(BigInt(PAYERS * CALLS_PER_PAYER) * CALL_PRICE + BigInt(TURNS) * (TURN_PRICE + MODEL_COST));
+
+    const before = await balances();
+    await makeTrouble();
+    await settlement.settleAll();
+
+    const totals = await ledger.totals();
+    expect(totals.pending).toBe(0n);
+    expect(totals.settled + totals.absorbed + totals.refused + totals.voided).toBe(accrued);
+    expect(totals.absorbed).toBeGreaterThan(0n);
+    expect(totals.refused).toBeGreaterThan(0n);
+
+    const after = await balances();
+    const paid = new Map((await ledger.settledByAccount()).map(({ account, amount }) => [account, amount]));
+    for (const [account, balance] of before) {
+      const drained = account === addressOf(DRAINS) ? balance - (after.get(account) ?? 0n) : 0n;
+      expect(balance - (after.get(account) ?? 0n) - drained).toBe(paid.get(account) ?? 0n);
+    }
+    for (const { toolId, amount } of await ledger.settledByTool()) {
+      const tool = chain.tools.find((candidate) => candidate.toolId === toolId);
+      const credit = await chain.router.creditOf(tool?.developer.address ?? "");
+      // The split is made per batch; over several batches rounding can only favour the developer further.
+      expect(credit).toBeGreaterThanOrEqual(splitRevenue(amount).developerShare);
+    }
+    const onChain = await chain.usdc.balanceOf(chain.router);
+    expect(onChain).toBe(totals.settled + totals.absorbed);
+    expect(await engine.audit()).toEqual({ kind: "equal", batches: (await ledger.batches(1000, 0)).length });
+  });
+
+  it("a second run of everything changes nothing", async () => {
+    const { ledger } = settlement;
+    const before = await ledger.totals();
+    const onChain = await chain.usdc.balanceOf(chain.router);
+    await deliverTurns();
+    for (const [payer, call] of [
+      [0, 0],
+      [57, 99],
+    ] as const) {
+      const outcome = await settlement.engine.capture(callId(payer, call), NO_HASHES);
+      expect(outcome.kind).toBe("duplicate");
+    }
+    await settlement.settleAll();
+    expect(await ledger.totals()).toEqual(before);
+    expect(await chain.usdc.balanceOf(chain.router)).toBe(onChain);
+  });
+
+  it("a payer whose charge was absorbed is refused until the debt is cleared", async () => {
+    const { engine, ledger } = settlement;
+    const payer = addressOf(REVOKES);
+    await chain.usdc.connect(walletOf(REVOKES)).approve(chain.router, 10n ** 12n);
+    await settlement.untilCacheIsOld();
+    const refused = await engine.preflight(payer, CALL_PRICE);
+    expect(refused).toMatchObject({ code: "payment_failed", reason: expect.stringContaining("still owed") });
+    const debt = await ledger.clearDebt(payer);
+    expect(debt).toBe("figures" in refused ? refused.figures.debt : null);
+    expect((await engine.preflight(payer, CALL_PRICE)).code).toBe("ok");
+  });
+
+  it("any charge can be proven against the root on chain", async () => {
+    const { engine, ledger } = settlement;
+    const [charge] = await ledger.chargesOf({ callId: callId(42, 17) });
+    const outcome = await engine.prove(charge?.id ?? NO_HASH);
+    expect(outcome.kind).toBe("proof");
+    if (outcome.kind !== "proof") return;
+    expect(verifyProof(outcome.proof)).toBe(true);
+    expect(await chain.router.settledAt(outcome.proof.root)).toBe(outcome.proof.settledAt);
+    expect(outcome.proof.settledAt).toBeGreaterThan(0n);
+  });
+
+  const addressOf = (payer: number) => chain.payers[payer]?.address.toLowerCase() as Address;
+  const walletOf = (payer: number) => settlement.walletOf(chain.payers[payer]);
+  const callId = (payer: number, call: number) => `call-${payer}-${call}`;
+  const toolOf = (payer: number, n: number) => chain.tools[(payer * 3 + n * 4) % TOOLS];
+
+  async function deliverCalls() {
+    const { engine } = settlement;
+    await Promise.all(
+      Array.from({ length: PAYERS }, async (_, payer) => {
+        const sessionId = `session-${payer}`;
+        await engine.startSession(sessionId, addressOf(payer), microUsdc(BigInt(CALLS_PER_PAYER) * CALL_PRICE));
+        for (let call = 0; call < CALLS_PER_PAYER; call++) {
+          const tool = toolOf(payer, call % TOOLS_PER_PAYER);
+          if (!tool) throw new RangeError("no such tool");
+          const id = callId(payer, call);
+          const held = await engine.hold({
+            callId: id,
+            sessionId,
+            toolId: tool.toolId,
+            method: "m",
+            amount: CALL_PRICE,
+          });
+          expect(held.kind).toBe("held");
+          expect((await engine.capture(id, NO_HASHES)).kind).toBe("captured");
+        }
+        await engine.closeSession(sessionId);
+      }),
+    );
+  }
+
+  async function deliverTurns() {
+    const { engine } = settlement;
+    for (let turn = 0; turn < TURNS; turn++) {
+      const tool = chain.tools[turn % TOOLS];
+      if (!tool) throw new RangeError("no such tool");
+      await engine.recordTurn({
+        id: `turn-${turn}`,
+        payer: addressOf(turn),
+        outcome: "delivered",
+        modelCost: MODEL_COST,
+        tools: [{ toolId: tool.toolId, amount: TURN_PRICE, calls: 3 }],
+        requestHash: NO_HASH,
+        responseHash: NO_HASH,
+      });
+    }
+  }
+
+  async function makeTrouble() {
+    await chain.usdc.connect(walletOf(REVOKES)).approve(chain.router, 0n);
+    const drained = addressOf(DRAINS);
+    await chain.usdc.connect(walletOf(DRAINS)).transfer(chain.parties.treasury, await chain.usdc.balanceOf(drained));
+    await chain.usdc.blacklist(addressOf(BLACKLISTED));
+    const tool = chain.tools[UNSTAKED];
+    if (!tool) throw new RangeError("no such tool");
+    await chain.staking.connect(settlement.walletOf(tool.developer)).requestWithdrawal(tool.toolId, tool.stake);
+  }
+
+  async function balances(): Promise<Map<Address, bigint>> {
+    const accounts = [...chain.payers.map(({ address }) => address), chain.parties.insurance.address as Address];
+    const amounts = await Promise.all(accounts.map((account) => chain.usdc.balanceOf(account)));
+    return new Map(accounts.map((account, i) => [account.toLowerCase() as Address, amounts[i] ?? 0n]));
+  }
+});

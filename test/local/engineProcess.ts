@@ -1,0 +1,32 @@
+// An engine in a process of its own, to be killed. It settles until nothing is pending and then ends; with `crashAt` it
+// kills itself, without any clean-up, when it gets there.
+import { setTimeout as pause } from "node:timers/promises";
+import type { Address } from "viem";
+import type { KeyConfig, LedgerConfig } from "../../settlement/config.ts";
+import type { Milestone, Policy } from "../../settlement/engine/context.ts";
+import { openEngine } from "../../settlement/openEngine.ts";
+
+export type EngineProcessOptions = {
+  chainId: number;
+  rpcUrl: string;
+  router: Address;
+  ledger: LedgerConfig;
+  keys: readonly KeyConfig[];
+  holder: string;
+  policy: Partial<Policy>;
+  crashAt?: Milestone;
+};
+
+const options: EngineProcessOptions = JSON.parse(process.argv[2] ?? "{}");
+const { engine, ledger, close } = await openEngine({
+  ...options,
+  rpcUrls: [options.rpcUrl],
+  reached: (milestone) => {
+    if (milestone === options.crashAt) process.kill(process.pid, "SIGKILL");
+  },
+});
+while ((await ledger.totals()).pending > 0n) {
+  await engine.tick();
+  await pause(20);
+}
+await close();
