@@ -16,6 +16,11 @@ const benchmarks: readonly Benchmark[] = [
     description: "what a settlement costs on chain, beside bare transfers and x402",
     run: async () => (await import("./gas/measureGas.ts")).measureGas(),
   },
+  {
+    name: "drain",
+    description: "how fast 100,000 accrued calls are settled on a local chain, beside 10,000",
+    run: async () => (await import("./drain.ts")).drain(),
+  },
 ];
 
 // What the command line asks for, or the sentence that says why it cannot be followed.

@@ -15,8 +15,7 @@ const AUTHORIZATION = {
   ],
 };
 
-// The token takes the signature as bytes or in parts. Facilitators send the parts for ordinary accounts, and they are
-// some 400 gas cheaper.
+// The token takes the signature as bytes or in parts. The parts are some 400 gas cheaper, so they are what is compared.
 const METHOD = "transferWithAuthorization(address,address,uint256,uint256,uint256,bytes32,uint8,bytes32,bytes32)";
 
 // What x402's "exact" scheme costs per payment, as the mean of several: the payer signs an EIP-3009 authorization, and a

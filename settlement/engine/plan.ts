@@ -1,5 +1,6 @@
+import type { Address } from "viem";
 import type { Submission } from "../domain/submission.ts";
-import type { Lease } from "../ledger/ledger.ts";
+import type { DuePayer, Lease } from "../ledger/ledger.ts";
 import { type EngineContext, retryPolicy } from "./context.ts";
 import { net } from "./net.ts";
 
@@ -13,7 +14,7 @@ export async function plan(
   context.reached("before_plan");
   const due = await ledger.duePayers(clock.nowMs(), maxRows);
   if (due.length === 0) return { kind: "nothing_due" };
-  const accounts = due.map(({ chargedTo }) => chargedTo);
+  const accounts = wholeAccounts(due, policy.bounds.maxCharges);
   const spendable = await chain.spendable(accounts);
   // Asked after the payers, so that a payer who could not pay because of a pause is never taken for one who would not.
   const availability = await chain.availability();
@@ -36,4 +37,15 @@ export async function plan(
   if (submission === null) return { kind: "nothing_due" };
   context.report({ kind: "planned", root: submission.id, operator: lease.operator });
   return { kind: "planned", submission };
+}
+
+// A payer costs a batch the same however many charges are netted into its row. So a batch takes everything that is due of
+// as many accounts as fit, rather than a little of each; only an account with more than a whole batch is divided.
+function wholeAccounts(due: readonly DuePayer[], maxCharges: number): Address[] {
+  let charges = 0;
+  const fits = due.filter((account) => {
+    charges += account.charges;
+    return charges <= maxCharges;
+  });
+  return (fits.length > 0 ? fits : due.slice(0, 1)).map(({ chargedTo }) => chargedTo);
 }
