@@ -78,13 +78,22 @@ describe("ToolStaking.proposeSlash", () => {
       .withArgs(tool, terms.evidenceHash);
   });
 
-  it("accepts the same evidence against another tool, and after a proposal that came to nothing", async () => {
+  it("accepts the same evidence against another tool", async () => {
     const { staking, listTool, adjudicator, rival, tool } = await marketplace();
+    const other = await listTool({ owner: rival });
+    const terms = slashTerms({ amount: 1n });
+    await staking.connect(adjudicator).proposeSlash(tool, terms);
+    await time.increase(3 * DAY);
+    await staking.connect(adjudicator).executeSlash(tool, terms);
+    await expect(staking.connect(adjudicator).proposeSlash(other, terms)).to.emit(staking, "SlashProposed");
+  });
+
+  it("accepts the same evidence again after a proposal that came to nothing", async () => {
+    const { staking, adjudicator, tool } = await marketplace();
     const terms = slashTerms({ amount: 1n });
     await staking.connect(adjudicator).proposeSlash(tool, terms);
     await staking.connect(adjudicator).dismissSlash(tool);
-    await staking.connect(adjudicator).proposeSlash(tool, terms);
-    await staking.connect(adjudicator).proposeSlash(await listTool({ owner: rival }), terms);
+    await expect(staking.connect(adjudicator).proposeSlash(tool, terms)).to.emit(staking, "SlashProposed");
   });
 
   it("allows 200 refunds and not one more", async () => {

@@ -20,6 +20,7 @@ describe("a developer who cheats and asks the stake back first", () => {
     await time.setNextBlockTimestamp(readyAt - 1);
     const terms = slashTerms({ refunds: [[payer, STAKE]] });
     await staking.connect(adjudicator).proposeSlash(tool, terms);
+    await time.setNextBlockTimestamp(readyAt);
     await expect(staking.connect(thief).withdraw(tool, thief))
       .to.be.revertedWithCustomError(staking, "WithdrawalFrozen")
       .withArgs(readyAt, readyAt - 1 + 7 * DAY);
