@@ -27,7 +27,7 @@ const checks: Check[] = [
   },
   {
     name: "contract tests",
-    run: () => suite(/^(\d+) (passing|failing)/gm, "hardhat", "test", "mocha", "--no-compile"),
+    run: () => suite(/^ *(\d+) (passing|failing)/gm, "hardhat", "test", "mocha", "--no-compile"),
   },
   { name: "service tests", run: () => suite(/Tests .*/g, "vitest", "run") },
 ];

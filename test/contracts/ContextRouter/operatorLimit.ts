@@ -1,0 +1,70 @@
+import { expect } from "chai";
+import { DAY, marketplace, OPERATOR_LIMIT, time, usd } from "../fixture.ts";
+
+describe("ContextRouter.setOperatorLimit", () => {
+  it("makes an operator of an account that was none", async () => {
+    const { router, settle, asAdmin, stranger, payer, tool } = await marketplace();
+    await expect(asAdmin(router.setOperatorLimit.populateTransaction(stranger, usd("5"))))
+      .to.emit(router, "OperatorLimitSet")
+      .withArgs(stranger, usd("5"));
+    await settle([{ payer, lines: [[tool, usd("2")]] }], { by: stranger });
+    expect(await router.operatorLimit(stranger)).to.deep.equal([usd("5"), usd("3")]);
+  });
+
+  it("allows the largest limit and not one unit more", async () => {
+    const { router, asAdmin, operator } = await marketplace();
+    const max = await router.MAX_OPERATOR_LIMIT();
+    await expect(asAdmin(router.setOperatorLimit.populateTransaction(operator, max + 1n)))
+      .to.be.revertedWithCustomError(router, "LimitOutOfBounds")
+      .withArgs(max + 1n, max);
+    await asAdmin(router.setOperatorLimit.populateTransaction(operator, max));
+    expect(await router.operatorLimit(operator)).to.deep.equal([max, max]);
+  });
+
+  it("ends an operator with zero", async () => {
+    const { router, settle, asAdmin, operator, payer, tool } = await marketplace();
+    await asAdmin(router.setOperatorLimit.populateTransaction(operator, 0n));
+    await expect(settle([{ payer, lines: [[tool, 1n]] }]))
+      .to.be.revertedWithCustomError(router, "NotOperator")
+      .withArgs(operator);
+  });
+
+  it("leaves the limits of other operators alone", async () => {
+    const { router, settle, asAdmin, operator, stranger, payer, tool } = await marketplace();
+    await asAdmin(router.setOperatorLimit.populateTransaction(stranger, usd("5")));
+    await settle([{ payer, lines: [[tool, usd("2")]] }], { by: stranger });
+    expect(await router.operatorLimit(operator)).to.deep.equal([OPERATOR_LIMIT, OPERATOR_LIMIT]);
+  });
+});
+
+describe("ContextRouter.suspendOperator", () => {
+  it("ends an operator at once", async () => {
+    const { router, settle, guardian, operator, payer, tool } = await marketplace();
+    await expect(router.connect(guardian).suspendOperator(operator))
+      .to.emit(router, "OperatorLimitSet")
+      .withArgs(operator, 0n);
+    expect(await router.operatorLimit(operator)).to.deep.equal([0n, 0n]);
+    await expect(settle([{ payer, lines: [[tool, 1n]] }]))
+      .to.be.revertedWithCustomError(router, "NotOperator")
+      .withArgs(operator);
+  });
+
+  it("is undone by the admin alone", async () => {
+    const { router, settle, asAdmin, guardian, operator, payer, tool } = await marketplace();
+    await router.connect(guardian).suspendOperator(operator);
+    await asAdmin(router.setOperatorLimit.populateTransaction(operator, usd("1")));
+    await settle([{ payer, lines: [[tool, usd("1")]] }]);
+  });
+
+  it("forgets nothing of what the operator has spent", async () => {
+    const { router, settle, manager, admin, guardian, operator, payer, tool } = await marketplace();
+    const back = await router.setOperatorLimit.populateTransaction(operator, usd("10"));
+    // The admin's decision ripens first, so that suspension and return lie within one day.
+    await manager.connect(admin).schedule(back.to, back.data, 0);
+    await time.increase(2 * DAY);
+    await settle([{ payer, lines: [[tool, usd("7")]] }]);
+    await router.connect(guardian).suspendOperator(operator);
+    await manager.connect(admin).execute(back.to, back.data);
+    expect(await router.operatorLimit(operator)).to.deep.equal([usd("10"), usd("3")]);
+  });
+});

@@ -1,0 +1,150 @@
+import { expect } from "chai";
+import {
+  FAILURE,
+  freshHash,
+  HOUR,
+  type Marketplace,
+  marketplace,
+  nextPeriod,
+  OPERATOR_LIMIT,
+  REFUSAL,
+  STAKE,
+  time,
+  usd,
+} from "../fixture.ts";
+
+const HOURS_OBSERVED = 80;
+
+// The thief takes all it can get, every hour. Returns what it got in each hour.
+async function plunder({ router, settle, operator: thief, payer, tool }: Marketplace): Promise<bigint[]> {
+  const start = await nextPeriod();
+  const takings: bigint[] = [];
+  for (let hour = 0; hour < HOURS_OBSERVED; hour += 1) {
+    await time.increaseTo(start + hour * HOUR + HOUR / 2);
+    const { left } = await router.operatorLimit(thief);
+    // A thief with a plan takes a part now and the rest later, so that as much as possible falls into one day.
+    const amount = hour % 7 === 3 ? left : left / 3n;
+    if (amount > 0n) await settle([{ payer, lines: [[tool, amount]] }], { by: thief });
+    takings.push(amount);
+  }
+  return takings;
+}
+
+const sum = (amounts: bigint[]) => amounts.reduce((total, amount) => total + amount, 0n);
+
+describe("a thief with an operator's key", () => {
+  it("can take exactly the operator's limit, and not one unit more", async () => {
+    const { router, usdc, settle, fund, operator: thief, payer, tool } = await marketplace();
+    await fund(payer, 10n * OPERATOR_LIMIT);
+    await settle([{ payer, lines: [[tool, OPERATOR_LIMIT]] }], { by: thief });
+    for (const charge of [
+      { payer, lines: [[tool, 1n]] as const },
+      { payer, modelCost: 1n },
+    ]) {
+      await expect(settle([charge], { by: thief }))
+        .to.be.revertedWithCustomError(router, "OperatorLimitExceeded")
+        .withArgs(1n, 0n);
+    }
+    expect(await usdc.balanceOf(router)).to.equal(OPERATOR_LIMIT);
+  });
+
+  it("gets no more than the limit out of any 24 hours, however it spreads its batches", async () => {
+    const market = await marketplace();
+    await market.fund(market.payer, 10n * OPERATOR_LIMIT);
+    const takings = await plunder(market);
+    const days = takings.map((_, hour) => sum(takings.slice(hour, hour + 24)));
+    for (const day of days) expect(day <= OPERATOR_LIMIT).to.equal(true);
+    // The limit was really reached, so the bound above is not an empty one.
+    expect(days).to.include(OPERATOR_LIMIT);
+  });
+
+  it("takes nothing beyond a payer's allowance", async () => {
+    const { router, usdc, settle, operator: thief, neighbour, tool } = await marketplace();
+    await usdc.mint(neighbour, usd("100"));
+    await usdc.connect(neighbour).approve(router, usd("7"));
+    const root = freshHash();
+    await expect(settle([{ payer: neighbour, lines: [[tool, usd("7") + 1n]] }], { root, by: thief }))
+      .to.emit(router, "ChargeFailed")
+      .withArgs(root, neighbour, usd("7") + 1n, FAILURE.allowance);
+    await settle([{ payer: neighbour, lines: [[tool, usd("7")]] }], { by: thief });
+    await settle([{ payer: neighbour, lines: [[tool, 1n]] }], { by: thief });
+    expect(await usdc.balanceOf(neighbour)).to.equal(usd("93"));
+  });
+
+  it("takes nothing beyond a payer's daily cap, in one batch or in many", async () => {
+    const { router, usdc, settle, operator: thief, payer, tool } = await marketplace();
+    await router.connect(payer).setDailyCap(usd("3"));
+    const before = await usdc.balanceOf(payer);
+    const sip = { payer, lines: [[tool, usd("1")]] as const };
+    await settle([sip, sip, sip, sip], { by: thief });
+    await settle([sip], { by: thief });
+    expect(await usdc.balanceOf(payer)).to.equal(before - usd("3"));
+  });
+
+  it("cannot lift a payer's cap, its own limit or its own suspension", async () => {
+    const { manager, router, operator: thief, payer } = await marketplace();
+    await router.connect(payer).setDailyCap(usd("3"));
+    await router.connect(thief).setDailyCap(0n);
+    expect((await router.dailyCap(payer)).cap).to.equal(usd("3"));
+    await expect(router.connect(thief).setOperatorLimit(thief, usd("1000000")))
+      .to.be.revertedWithCustomError(router, "AccessManagedUnauthorized")
+      .withArgs(thief);
+    const { to, data } = await router.setOperatorLimit.populateTransaction(thief, usd("1000000"));
+    await expect(manager.connect(thief).schedule(to, data, 0))
+      .to.be.revertedWithCustomError(manager, "AccessManagerUnauthorizedCall")
+      .withArgs(thief, router, data.slice(0, 10));
+  });
+
+  it("can pay staked tools and the treasury only, never an address of its choice", async () => {
+    const { router, usdc, settle, staking, treasury, operator: thief, developer, payer, tool } = await marketplace();
+    const own = await staking.toolIdOf(thief, freshHash());
+    const root = freshHash();
+    const theft = settle(
+      [
+        {
+          payer,
+          modelCost: usd("1"),
+          lines: [
+            [own, usd("100")],
+            [tool, usd("10")],
+          ],
+        },
+      ],
+      { root, by: thief },
+    );
+    await expect(theft).to.emit(router, "LineRefused").withArgs(root, payer, own, usd("100"), REFUSAL.unlisted);
+    expect(await router.creditOf(thief)).to.equal(0n);
+    expect(await router.creditOf(developer)).to.equal(usd("9"));
+    expect(await router.creditOf(treasury)).to.equal(usd("2"));
+    expect(await usdc.balanceOf(router)).to.equal(usd("11"));
+  });
+
+  it("who lists a tool of its own leaves a stake behind that can be slashed", async () => {
+    const { router, staking, settle, listTool, operator: thief, payer } = await marketplace();
+    const own = await listTool({ owner: thief });
+    await settle([{ payer, lines: [[own, usd("5")]] }], { by: thief });
+    expect(await router.creditOf(thief)).to.equal(usd("4.5"));
+    expect((await staking.tool(own)).stake).to.equal(STAKE);
+    await staking.connect(thief).requestWithdrawal(own, STAKE);
+    await expect(settle([{ payer, lines: [[own, usd("5")]] }], { by: thief })).to.emit(router, "LineRefused");
+  });
+
+  it("gets nothing any more once the guardian has suspended it", async () => {
+    const { router, usdc, settle, guardian, operator: thief, payer, tool } = await marketplace();
+    await router.connect(guardian).suspendOperator(thief);
+    await expect(settle([{ payer, lines: [[tool, 1n]] }], { by: thief }))
+      .to.be.revertedWithCustomError(router, "NotOperator")
+      .withArgs(thief);
+    expect(await usdc.balanceOf(router)).to.equal(0n);
+  });
+
+  it("gets nothing any more once the guardian has paused the router", async () => {
+    const { router, usdc, settle, guardian, operator: thief, payer, tool } = await marketplace();
+    await router.connect(guardian).pause();
+    await expect(settle([{ payer, lines: [[tool, 1n]] }], { by: thief })).to.be.revertedWithCustomError(
+      router,
+      "EnforcedPause",
+    );
+    expect(await usdc.balanceOf(router)).to.equal(0n);
+  });
+});
