@@ -80,6 +80,7 @@ contract ContextRouter is IContextRouter, Credits, AccessManaged, Pausable {
 
     /// @inheritdoc IContextRouter
     function pay(bytes16 toolId, uint256 amount, uint256 modelCost) external nonReentrant whenNotPaused {
+        if (amount == 0) revert ZeroAmount();
         address payee = staking.payee(toolId);
         if (payee == address(0)) revert ToolNotPayable(toolId);
         uint256 total = amount + modelCost;

@@ -161,6 +161,8 @@ contract ToolStaking is IToolStaking, Credits, AccessManaged {
         if (_hashTerms(terms) != slash.termsHash) revert SlashTermsMismatch(_hashTerms(terms), slash.termsHash);
         if (block.timestamp < slash.executableAt) revert SlashNotReady(block.timestamp, slash.executableAt);
         if (block.timestamp >= slash.expiresAt) revert SlashExpired(block.timestamp, slash.expiresAt);
+        // Asked again, because another adjudicator than the one who proposed may be executing.
+        _checkTerms(terms);
         delete _slashes[toolId];
         _judged[_caseHash(toolId, terms)] = true;
 

@@ -97,6 +97,9 @@ interface IContextRouter is ICredits {
     /// @notice The tool is not listed, or its stake is too low.
     error ToolNotPayable(bytes16 toolId);
 
+    /// @notice A tool is paid something or not at all.
+    error ZeroAmount();
+
     /// @notice The token moves nothing for anybody at present: it is paused, or it has blacklisted this contract.
     error TokenUnavailable();
 

@@ -22,6 +22,7 @@ export const routerAbi = [
   {"inputs":[],"name":"TokenUnavailable","type":"error"},
   {"inputs":[{"name":"index","type":"uint256"},{"name":"count","type":"uint256"}],"name":"ToolIndexOutOfRange","type":"error"},
   {"inputs":[{"name":"toolId","type":"bytes16"}],"name":"ToolNotPayable","type":"error"},
+  {"inputs":[],"name":"ZeroAmount","type":"error"},
   {"anonymous":false,"inputs":[{"indexed":true,"name":"receiptsRoot","type":"bytes32"},{"indexed":true,"name":"operator","type":"address"},{"indexed":false,"name":"charged","type":"uint256"},{"indexed":false,"name":"treasuryShare","type":"uint256"}],"name":"BatchSettled","type":"event"},
   {"anonymous":false,"inputs":[{"indexed":true,"name":"receiptsRoot","type":"bytes32"},{"indexed":true,"name":"payer","type":"address"},{"indexed":false,"name":"amount","type":"uint256"},{"indexed":false,"name":"reason","type":"uint8"}],"name":"ChargeFailed","type":"event"},
   {"anonymous":false,"inputs":[{"indexed":true,"name":"account","type":"address"},{"indexed":true,"name":"to","type":"address"},{"indexed":false,"name":"amount","type":"uint256"}],"name":"Claimed","type":"event"},

@@ -213,9 +213,13 @@ describe("a fault of the chain", () => {
   });
 
   it("that undoes what it called final halts all submission", async () => {
-    await chain.rpc("anvil_mine", ["0xa"]);
+    await settledOnce();
+    await chain.rpc("anvil_mine", ["0x4"]);
     await settlement.engine.tick();
-    await chain.rpc("anvil_reorg", [5, []]);
+    // Back to before the batch, which is not there any more.
+    const head = BigInt(await chain.provider.getBlockNumber());
+    const { inclusion } = (await settlement.ledger.batches(1, 0))[0] ?? {};
+    await chain.rpc("anvil_reorg", [Number(head - (inclusion?.blockNumber ?? 0n)) + 1, []]);
     await settlement.engine.tick();
     expect((await settlement.ledger.halted())?.reason).toMatch(/was final as .* and is now/);
   });

@@ -22,6 +22,11 @@ describe("ContextRouter.pay", () => {
     expect(await router.creditOf(treasury)).to.equal(usd("0.7"));
   });
 
+  it("refuses to pay a tool nothing", async () => {
+    const { router, payer, tool } = await marketplace();
+    await expect(router.connect(payer).pay(tool, 0n, 1n)).to.be.revertedWithCustomError(router, "ZeroAmount");
+  });
+
   it("refuses a tool that is not listed", async () => {
     const { router, staking, payer, stranger } = await marketplace();
     const unlisted = await staking.toolIdOf(stranger, freshHash());

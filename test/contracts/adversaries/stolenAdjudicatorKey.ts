@@ -1,4 +1,5 @@
 import { expect } from "chai";
+import { ROLES } from "../../../scripts/deploy/protocol.ts";
 import { DAY, ethers, marketplace, STAKE, slashTerms, time, usd } from "../fixture.ts";
 
 describe("a thief with the adjudicator's key", () => {
@@ -24,6 +25,18 @@ describe("a thief with the adjudicator's key", () => {
         .to.be.revertedWithCustomError(staking, "AdjudicatorMustNotEarn")
         .withArgs(thief);
     }
+  });
+
+  it("cannot execute what another adjudicator proposed in its favour", async () => {
+    const { staking, manager, asAdmin, adjudicator, stranger: thief, tool } = await marketplace();
+    await asAdmin(manager.grantRole.populateTransaction(ROLES.adjudicator, thief, 0));
+    const terms = slashTerms({ reporter: thief });
+    await staking.connect(adjudicator).proposeSlash(tool, terms);
+    await time.increase(3 * DAY);
+    await expect(staking.connect(thief).executeSlash(tool, terms))
+      .to.be.revertedWithCustomError(staking, "AdjudicatorMustNotEarn")
+      .withArgs(thief);
+    await staking.connect(adjudicator).executeSlash(tool, terms);
   });
 
   it("cannot swap the published terms for better ones at the last moment", async () => {
