@@ -73,7 +73,8 @@ export function createEndpoints(options: EndpointsOptions): Endpoints {
     lastId += 1;
     try {
       const result = await postJsonRpc({ url: endpoint.url, id: lastId, method, params, timeoutMs });
-      endpoint.failures = 0;
+      // Knowing its chain is not enough to be well again: many a broken node still does.
+      if (method !== "eth_chainId") endpoint.failures = 0;
       report("ok");
       return result;
     } catch (error) {
