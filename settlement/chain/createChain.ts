@@ -13,7 +13,7 @@ import {
 import { SettlementError } from "../domain/errors.ts";
 import { microUsdc } from "../domain/money.ts";
 import { routerAbi, stakingAbi } from "./abi.ts";
-import { blockAtTimestamp } from "./blockAtTimestamp.ts";
+import { blocksAtTimestamp } from "./blocksAtTimestamp.ts";
 import type { Block, Chain, Spendable, TxReceipt } from "./chain.ts";
 import { decodeOutcome } from "./decodeOutcome.ts";
 import { createEndpoints, type EndpointsOptions } from "./endpoints.ts";
@@ -87,14 +87,17 @@ export async function createChain(options: ChainOptions): Promise<Chain> {
     const timestamp = await settledAt(root, "latest");
     if (timestamp === 0n) return null;
     const [low, high] = await Promise.all([client.getBlock({ blockNumber: 0n }), client.getBlock()]);
-    const block = await blockAtTimestamp(timestamp, { low, high }, (blockNumber) => client.getBlock({ blockNumber }));
-    if (block === null) return null;
+    const blocks = await blocksAtTimestamp(timestamp, { low, high }, async (blockNumber) => {
+      const block = await client.getBlock({ blockNumber });
+      return block.timestamp;
+    });
+    if (blocks === null) return null;
     const [log] = await client.getLogs({
       address: router,
       event: batchSettled,
       args: { receiptsRoot: root },
-      fromBlock: block.number,
-      toBlock: block.number,
+      fromBlock: blocks.first,
+      toBlock: blocks.last,
     });
     return log ? receipt(log.transactionHash) : null;
   };
