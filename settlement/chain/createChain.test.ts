@@ -428,6 +428,20 @@ describe("simulating", () => {
     expect((await simulate(calldata)).kind).toBe("ok");
   });
 
+  it("says too_large above the gas of a block", async () => {
+    const calldata = settleCall(
+      rootOf("block"),
+      Array.from({ length: 50 }, (_, i) => rowOf(i)),
+    );
+    await local.rpc("evm_setBlockGasLimit", ["0xf4240"]);
+    try {
+      await local.rpc("evm_mine");
+      expect(await simulate(calldata)).toMatchObject({ kind: "too_large" });
+    } finally {
+      await local.rpc("evm_setBlockGasLimit", ["0xbebc200"]);
+    }
+  });
+
   it("says reverts, with the contract's own words, to anything else", async () => {
     expect(await simulate(settleCall(rootOf("empty"), []))).toEqual({ kind: "reverts", reason: "EmptyBatch()" });
     expect(await simulate(settleCall(rootOf("index"), [rowOf(0)], []))).toEqual({

@@ -213,6 +213,50 @@ describe("reading", () => {
   });
 });
 
+describe("asking all", () => {
+  const askAll = ({ endpoints }: ReturnType<typeof setUp>) =>
+    Promise.all(endpoints.askAll("eth_sendRawTransaction", []));
+
+  it("reaches every healthy endpoint and keeps result, no and failure apart", async () => {
+    const answers = await askAll(
+      setUp([
+        await startNode(answering("0xhash")),
+        await startNode(() => ({ kind: "error", code: -32000, message: "nonce too low", status: 400 })),
+        await startNode(() => ({ kind: "hang" })),
+        await startNode(() => ({ kind: "status", status: 502 })),
+        await startNode(() => ({ kind: "status", status: 429 })),
+      ]),
+    );
+    expect(answers).toMatchObject([
+      { kind: "result", endpoint: "node-0", result: "0xhash" },
+      { kind: "error", endpoint: "node-1", error: { message: "nonce too low" } },
+      { kind: "failure", endpoint: "node-2", mayHaveArrived: true },
+      { kind: "failure", endpoint: "node-3", mayHaveArrived: true },
+      // Whoever asks for fewer requests has not served this one.
+      { kind: "failure", endpoint: "node-4", mayHaveArrived: false },
+    ]);
+  });
+
+  it("sends nothing to an endpoint that does not say its chain id, or says another one", async () => {
+    const silent = await startScriptedRpc(() => ({ kind: "hang" }));
+    const other = await startNode(answering("0xhash"), 1);
+    nodes.push(silent);
+    expect(await askAll(setUp([silent, other]))).toMatchObject([
+      { kind: "failure", mayHaveArrived: false },
+      { kind: "failure", mayHaveArrived: false },
+    ]);
+    expect([...silent.asked, ...other.asked]).toEqual(["eth_chainId", "eth_chainId"]);
+  });
+
+  it("leaves out an endpoint that has just failed", async () => {
+    const failing = await startNode(() => ({ kind: "status", status: 500 }));
+    const healthy = await startNode(answering("0xhash"));
+    const set = setUp([failing, healthy]);
+    expect(await askAll(set)).toHaveLength(2);
+    expect(await askAll(set)).toMatchObject([{ endpoint: "node-1", result: "0xhash" }]);
+  });
+});
+
 describe("an endpoint's address", () => {
   it.each([
     ["no URL", "localhost"],

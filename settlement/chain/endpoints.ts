@@ -137,7 +137,7 @@ export function createEndpoints(options: EndpointsOptions): Endpoints {
   }
 
   async function readOnce(method: string, params: readonly unknown[]): Promise<unknown> {
-    const refusals: string[] = [];
+    const reasons: string[] = [];
     let no: JsonRpcError | undefined;
     let lastError: unknown = endpoints.find((endpoint) => endpoint.refusal)?.refusal;
     let sawNull = false;
@@ -151,14 +151,15 @@ export function createEndpoints(options: EndpointsOptions): Endpoints {
         // What the contract says is the same everywhere; any other no may be this node's alone.
         if (error instanceof JsonRpcError && revertDataOf(error) !== undefined) throw error;
         if (error instanceof JsonRpcError) no ??= error;
-        else if (error instanceof Error) refusals.push(`${endpoint.name} ${error.message}`);
+        else if (error instanceof EndpointFailure) reasons.push(`${endpoint.name} ${error.message}`);
+        else if (error instanceof Error) reasons.push(error.message);
         lastError = error;
       }
     }
     if (sawNull) return null;
     if (no) throw no;
     if (lastError instanceof SettlementError && endpoints.every((endpoint) => endpoint.refusal)) throw lastError;
-    throw new SettlementError("chain_unavailable", `no endpoint answered ${method}: ${refusals.join("; ")}`, {
+    throw new SettlementError("chain_unavailable", `no endpoint answered ${method}: ${reasons.join("; ")}`, {
       retryable: true,
       cause: lastError,
     });
