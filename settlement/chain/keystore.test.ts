@@ -11,7 +11,8 @@ import { createKeystoreSigner } from "./keystoreSigner.ts";
 
 const privateKey = id("operator") as Hex;
 const wallet = new Wallet(privateKey);
-const PASSWORD = "pässword 🔑";
+// The first letters have more than one form in Unicode.
+const PASSWORD = "pa\u0308\ufb01 🔑";
 // Weak on purpose: the strength is a number in the file, and the test has no secret.
 const WEAK = { n: 1_024, r: 8, p: 1 };
 
