@@ -106,6 +106,19 @@ describe("reading", () => {
     expect(await endpoints.read("eth_blockNumber", [])).toBe("0x1");
   });
 
+  it("counts failures of the same moment once", async () => {
+    const first = await startNode(answering("0x1"));
+    const second = await startNode(answering("0x2"));
+    const { endpoints, time } = setUp([first, second], { minBackoffMs: 1_000 });
+    await endpoints.read("eth_blockNumber", []);
+    const { script } = first;
+    first.script = () => ({ kind: "cut" });
+    await Promise.all(Array.from({ length: 10 }, () => endpoints.read("eth_blockNumber", [])));
+    first.script = script;
+    time.nowMs += 500;
+    expect(await endpoints.read("eth_blockNumber", [])).toBe("0x1");
+  });
+
   it("never waits longer than the longest backoff, whatever the endpoint asks for", async () => {
     const first = await startNode(() => ({ kind: "status", status: 429, headers: { "retry-after": "86400" } }));
     const second = await startNode(answering("0x2"));
@@ -145,6 +158,24 @@ describe("reading", () => {
     await expect(endpoints.read("eth_blockNumber", [])).rejects.toMatchObject({ code: "chain_unavailable" });
     only.script = () => ({ kind: "result", result: "0x1" });
     await expect(endpoints.read("eth_blockNumber", [])).rejects.toMatchObject({ code: "chain_mismatch" });
+  });
+
+  it("takes an endpoint back that did not say its chain id for a while", async () => {
+    const unclear: Behaviour[] = [
+      { kind: "result", result: null },
+      { kind: "error", code: -32000, message: "starting up" },
+    ];
+    for (const behaviour of unclear) {
+      const first = await startNode(answering("0x1"));
+      const second = await startNode(answering("0x2"));
+      const { endpoints, time } = setUp([first, second]);
+      const { script } = first;
+      first.script = () => behaviour;
+      expect(await endpoints.read("eth_blockNumber", [])).toBe("0x2");
+      first.script = script;
+      time.nowMs += 60_000;
+      expect(await endpoints.read("eth_blockNumber", [])).toBe("0x1");
+    }
   });
 
   it("fails with chain_mismatch for good if every endpoint is of another chain", async () => {
