@@ -63,8 +63,7 @@ async function generatedIsFresh(): Promise<Count> {
   return { passed: 0, failed: 1 };
 }
 
-// TypeChain lists the contracts in the order in which the file system happened to answer, so the order of lines does not
-// count.
+// Lines are compared without their order: Hardhat lists contracts in whatever order the file system has them.
 function hashOf(paths: readonly string[]): string {
   const hash = createHash("sha256");
   for (const path of paths.flatMap(filesUnder)) {

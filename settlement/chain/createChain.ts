@@ -13,7 +13,7 @@ import {
 import { SettlementError } from "../domain/errors.ts";
 import { microUsdc } from "../domain/money.ts";
 import { routerAbi, stakingAbi, usdcAbi } from "./abi.ts";
-import { blockAtTimestamp } from "./blockAtTimestamp.ts";
+import { blocksAtTimestamp } from "./blocksAtTimestamp.ts";
 import type { Block, Chain, Spendable, TxReceipt } from "./chain.ts";
 import { decodeOutcome } from "./decodeOutcome.ts";
 import { createEndpoints, type EndpointsOptions } from "./endpoints.ts";
@@ -35,8 +35,6 @@ export type ChainOptions = EndpointsOptions & {
 const PAYERS_PER_READ = 200;
 // So many fit into the code of a read that brings its own multicall along, which a chain limits to 48 KiB.
 const ACCOUNTS_PER_READ = 100;
-// Development chains make several blocks with one timestamp.
-const NEARBY_BLOCKS = 16n;
 const MAX_TRANSACTION_GAS = 2n ** 24n;
 const MAX_LOG_RANGE_BLOCKS = 2_000n;
 
@@ -88,14 +86,17 @@ export async function createChain(options: ChainOptions): Promise<Chain> {
     const timestamp = await settledAt(root, "latest");
     if (timestamp === 0n) return null;
     const [low, high] = await Promise.all([client.getBlock({ blockNumber: 0n }), client.getBlock()]);
-    const block = await blockAtTimestamp(timestamp, { low, high }, (blockNumber) => client.getBlock({ blockNumber }));
-    if (block === null) return null;
+    const blocks = await blocksAtTimestamp(timestamp, { low, high }, async (blockNumber) => {
+      const block = await client.getBlock({ blockNumber });
+      return block.timestamp;
+    });
+    if (blocks === null) return null;
     const [log] = await client.getLogs({
       address: router,
       event: batchSettled,
       args: { receiptsRoot: root },
-      fromBlock: block.number > NEARBY_BLOCKS ? block.number - NEARBY_BLOCKS : 0n,
-      toBlock: block.number + NEARBY_BLOCKS,
+      fromBlock: blocks.first,
+      toBlock: blocks.last,
     });
     return log ? receipt(log.transactionHash) : null;
   };

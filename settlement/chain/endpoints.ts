@@ -55,6 +55,7 @@ type Endpoint = EndpointAddress & {
 const NULL_MAY_MEAN_LAG: ReadonlySet<string> = new Set(["eth_getTransactionReceipt", "eth_getBlockByNumber"]);
 
 const MAX_DOUBLINGS = 16;
+const QUANTITY = /^0x[0-9a-f]+$/i;
 
 export function createEndpoints(options: EndpointsOptions): Endpoints {
   const { chainId, clock, random, observe } = options;
@@ -66,27 +67,35 @@ export function createEndpoints(options: EndpointsOptions): Endpoints {
   }
   let lastId = 0;
 
+  function report(endpoint: Endpoint, method: string, startedAtMs: number, outcome: EndpointObservation["outcome"]) {
+    // A clock that was set back meanwhile gives no sensible duration.
+    const durationMs = Math.max(0, clock.nowMs() - startedAtMs);
+    observe?.({ endpoint: endpoint.name, method, durationMs, outcome });
+  }
+
   async function post(endpoint: Endpoint, method: string, params: readonly unknown[]): Promise<unknown> {
     const startedAtMs = clock.nowMs();
-    const report = (outcome: EndpointObservation["outcome"]) =>
-      observe?.({ endpoint: endpoint.name, method, durationMs: clock.nowMs() - startedAtMs, outcome });
+    const failuresBefore = endpoint.failures;
     lastId += 1;
     try {
       const result = await postJsonRpc({ url: endpoint.url, id: lastId, method, params, timeoutMs });
-      endpoint.failures = 0;
-      report("ok");
+      // Knowing its chain is not enough to be well again: many a broken node still does.
+      if (method !== "eth_chainId") endpoint.failures = 0;
+      report(endpoint, method, startedAtMs, "ok");
       return result;
     } catch (error) {
-      if (error instanceof EndpointFailure) backOff(endpoint, error);
-      report(error instanceof EndpointFailure ? error.kind : "rpc_error");
+      const isFailure = error instanceof EndpointFailure;
+      // What fails at the same time fails for the same cause, and counts once.
+      if (isFailure && endpoint.failures === failuresBefore) backOff(endpoint, error.retryAfterMs);
+      report(endpoint, method, startedAtMs, isFailure ? error.kind : "rpc_error");
       throw error;
     }
   }
 
-  function backOff(endpoint: Endpoint, failure: EndpointFailure): void {
+  function backOff(endpoint: Endpoint, retryAfterMs: number): void {
     const doubledMs = minBackoffMs * 2 ** Math.min(endpoint.failures, MAX_DOUBLINGS);
     // Between half and all of it, so that several daemons do not come back in step.
-    const delayMs = Math.max(doubledMs * (0.5 + random() / 2), failure.retryAfterMs);
+    const delayMs = Math.max(doubledMs * (0.5 + random() / 2), retryAfterMs);
     endpoint.failures += 1;
     endpoint.failedAtMs = clock.nowMs();
     endpoint.readyAtMs = endpoint.failedAtMs + Math.min(delayMs, maxBackoffMs);
@@ -108,24 +117,29 @@ export function createEndpoints(options: EndpointsOptions): Endpoints {
 
   async function compareChainId(endpoint: Endpoint): Promise<void> {
     const startedAtMs = clock.nowMs();
-    const answer = await post(endpoint, "eth_chainId", []).catch((error: unknown) => {
-      if (!(error instanceof JsonRpcError)) throw error;
-      throw new EndpointFailure("invalid_answer", `does not say its chain id: ${error.message}`, { cause: error });
-    });
-    if (Number(answer) !== chainId) {
+    const served = await chainIdOf(endpoint);
+    if (served !== chainId) {
       endpoint.refusal = new SettlementError(
         "chain_mismatch",
-        `the endpoint ${endpoint.name} serves chain ${String(Number(answer))}, not ${chainId}; it is not used`,
+        `the endpoint ${endpoint.name} serves chain ${served}, not ${chainId}; it is not used`,
       );
-      observe?.({
-        endpoint: endpoint.name,
-        method: "eth_chainId",
-        durationMs: clock.nowMs() - startedAtMs,
-        outcome: "chain_mismatch",
-      });
+      report(endpoint, "eth_chainId", startedAtMs, "chain_mismatch");
       throw endpoint.refusal;
     }
     endpoint.checked = true;
+  }
+
+  // Only a clear answer can be a wrong one; anything else may pass.
+  async function chainIdOf(endpoint: Endpoint): Promise<number> {
+    let answer: unknown;
+    try {
+      answer = await post(endpoint, "eth_chainId", []);
+    } catch (error) {
+      if (!(error instanceof JsonRpcError)) throw error;
+    }
+    if (typeof answer === "string" && QUANTITY.test(answer)) return Number(answer);
+    backOff(endpoint, 0);
+    throw new EndpointFailure("invalid_answer", "does not say its chain id");
   }
 
   // All that are ready, in order of preference; if none is, the one that will be first: a try is better than no answer.
@@ -136,7 +150,7 @@ export function createEndpoints(options: EndpointsOptions): Endpoints {
   }
 
   async function readOnce(method: string, params: readonly unknown[]): Promise<unknown> {
-    const refusals: string[] = [];
+    const reasons: string[] = [];
     let no: JsonRpcError | undefined;
     let lastError: unknown = endpoints.find((endpoint) => endpoint.refusal)?.refusal;
     let sawNull = false;
@@ -150,14 +164,15 @@ export function createEndpoints(options: EndpointsOptions): Endpoints {
         // What the contract says is the same everywhere; any other no may be this node's alone.
         if (error instanceof JsonRpcError && revertDataOf(error) !== undefined) throw error;
         if (error instanceof JsonRpcError) no ??= error;
-        else if (error instanceof Error) refusals.push(`${endpoint.name} ${error.message}`);
+        else if (error instanceof EndpointFailure) reasons.push(`${endpoint.name} ${error.message}`);
+        else if (error instanceof Error) reasons.push(error.message);
         lastError = error;
       }
     }
     if (sawNull) return null;
     if (no) throw no;
     if (lastError instanceof SettlementError && endpoints.every((endpoint) => endpoint.refusal)) throw lastError;
-    throw new SettlementError("chain_unavailable", `no endpoint answered ${method}: ${refusals.join("; ")}`, {
+    throw new SettlementError("chain_unavailable", `no endpoint answered ${method}: ${reasons.join("; ")}`, {
       retryable: true,
       cause: lastError,
     });

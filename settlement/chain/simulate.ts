@@ -10,7 +10,8 @@ const NEEDS_TOO_MUCH_GAS = /gas required exceeds|out of gas|outofgas|exceeds[\w\
 const REVERTED = /revert/i;
 
 // Estimates the gas of a transaction, which runs it: the answer is its cost or what the contract objects to. Everything
-// that is neither is thrown, because it says nothing about the transaction.
+// that is neither is thrown, because it says nothing about the transaction. A batch that needs more gas than geth gives
+// an estimate would look as if its last row broke it; batches are bounded far below that.
 export async function simulate(
   endpoints: Endpoints,
   { from, to, calldata }: { from: Address; to: Address; calldata: Hex },
