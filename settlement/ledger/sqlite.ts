@@ -53,6 +53,8 @@ export function openSqlite({ path, maxPages }: SqliteOptions): Database {
   return {
     transaction: (work) => exclusively(() => committed(() => work(writer, { mayHaveCommitted: false }))),
     migration: (work) => exclusively(() => committed(() => work(writer))),
+    // Nobody else writes to the file, so that the turn of the writer is a moment.
+    snapshot: (work) => exclusively(() => work(writer)),
     read: reader,
     async close() {
       await last;

@@ -1,0 +1,12 @@
+import { defineConfig } from "vitest/config";
+
+export default defineConfig({
+  test: {
+    include: ["settlement/**/*.test.ts", "test/{commands,local}/**/*.test.ts"],
+    globalSetup: ["settlement/ledger/testing/postgresServer.ts"],
+    pool: "forks",
+    maxWorkers: 2,
+    testTimeout: 30_000,
+    hookTimeout: 60_000,
+  },
+});
