@@ -91,7 +91,7 @@ export type Operators = {
 
 // ── From due charges to final ones.
 export type RetryPolicy = {
-  // After this many failures of the payer the platform absorbs the charge.
+  // After this many failures of the payer the platform absorbs the charge. The insurance account is tried for ever.
   maxAttempts: number;
   insurance: Address;
   // How long to wait after the n-th failure. Passed in with its randomness, so that a test can decide it.

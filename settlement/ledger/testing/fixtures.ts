@@ -48,7 +48,7 @@ export function netOf(reasonOf: (charge: DueCharge) => ChargeFailure | null = ()
     return {
       unpayable,
       batch: {
-        root: hashOf(left.map(({ id, chargedTo }) => id + chargedTo).join()),
+        root: hashOf(left.map(({ id, chargedTo, attempts }) => id + chargedTo + attempts).join()),
         toolIds: [],
         rows: accounts.map(([chargedTo, own]) => ({
           chargedTo,
