@@ -15,6 +15,7 @@ import {
   validTurn,
 } from "./validate.ts";
 import { assignNonce } from "./verbs/assignNonce.ts";
+import { audit } from "./verbs/audit.ts";
 import { capture } from "./verbs/capture.ts";
 import { closeSession } from "./verbs/closeSession.ts";
 import { duePayers } from "./verbs/duePayers.ts";
@@ -157,6 +158,7 @@ export async function createLedger(database: Database, options: LedgerOptions = 
     release: (lease, id, nowMs) => leased(lease, (tx, valid) => release(tx, valid, lower(id), nowMs)),
 
     ...createInspection(read),
+    audit: () => database.snapshot(audit),
 
     async close() {
       await group.drained();

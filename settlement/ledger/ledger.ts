@@ -9,7 +9,8 @@ import type { ToolId } from "../domain/toolId.ts";
 import type { Turn } from "../domain/turn.ts";
 
 // The durable memory of the service. A promise that resolves means that what it says is on disk. Every verb is one
-// transaction; verbs that run at the same time may share one (group commit).
+// transaction; verbs that run at the same time may share one (group commit). Addresses may be given in any case and come
+// back in lower case.
 export type Ledger = Accruals & Sessions & Operators & Submissions & Inspection & { close(): Promise<void> };
 
 // ── What is delivered becomes charges.
@@ -54,7 +55,7 @@ export type Sessions = {
     call: { callId: string; sessionId: string; toolId: ToolId; method: string; amount: MicroUsdc },
     nowMs: number,
   ): Promise<HoldOutcome>;
-  // Turns a hold into a charge and flushes the session's charges once the policy says so. A hold of a session that was
+  // Turns a hold into a charge, unless it is free, and flushes the session's charges once the policy says so. A hold of a session that was
   // closed meanwhile is still captured: the call was delivered within its budget.
   capture(capture: Capture, policy: FlushPolicy, nowMs: number): Promise<CaptureOutcome>;
   void(callId: string): Promise<VoidOutcome>;
@@ -90,7 +91,7 @@ export type Operators = {
 
 // ── From due charges to final ones.
 export type RetryPolicy = {
-  // After this many failures of the payer the platform absorbs the charge.
+  // After this many failures of the payer the platform absorbs the charge. The insurance account is tried for ever.
   maxAttempts: number;
   insurance: Address;
   // How long to wait after the n-th failure. Passed in with its randomness, so that a test can decide it.
@@ -110,7 +111,7 @@ export type Submissions = {
     request: { accounts: readonly Address[]; maxCharges: number; router: Address; net: Net; retry: RetryPolicy },
     nowMs: number,
   ): Promise<Submission | null>;
-  // A submission other than a batch. The same id again changes nothing.
+  // A submission other than a batch. The same id again changes nothing; a nonce that is taken answers with its owner.
   planSubmission(
     lease: Lease,
     submission: { id: Hex; kind: "payout" | "fill"; to: Address; calldata: Hex; nonce: number | null },
@@ -122,7 +123,8 @@ export type Submissions = {
   // Saves signed bytes. Only bytes that were saved are ever sent.
   saveBroadcast(lease: Lease, id: Hex, broadcast: Broadcast): Promise<Submission>;
   // Takes a planned batch apart before anything was signed: `drop` (accounts whose row cannot even be simulated) wait for
-  // `waitMs` without using up an attempt, all other charges are due again at once. With nonce: it is kept for `fill`.
+  // `waitMs` without using up an attempt, all other charges are due again at once. If it has a nonce, that goes to a
+  // planned `fill`, which `openSubmissions` then shows.
   unplanBatch(lease: Lease, id: Hex, drop: readonly Address[], waitMs: number, nowMs: number): Promise<void>;
   // Everything of this operator that is not final or released, by nonce; planned ones without a nonce come last.
   openSubmissions(operator: Address): Promise<Submission[]>;
@@ -136,7 +138,7 @@ export type Submissions = {
   ): Promise<void>;
   // A reorganisation took it out of the chain: it is submitted again.
   recordLoss(lease: Lease, id: Hex): Promise<void>;
-  // Mined with success below the chain's finalized block: charges become final or absorbed, refused, or due again.
+  // Recorded as included, and now below the chain's finalized block: charges become final or absorbed, refused, or due again.
   finalize(lease: Lease, id: Hex, outcome: BatchOutcome | null, retry: RetryPolicy, nowMs: number): Promise<void>;
   // Its nonce is spent for good without it: its charges are due again and no attempt is used up.
   release(lease: Lease, id: Hex, nowMs: number): Promise<void>;
@@ -184,4 +186,6 @@ export type Inspection = {
   settledByTool(): Promise<{ toolId: ToolId; amount: MicroUsdc }[]>;
   settledByAccount(): Promise<{ account: Address; amount: MicroUsdc }[]>;
   failures(chargeId: Hex): Promise<{ reason: ChargeFailure; atMs: number }[]>;
+  // A sentence for every counter of a payer or a session that is not what its charges and holds add up to: none, always.
+  audit(): Promise<string[]>;
 };

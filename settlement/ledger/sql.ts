@@ -12,6 +12,8 @@ export type Sql = {
   locks: Locks;
 };
 
+export type Reader = Pick<Sql, "all">;
+
 // What to append to a SELECT so that nobody else changes its rows before the commit. SQLite has one writer and needs none.
 export type Locks = { forUpdate: string; skipLocked: string };
 
@@ -30,8 +32,10 @@ export type Database = {
   transaction<T>(work: (sql: Sql, attempt: Attempt) => Promise<T>, options: TransactionOptions): Promise<T>;
   // Applies migrations under a lock that keeps other processes from doing the same.
   migration(work: (sql: Sql & { script(text: string): void | Promise<void> }) => Promise<void>): Promise<void>;
+  // Several reads of one moment.
+  snapshot<T>(work: (sql: Reader) => Promise<T>): Promise<T>;
   // Sees what was committed, and never waits for a writer.
-  read: Pick<Sql, "all">;
+  read: Reader;
   close(): Promise<void>;
 };
 

@@ -38,8 +38,8 @@ export function openSqlite({ path, maxPages }: SqliteOptions): Database {
     return result;
   }
 
-  async function committed<T>(work: () => Promise<T>): Promise<T> {
-    writer.script("BEGIN IMMEDIATE");
+  async function committed<T>(work: () => Promise<T>, mode = "IMMEDIATE"): Promise<T> {
+    writer.script(`BEGIN ${mode}`);
     try {
       const result = await work();
       writer.script("COMMIT");
@@ -53,6 +53,7 @@ export function openSqlite({ path, maxPages }: SqliteOptions): Database {
   return {
     transaction: (work) => exclusively(() => committed(() => work(writer, { mayHaveCommitted: false }))),
     migration: (work) => exclusively(() => committed(() => work(writer))),
+    snapshot: (work) => exclusively(() => committed(() => work(writer), "DEFERRED")),
     read: reader,
     async close() {
       await last;

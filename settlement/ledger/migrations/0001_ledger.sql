@@ -3,7 +3,7 @@
 -- so that equal means equal. A hash of zeros is NULL.
 
 -- What is owed and reserved, per payer. Each is a sum over other tables that is kept in the same transaction as they are;
--- checkCounters.ts computes them again. None is ever below zero; a CHECK cannot say so, because it would also look at the
+-- `audit` computes them again. None is ever below zero; a CHECK cannot say so, because it would also look at the
 -- change that is offered to ON CONFLICT.
 --   pending  what the payer owes and the chain has not taken: charges with charged_to = payer that are accrued, or in a
 --            batch that is not mined with success, or in a row of such a batch that could not be charged. A line that the

@@ -1,8 +1,8 @@
 import { address, amount, count } from "../decode.ts";
 import type { DuePayer } from "../ledger.ts";
-import type { Sql } from "../sql.ts";
+import type { Reader } from "../sql.ts";
 
-export async function duePayers(sql: Pick<Sql, "all">, nowMs: number, limit: number): Promise<DuePayer[]> {
+export async function duePayers(sql: Reader, nowMs: number, limit: number): Promise<DuePayer[]> {
   const rows = await sql.all(
     `SELECT charged_to, CAST(SUM(amount) AS BIGINT) AS amount, COUNT(*) AS charges, MIN(due_at) AS oldest_due_at
      FROM charges

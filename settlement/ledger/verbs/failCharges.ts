@@ -16,7 +16,9 @@ export type FailedCharge = {
 };
 
 // These charges could not be paid. They are due again after a while, and after the last attempt the platform takes them
-// over. Its own account has no last attempt: it has to be funded, and until then its charges come back.
+// over. Its own account has no last attempt: it has to be funded, and until then its charges come back. Attempts are
+// counted all the same: they are part of a receipt, so that a batch of charges that failed never has the root of the batch
+// that they failed in, which the chain would not settle again.
 export async function failCharges(
   tx: Tx,
   charges: readonly FailedCharge[],
@@ -29,12 +31,11 @@ export async function failCharges(
   for (const group of groups.values()) {
     const [{ chargedTo, attempts } = { chargedTo: insurance, attempts: 0 }] = group;
     const ids = group.map(({ id }) => id);
-    if (chargedTo === insurance) {
-      await makeDue(tx, ids, { chargedTo, attempts, dueAtMs: nowMs + retry.backoffMs(attempts) });
-    } else if (attempts + 1 < retry.maxAttempts) {
-      await makeDue(tx, ids, { chargedTo, attempts: attempts + 1, dueAtMs: nowMs + retry.backoffMs(attempts + 1) });
+    const failures = attempts + 1;
+    if (chargedTo === insurance || failures < retry.maxAttempts) {
+      await makeDue(tx, ids, { chargedTo, attempts: failures, dueAtMs: nowMs + retry.backoffMs(failures) });
     } else {
-      await makeDue(tx, ids, { chargedTo: insurance, attempts: attempts + 1, dueAtMs: nowMs });
+      await makeDue(tx, ids, { chargedTo: insurance, attempts: failures, dueAtMs: nowMs });
       for (const { payer, amount } of group) tx.change(payer, { pending: -amount, debt: microUsdc(amount) });
     }
   }

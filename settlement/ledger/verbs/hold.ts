@@ -3,6 +3,7 @@ import type { Hold, Session } from "../../domain/session.ts";
 import type { ToolId } from "../../domain/toolId.ts";
 import { holdFrom, sessionFrom } from "../decode.ts";
 import type { HoldOutcome } from "../ledger.ts";
+import type { Reader } from "../sql.ts";
 import type { Tx } from "../tx.ts";
 import { findSession } from "./openSession.ts";
 
@@ -53,7 +54,7 @@ async function whyNot(tx: Tx, call: Call, nowMs: number): Promise<HoldOutcome> {
   return { kind: "session_budget_exceeded", session };
 }
 
-export async function findHold(sql: Pick<Tx, "all">, callId: string): Promise<Hold | null> {
+export async function findHold(sql: Reader, callId: string): Promise<Hold | null> {
   const [row] = await sql.all("SELECT * FROM holds WHERE call_id = $1", [callId]);
   return row === undefined ? null : holdFrom(row);
 }

@@ -5,7 +5,7 @@ import { microUsdc } from "../../domain/money.ts";
 import type { ToolId } from "../../domain/toolId.ts";
 import { address, amount, chargeFrom, chargeIdOfCall, count, hex, inclusionFrom, text } from "../decode.ts";
 import type { Inspection, SettledBatch, Totals } from "../ledger.ts";
-import { placeholders, type Row, type Sql } from "../sql.ts";
+import { placeholders, type Reader, type Row } from "../sql.ts";
 import { lower, validCount } from "../validate.ts";
 import { findHold } from "./hold.ts";
 import { outcomeFromJson } from "./outcomeJson.ts";
@@ -16,7 +16,7 @@ const BATCHES = `SELECT b.root, b.row_count, b.charge_count, b.total, b.outcome,
   FROM batches b JOIN submissions s ON s.id = b.root`;
 
 // All of it reads what is committed and holds nobody up.
-export function createInspection(sql: Pick<Sql, "all">): Inspection {
+export function createInspection(sql: Reader): Omit<Inspection, "audit"> {
   async function charges(ids: readonly Hex[]): Promise<Charge[]> {
     if (ids.length === 0) return [];
     const rows = await sql.all(

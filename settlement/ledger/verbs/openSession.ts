@@ -2,6 +2,7 @@ import type { Address } from "viem";
 import type { MicroUsdc } from "../../domain/money.ts";
 import { sessionFrom } from "../decode.ts";
 import type { Sessions } from "../ledger.ts";
+import type { Reader } from "../sql.ts";
 import type { Tx } from "../tx.ts";
 
 // The same id again is a duplicate if payer and budget are the same. The end of the session does not count: whoever
@@ -26,7 +27,7 @@ export async function openSession(
     : { kind: "conflict" };
 }
 
-export async function findSession(sql: Pick<Tx, "all">, id: string) {
+export async function findSession(sql: Reader, id: string) {
   const [row] = await sql.all("SELECT * FROM sessions WHERE id = $1", [id]);
   return row === undefined ? null : sessionFrom(row);
 }

@@ -2,7 +2,7 @@ import type { Address } from "viem";
 import { SettlementError } from "../../domain/errors.ts";
 import { count, text } from "../decode.ts";
 import type { Lease, Operators } from "../ledger.ts";
-import type { Sql } from "../sql.ts";
+import type { Reader } from "../sql.ts";
 import type { Tx } from "../tx.ts";
 
 const NOBODY = "";
@@ -60,7 +60,7 @@ export async function halt(tx: Tx, reason: string, nowMs: number): Promise<void>
   ]);
 }
 
-export async function halted(sql: Pick<Sql, "all">): ReturnType<Operators["halted"]> {
+export async function halted(sql: Reader): ReturnType<Operators["halted"]> {
   const [row] = await sql.all("SELECT reason, since_at FROM halts");
   return row === undefined ? null : { reason: text(row, "reason"), sinceMs: count(row, "since_at") };
 }

@@ -2,14 +2,14 @@ import type { Address } from "viem";
 import { type MicroUsdc, microUsdc } from "../../domain/money.ts";
 import type { Exposure } from "../../domain/payer.ts";
 import { address, amount } from "../decode.ts";
-import { chunksOf, placeholders, type Sql } from "../sql.ts";
+import { chunksOf, placeholders, type Reader } from "../sql.ts";
 import type { Tx } from "../tx.ts";
 import { validAddress } from "../validate.ts";
 
 const NOTHING = microUsdc(0n);
 
 // In the order and the spelling of the question.
-export async function exposures(sql: Pick<Sql, "all">, payers: readonly Address[]): Promise<Exposure[]> {
+export async function exposures(sql: Reader, payers: readonly Address[]): Promise<Exposure[]> {
   const asked = payers.map((payer) => validAddress("the payer", payer));
   const known = new Map<Address, Omit<Exposure, "payer">>();
   for (const chunk of chunksOf([...new Set(asked)])) {

@@ -3,11 +3,9 @@ import { SettlementError } from "../../domain/errors.ts";
 import type { Broadcast, Submission } from "../../domain/submission.ts";
 import { broadcastFrom, hex, submissionFrom } from "../decode.ts";
 import type { Lease } from "../ledger.ts";
-import type { Row, Sql } from "../sql.ts";
+import type { Reader, Row } from "../sql.ts";
 import type { Tx } from "../tx.ts";
 import { requireLease } from "./operators.ts";
-
-type Reader = Pick<Sql, "all">;
 
 export async function findSubmission(sql: Reader, id: Hex): Promise<Submission | null> {
   const [submission] = await withBroadcasts(sql, "s.id = $1", [id]);

@@ -7,26 +7,27 @@ import { lower } from "../validate.ts";
 // The charges that a batch has now. Those that failed or were refused have left it.
 export const OF_BATCH = "id IN (SELECT charge_id FROM receipts WHERE root = $1) AND root = $1 AND state = 'batched'";
 
-// Moves what a batch takes on chain out of pending, or back into it. A row that failed is still owed. A refused line is
-// not: nobody is charged for it, even if its row failed as well.
-export async function countTaken(tx: Tx, root: Hex, outcome: BatchOutcome, direction: "taken" | "returned") {
+// Whether a line of a mined batch is still owed. A row that failed is. A refused line is not, even if its row failed as
+// well: nobody is charged for it.
+export function isOwed(outcome: BatchOutcome): (chargedTo: Address, toolId: Hex) => boolean {
   const failed = new Set(outcome.failed.map(({ chargedTo }) => lower(chargedTo)));
-  const refused = new Set(outcome.refused.map(lineOf));
+  const refused = new Set(outcome.refused.map(({ chargedTo, toolId }) => `${lower(chargedTo)} ${lower(toolId)}`));
+  return (chargedTo, toolId) => failed.has(chargedTo) && !refused.has(`${chargedTo} ${toolId}`);
+}
+
+// Moves what a batch takes on chain out of pending, or back into it.
+export async function countTaken(tx: Tx, root: Hex, outcome: BatchOutcome, direction: "taken" | "returned") {
+  const owed = isOwed(outcome);
   const rows = await tx.all(
-    `SELECT charged_to, COALESCE(tool_id, '') AS tool_id, CAST(SUM(amount) AS BIGINT) AS amount
+    `SELECT payer, COALESCE(tool_id, '') AS tool_id, CAST(SUM(amount) AS BIGINT) AS amount
      FROM charges
      WHERE ${OF_BATCH} AND charged_to = payer
-     GROUP BY charged_to, tool_id`,
+     GROUP BY payer, tool_id`,
     [root],
   );
   for (const row of rows) {
-    const payer = address(row, "charged_to");
-    const owed = failed.has(payer) && !refused.has(lineOf({ chargedTo: payer, toolId: hex(row, "tool_id") }));
-    if (owed) continue;
+    const payer = address(row, "payer");
+    if (owed(payer, hex(row, "tool_id"))) continue;
     tx.change(payer, { pending: direction === "taken" ? -amount(row) : amount(row) });
   }
-}
-
-function lineOf({ chargedTo, toolId }: { chargedTo: Address; toolId: Hex }): string {
-  return `${lower(chargedTo)} ${lower(toolId)}`;
 }

@@ -1,0 +1,109 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { Address } from "viem";
+import { NO_HASH } from "../settlement/domain/charge.ts";
+import { microUsdc } from "../settlement/domain/money.ts";
+import type { ToolId } from "../settlement/domain/toolId.ts";
+import { createLedger } from "../settlement/ledger/createLedger.ts";
+import type { Ledger } from "../settlement/ledger/ledger.ts";
+import { openPostgres } from "../settlement/ledger/postgres.ts";
+import { openSqlite } from "../settlement/ledger/sqlite.ts";
+import { startPostgres } from "../settlement/ledger/testing/startPostgres.ts";
+
+export const accrueDescription = "durable accruals per second, with and without group commit";
+
+const CALLERS = 64;
+const PAYERS = 1_000;
+const TOOLS = 20;
+const WARM_UP_MS = 500;
+const MEASURED_MS = 3_000;
+
+// 64 callers, each of which reports a turn with one tool and waits until it is on disk before it reports the next.
+export async function accrue(): Promise<Record<string, unknown>> {
+  const shared = await onSqlite({ groupCommit: true });
+  const single = await onSqlite({ groupCommit: false });
+  const postgres = await onPostgres();
+  return {
+    engineAccrualsPerSecond: Math.round(shared.perSecond),
+    oneCommitPerCallPerSecond: Math.round(single.perSecond),
+    ratio: round(shared.perSecond / single.perSecond),
+    postgresAccrualsPerSecond: Math.round(postgres.perSecond),
+    p50Ms: round(percentile(shared.latenciesMs, 0.5)),
+    p99Ms: round(percentile(shared.latenciesMs, 0.99)),
+  };
+}
+
+async function onSqlite(options: { groupCommit: boolean }): Promise<Measured> {
+  const folder = mkdtempSync(join(tmpdir(), "bench-accrue-"));
+  try {
+    const ledger = await createLedger(openSqlite({ path: join(folder, "ledger.db") }), options);
+    const measured = await measure(ledger);
+    await ledger.close();
+    return measured;
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+async function onPostgres(): Promise<Measured> {
+  const server = await startPostgres();
+  try {
+    const ledger = await createLedger(openPostgres({ url: `${server.url}/postgres` }));
+    const measured = await measure(ledger);
+    await ledger.close();
+    return measured;
+  } finally {
+    await server.stop();
+  }
+}
+
+type Measured = { perSecond: number; latenciesMs: number[] };
+
+async function measure(ledger: Ledger): Promise<Measured> {
+  let next = 0;
+  const latenciesMs: number[] = [];
+  const startMs = performance.now() + WARM_UP_MS;
+  const endMs = startMs + MEASURED_MS;
+
+  async function caller(): Promise<void> {
+    while (performance.now() < endMs) {
+      const sentMs = performance.now();
+      await report(ledger, next++);
+      if (sentMs >= startMs) latenciesMs.push(performance.now() - sentMs);
+    }
+  }
+  await Promise.all(Array.from({ length: CALLERS }, caller));
+  return { perSecond: (latenciesMs.length * 1_000) / (performance.now() - startMs), latenciesMs };
+}
+
+async function report(ledger: Ledger, n: number): Promise<void> {
+  const { kind } = await ledger.recordTurn(
+    {
+      id: `turn-${n}`,
+      payer: `0x${((n % PAYERS) + 1).toString(16).padStart(40, "0")}` as Address,
+      outcome: "delivered",
+      modelCost: microUsdc(20_000n),
+      tools: [
+        {
+          toolId: `0x${((n % TOOLS) + 1).toString(16).padStart(32, "0")}` as ToolId,
+          amount: microUsdc(80_000n),
+          calls: 2,
+        },
+      ],
+      requestHash: NO_HASH,
+      responseHash: NO_HASH,
+    },
+    Date.now(),
+  );
+  if (kind !== "recorded") throw new Error(`turn ${n} was answered with ${kind}`);
+}
+
+function percentile(values: readonly number[], share: number): number {
+  const sorted = values.toSorted((a, b) => a - b);
+  return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? 0;
+}
+
+function round(value: number): number {
+  return Math.round(value * 100) / 100;
+}

@@ -1,0 +1,253 @@
+import { copyFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import pg from "pg";
+import { afterEach, beforeEach, describe, expect, inject, it } from "vitest";
+import { createLedger } from "./createLedger.ts";
+import { migrate, migrationsOf } from "./migrate.ts";
+import { openLedger } from "./openLedger.ts";
+import type { Database } from "./sql.ts";
+import { openSqlite } from "./sqlite.ts";
+import { administer, backends, createPostgresStore, type Store } from "./testing/backends.ts";
+import { ALICE, accountOf, HASHES, POLICY, toolOf, turnOf, usdc } from "./testing/fixtures.ts";
+
+describe("a SQLite file", () => {
+  let folder: string;
+  beforeEach(() => {
+    folder = mkdtempSync(join(tmpdir(), "ledger-file-"));
+  });
+  afterEach(() => rmSync(folder, { recursive: true, force: true }));
+
+  it("that is full refuses accruals and loses none that it acknowledged", async () => {
+    const path = join(folder, "ledger.db");
+    const ledger = await createLedger(openSqlite({ path, maxPages: 120 }), { maxGroup: 16 });
+    const answers = await Promise.allSettled(
+      Array.from({ length: 1_000 }, (_, i) => ledger.recordTurn(turnOf(`${i}`, { payer: accountOf(i + 1) }), 0)),
+    );
+    const refused = answers.filter((answer) => answer.status === "rejected");
+    const acknowledged = answers.flatMap((answer, i) => (answer.status === "fulfilled" ? [i] : []));
+    expect(refused.length).toBeGreaterThan(0);
+    expect(acknowledged.length).toBeGreaterThan(0);
+    for (const { reason } of refused) expect(reason).toMatchObject({ code: "ledger_unavailable", retryable: true });
+    await ledger.close();
+
+    const again = await openLedger(path);
+    expect(await again.totals()).toMatchObject({ accrued: BigInt(acknowledged.length) * 120_000n });
+    expect(await again.audit()).toEqual([]);
+    const retried = await Promise.all(
+      answers.map((_, i) => again.recordTurn(turnOf(`${i}`, { payer: accountOf(i + 1) }), 0)),
+    );
+    expect(retried.flatMap(({ kind }, i) => (kind === "duplicate" ? [i] : []))).toEqual(acknowledged);
+    await again.close();
+  });
+
+  it("that is damaged is not opened", async () => {
+    const path = join(folder, "ledger.db");
+    const ledger = await openLedger(path);
+    await Promise.all(Array.from({ length: 500 }, (_, i) => ledger.recordTurn(turnOf(`${i}`), 0)));
+    await ledger.close();
+    const bytes = readFileSync(path);
+    bytes.fill(0xa5, 4 * 4096, 12 * 4096);
+    const damaged = join(folder, "damaged.db");
+    writeFileSync(damaged, bytes);
+    await expect(openLedger(damaged)).rejects.toMatchObject({ code: "ledger_corrupt" });
+    writeFileSync(damaged, "this is no database, and it is long enough to be noticed as such ".repeat(20));
+    await expect(openLedger(damaged)).rejects.toMatchObject({ code: "ledger_corrupt" });
+  });
+
+  it("holds everything that was acknowledged at the moment of a power loss", async () => {
+    const path = join(folder, "ledger.db");
+    const ledger = await openLedger(path);
+    await Promise.all(Array.from({ length: 50 }, (_, i) => ledger.recordTurn(turnOf(`${i}`), 0)));
+    // What is on disk now, while the ledger is still open: the file and its log.
+    const copy = join(folder, "copy.db");
+    for (const suffix of ["", "-wal"]) copyFileSync(path + suffix, copy + suffix);
+    await ledger.close();
+    const after = await openLedger(copy);
+    expect(await after.totals()).toMatchObject({ accrued: 50n * 120_000n });
+    await after.close();
+  });
+
+  it("that is closed answers with an error and not with silence", async () => {
+    const ledger = await openLedger(join(folder, "ledger.db"));
+    await ledger.close();
+    await ledger.close();
+    await expect(ledger.recordTurn(turnOf("t"), 0)).rejects.toMatchObject({ code: "ledger_unavailable" });
+  });
+});
+
+describe("a PostgreSQL server that goes away", () => {
+  let store: Store;
+  beforeEach(async () => {
+    store = await createPostgresStore();
+  });
+  afterEach(() => store.remove());
+
+  const terminate = () =>
+    administer(
+      inject("postgresUrl"),
+      `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '${new URL(store.location).pathname.slice(1)}'`,
+    );
+
+  it("in the middle of a group: it is repeated, and every call is answered as if nothing had happened", async () => {
+    const database = store.database();
+    let killed = false;
+    const ledger = await createLedger(interrupted(database, { after: 30, by: terminate, done: () => (killed = true) }));
+    const answers = await Promise.all(Array.from({ length: 40 }, (_, i) => ledger.recordTurn(turnOf(`${i}`), 0)));
+    expect(killed).toBe(true);
+    expect(answers.every(({ kind }) => kind === "recorded")).toBe(true);
+    expect(await ledger.totals()).toMatchObject({ accrued: 40n * 120_000n });
+    expect(await ledger.audit()).toEqual([]);
+    await ledger.close();
+  });
+
+  it("after the commit and before its answer: repeated without effect, and each verb answers as the first time", async () => {
+    const ledger = await store.open();
+    const call = (callId: string) => ({ callId, sessionId: "s", toolId: toolOf(1), method: "m", amount: usdc(1) });
+    await ledger.openSession({ id: "s", payer: ALICE, maxSpend: usdc(10), expiresAtMs: 100 }, 0);
+    await ledger.openSession({ id: "t", payer: ALICE, maxSpend: usdc(10), expiresAtMs: 100 }, 0);
+    for (const callId of ["a", "b"]) await ledger.hold(call(callId), 1);
+    await ledger.recordTurn(turnOf("known"), 0);
+
+    const lost = losingTheAnswerToCommit();
+    const answers = await Promise.all([
+      ledger.recordTurn(turnOf("new"), 0),
+      ledger.recordTurn(turnOf("known"), 0),
+      ledger.openSession({ id: "u", payer: ALICE, maxSpend: usdc(10), expiresAtMs: 100 }, 0),
+      ledger.hold(call("c"), 1),
+      ledger.hold(call("a"), 1),
+      ledger.capture({ callId: "a", hashes: HASHES }, POLICY, 2),
+      ledger.void("b"),
+      ledger.closeSession("t", 3),
+    ]);
+    expect(lost()).toBe(1);
+    expect(answers.map(({ kind }) => kind)).toEqual([
+      "recorded",
+      "duplicate",
+      "opened",
+      "held",
+      "duplicate",
+      "captured",
+      "voided",
+      "closed",
+    ]);
+    expect(await ledger.session("s")).toMatchObject({ spent: 1n, held: 1n });
+    expect(await ledger.totals()).toMatchObject({ accrued: 240_001n });
+    expect(await ledger.audit()).toEqual([]);
+  });
+
+  it("and does not come back is reported as unavailable, to be tried again later", async () => {
+    const unreachable = new URL(store.location);
+    unreachable.port = "1";
+    await expect(openLedger(unreachable.href)).rejects.toMatchObject({ code: "ledger_unavailable", retryable: true });
+  });
+});
+
+// A database that is cut off once, after so many statements of a transaction.
+function interrupted(
+  database: Database,
+  { after, by, done }: { after: number; by: () => Promise<void>; done: () => void },
+): Database {
+  let left = after;
+  const count = async () => {
+    left -= 1;
+    if (left !== 0) return;
+    await by();
+    done();
+  };
+  return {
+    ...database,
+    transaction: (work, options) =>
+      database.transaction(
+        (sql, attempt) =>
+          work(
+            {
+              ...sql,
+              async all(text, params) {
+                await count();
+                return sql.all(text, params);
+              },
+              async run(text, params) {
+                await count();
+                return sql.run(text, params);
+              },
+            },
+            attempt,
+          ),
+        options,
+      ),
+  };
+}
+
+// Cuts the next connection that commits, after the server has committed and before the client hears of it.
+function losingTheAnswerToCommit(): () => number {
+  const original = pg.Client.prototype.query;
+  let lost = 0;
+  pg.Client.prototype.query = async function query(this: pg.Client, ...args: unknown[]) {
+    const [config] = args as [{ text?: string }];
+    const answer = await Reflect.apply(original, this, args);
+    if (config.text === "COMMIT" && lost === 0) {
+      lost += 1;
+      pg.Client.prototype.query = original;
+      throw new Error("Connection terminated unexpectedly");
+    }
+    return answer;
+  } as typeof original;
+  return () => lost;
+}
+
+describe.each(backends)("migrations on $name", ({ create }) => {
+  let store: Store;
+  beforeEach(async () => {
+    store = await create();
+  });
+  afterEach(() => store.remove());
+
+  it("a ledger that is opened again is not migrated again", async () => {
+    await (await store.open()).close();
+    const ledger = await store.open();
+    expect(await ledger.recordTurn(turnOf("t"), 0)).toMatchObject({ kind: "recorded" });
+  });
+
+  it("a new migration is applied to a ledger that is in use", async () => {
+    const ledger = await store.open();
+    await ledger.recordTurn(turnOf("t"), 0);
+    const database = store.database();
+    const next = { number: 9, name: "0009_next.sql", script: "CREATE TABLE next (id INTEGER); DROP TABLE next;" };
+    await migrate(database, [...migrationsOf(), next]);
+    expect(await database.read.all("SELECT name FROM migrations ORDER BY number")).toMatchObject([
+      { name: "0001_ledger.sql" },
+      { name: "0009_next.sql" },
+    ]);
+    await database.close();
+    // The older version no longer opens it.
+    await expect(store.open()).rejects.toMatchObject({
+      code: "invalid_config",
+      message: expect.stringContaining("newer version"),
+    });
+  });
+
+  it("a migration that fails leaves nothing behind", async () => {
+    const database = store.database();
+    const broken = { number: 2, name: "0002_broken.sql", script: "CREATE TABLE half (id INTEGER); SELECT nonsense;" };
+    await expect(migrate(database, [...migrationsOf(), broken])).rejects.toThrow();
+    await expect((async () => database.read.all("SELECT * FROM half"))()).rejects.toThrow();
+    await expect((async () => database.read.all("SELECT * FROM migrations"))()).rejects.toThrow();
+    await database.close();
+  });
+
+  it("a migration that was changed after it was applied is noticed", async () => {
+    await store.open();
+    const database = store.database();
+    const changed = migrationsOf().map((migration) => ({ ...migration, script: `${migration.script}-- more` }));
+    await expect(migrate(database, changed)).rejects.toMatchObject({ code: "ledger_corrupt" });
+    await database.close();
+  });
+});
+
+it("daemons that start at once on an empty PostgreSQL migrate it once", async () => {
+  const store = await createPostgresStore();
+  const [one] = await Promise.all([store.open(), store.open(), store.open()]);
+  expect(await one?.recordTurn(turnOf("t"), 0)).toMatchObject({ kind: "recorded" });
+  await store.remove();
+});

@@ -1,0 +1,74 @@
+import { randomUUID } from "node:crypto";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import pg from "pg";
+import { inject } from "vitest";
+import type { LedgerOptions } from "../createLedger.ts";
+import { createLedger } from "../createLedger.ts";
+import type { Ledger } from "../ledger.ts";
+import { openPostgres } from "../postgres.ts";
+import type { Database } from "../sql.ts";
+import { openSqlite } from "../sqlite.ts";
+
+// An empty store that can be opened several times, as several daemons or one daemon after another would.
+export type Store = {
+  location: string;
+  open(options?: LedgerOptions): Promise<Ledger>;
+  database(): Database;
+  remove(): Promise<void>;
+};
+
+export const backends: { name: string; create: () => Promise<Store> }[] = [
+  { name: "SQLite", create: createSqliteStore },
+  { name: "PostgreSQL", create: createPostgresStore },
+];
+
+async function createSqliteStore(): Promise<Store> {
+  const folder = mkdtempSync(join(tmpdir(), "ledger-sqlite-"));
+  const location = join(folder, "ledger.db");
+  return storeOf(
+    location,
+    () => openSqlite({ path: location }),
+    async () => rmSync(folder, { recursive: true, force: true }),
+  );
+}
+
+export async function createPostgresStore(): Promise<Store> {
+  const server = inject("postgresUrl");
+  const name = `ledger_${randomUUID().replaceAll("-", "")}`;
+  await administer(server, `CREATE DATABASE ${name}`);
+  const location = `${server}/${name}`;
+  return storeOf(
+    location,
+    () => openPostgres({ url: location }),
+    () => administer(server, `DROP DATABASE ${name} WITH (FORCE)`),
+  );
+}
+
+export async function administer(server: string, statement: string): Promise<void> {
+  const client = new pg.Client({ connectionString: `${server}/postgres` });
+  await client.connect();
+  try {
+    await client.query(statement);
+  } finally {
+    await client.end();
+  }
+}
+
+function storeOf(location: string, database: () => Database, remove: () => Promise<void>): Store {
+  const opened: Ledger[] = [];
+  return {
+    location,
+    database,
+    async open(options) {
+      const ledger = await createLedger(database(), options);
+      opened.push(ledger);
+      return ledger;
+    },
+    async remove() {
+      for (const ledger of opened) await ledger.close().catch(() => undefined);
+      await remove();
+    },
+  };
+}
