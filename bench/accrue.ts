@@ -11,8 +11,6 @@ import { openPostgres } from "../settlement/ledger/postgres.ts";
 import { openSqlite } from "../settlement/ledger/sqlite.ts";
 import { startPostgres } from "../settlement/ledger/testing/startPostgres.ts";
 
-export const accrueDescription = "durable accruals per second, with and without group commit";
-
 const CALLERS = 64;
 const PAYERS = 1_000;
 const TOOLS = 20;
@@ -20,7 +18,7 @@ const WARM_UP_MS = 500;
 const MEASURED_MS = 3_000;
 
 // 64 callers, each of which reports a turn with one tool and waits until it is on disk before it reports the next.
-export async function accrue(): Promise<Record<string, unknown>> {
+export async function accrue() {
   const shared = await onSqlite({ groupCommit: true });
   const single = await onSqlite({ groupCommit: false });
   const postgres = await onPostgres();

@@ -59,7 +59,7 @@ export async function drain() {
 }
 
 async function drainOnce(chain: LocalChain, path: string, size: { payers: number; calls: number }): Promise<Drain> {
-  const settlement = await openTestEngine(chain, { ledger: { kind: "sqlite", path } });
+  const settlement = await openTestEngine(chain, { ledger: path });
   try {
     console.error(`accruing ${size.calls} calls of ${size.payers} payers …`);
     await accrue(chain, settlement, size, path);

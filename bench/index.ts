@@ -17,6 +17,11 @@ const benchmarks: readonly Benchmark[] = [
     run: async () => (await import("./gas/measureGas.ts")).measureGas(),
   },
   {
+    name: "accrue",
+    description: "durable accruals per second, with and without group commit",
+    run: async () => (await import("./accrue.ts")).accrue(),
+  },
+  {
     name: "drain",
     description: "how fast 100,000 accrued calls are settled on a local chain, beside 10,000",
     run: async () => (await import("./drain.ts")).drain(),

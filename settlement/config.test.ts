@@ -14,14 +14,9 @@ it("reads a complete environment", () => {
     chainId: 31337,
     rpcUrls: ["http://127.0.0.1:8545", "https://rpc.example/key"],
     router: complete.SETTLEMENT_ROUTER,
-    ledger: { kind: "sqlite", path: "settlement.db" },
+    ledger: "settlement.db",
     keys: [{ kind: "plain", privateKey: complete.SETTLEMENT_OPERATOR_KEYS }],
   });
-});
-
-it("takes a PostgreSQL URL for several daemons", () => {
-  const { ledger } = readConfig({ ...complete, SETTLEMENT_LEDGER: "postgres://localhost/settlement" });
-  expect(ledger).toEqual({ kind: "postgres", url: "postgres://localhost/settlement" });
 });
 
 it.each(["SETTLEMENT_CHAIN_ID", "SETTLEMENT_RPC_URLS", "SETTLEMENT_ROUTER", "SETTLEMENT_LEDGER"])(

@@ -5,8 +5,6 @@ import { SettlementError } from "./domain/errors.ts";
 // The one place that knows the names of environment variables. Whoever starts the service passes `process.env` in.
 export type Environment = Readonly<Record<string, string | undefined>>;
 
-export type LedgerConfig = { kind: "sqlite"; path: string } | { kind: "postgres"; url: string };
-
 export type KeyConfig =
   | { kind: "keystore"; path: string; password: string }
   // For development: the key itself.
@@ -16,7 +14,8 @@ export type Config = {
   chainId: number;
   rpcUrls: readonly string[];
   router: `0x${string}`;
-  ledger: LedgerConfig;
+  // A file, or a postgres:// URL.
+  ledger: string;
   keys: readonly KeyConfig[];
 };
 
@@ -47,9 +46,7 @@ export function readConfig(environment: Environment): Config {
     chainId: values.SETTLEMENT_CHAIN_ID,
     rpcUrls: values.SETTLEMENT_RPC_URLS,
     router: values.SETTLEMENT_ROUTER as `0x${string}`,
-    ledger: /^postgres(ql)?:\/\//.test(values.SETTLEMENT_LEDGER)
-      ? { kind: "postgres", url: values.SETTLEMENT_LEDGER }
-      : { kind: "sqlite", path: values.SETTLEMENT_LEDGER },
+    ledger: values.SETTLEMENT_LEDGER,
     keys: [...keystoresOf(values), ...plainKeysOf(values)],
   };
 }

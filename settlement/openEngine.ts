@@ -6,20 +6,18 @@ import { createKeystoreSigner } from "./chain/keystoreSigner.ts";
 import { createReadSpendable } from "./chain/readSpendable.ts";
 import type { Signer } from "./chain/signer.ts";
 import { type Clock, type Random, systemClock } from "./clock.ts";
-import type { KeyConfig, LedgerConfig } from "./config.ts";
+import type { KeyConfig } from "./config.ts";
 import type { EngineEvent, Milestone, Policy } from "./engine/context.ts";
 import { createEngine } from "./engine/createEngine.ts";
 import { DEFAULT_POLICY } from "./engine/policy.ts";
-import { createLedger } from "./ledger/createLedger.ts";
-import type { Ledger } from "./ledger/ledger.ts";
-import { openPostgres } from "./ledger/postgres.ts";
-import { openSqlite } from "./ledger/sqlite.ts";
+import { openLedger } from "./ledger/openLedger.ts";
 
 export type OpenEngineOptions = {
   chainId: number;
   rpcUrls: readonly string[];
   router: Address;
-  ledger: LedgerConfig;
+  // A file, or a postgres:// URL.
+  ledger: string;
   keys: readonly KeyConfig[];
   // The name of this process, under which it holds leases.
   holder: string;
@@ -49,10 +47,6 @@ export async function openEngine(options: OpenEngineOptions) {
   const context = { ledger, chain, signers, clock, random, holder: options.holder, policy, report, reached };
   const engine = createEngine(context, createReadSpendable({ spendable: chain.spendable, clock }));
   return { engine, ledger, chain, close: () => ledger.close() };
-}
-
-export function openLedger(config: LedgerConfig): Promise<Ledger> {
-  return createLedger(config.kind === "sqlite" ? openSqlite({ path: config.path }) : openPostgres({ url: config.url }));
 }
 
 function openSigner(key: KeyConfig): Promise<Signer> | Signer {

@@ -7,7 +7,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { NO_HASH } from "../../settlement/domain/charge.ts";
 import { microUsdc } from "../../settlement/domain/money.ts";
 import type { Milestone } from "../../settlement/engine/context.ts";
-import { openLedger } from "../../settlement/openEngine.ts";
+import { openLedger } from "../../settlement/ledger/openLedger.ts";
 import type { EngineProcessOptions } from "./engineProcess.ts";
 import { type LocalChain, startLocalChain } from "./localChain.ts";
 
@@ -63,7 +63,7 @@ describe("an engine that is killed", () => {
       chainId: chain.chainId,
       rpcUrl: chain.url,
       router: (await chain.router.getAddress()) as Address,
-      ledger: { kind: "sqlite", path: join(folder, `${name}.db`) },
+      ledger: join(folder, `${name}.db`),
       keys: chain.operators.map(({ privateKey }) => ({ kind: "plain", privateKey })),
       // The same name each time: a process that comes back continues its own lease.
       holder: "engine",
@@ -71,8 +71,8 @@ describe("an engine that is killed", () => {
     };
   }
 
-  async function accrue({ ledger: config }: EngineProcessOptions, name: string): Promise<void> {
-    const ledger = await openLedger(config);
+  async function accrue({ ledger: location }: EngineProcessOptions, name: string): Promise<void> {
+    const ledger = await openLedger(location);
     for (const [i, { address }] of chain.payers.entries()) {
       const toolId = chain.tools[0]?.toolId;
       if (!toolId) throw new RangeError("no such tool");

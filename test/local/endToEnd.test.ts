@@ -34,7 +34,7 @@ describe("10,000 calls and 50 turns of 100 payers on 20 tools, on a real chain",
   beforeAll(async () => {
     folder = mkdtempSync(join(tmpdir(), "settlement-"));
     chain = await startLocalChain({ tools: TOOLS, payers: PAYERS });
-    settlement = await openTestEngine(chain, { ledger: { kind: "sqlite", path: join(folder, "ledger.db") } });
+    settlement = await openTestEngine(chain, { ledger: join(folder, "ledger.db") });
   });
 
   afterAll(async () => {

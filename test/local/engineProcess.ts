@@ -2,7 +2,7 @@
 // kills itself, without any clean-up, when it gets there.
 import { setTimeout as pause } from "node:timers/promises";
 import type { Address } from "viem";
-import type { KeyConfig, LedgerConfig } from "../../settlement/config.ts";
+import type { KeyConfig } from "../../settlement/config.ts";
 import type { Milestone, Policy } from "../../settlement/engine/context.ts";
 import { openEngine } from "../../settlement/openEngine.ts";
 
@@ -10,7 +10,7 @@ export type EngineProcessOptions = {
   chainId: number;
   rpcUrl: string;
   router: Address;
-  ledger: LedgerConfig;
+  ledger: string;
   keys: readonly KeyConfig[];
   holder: string;
   policy: Partial<Policy>;

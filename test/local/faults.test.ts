@@ -229,7 +229,7 @@ describe("a fault of the chain", () => {
 
   async function open(name: string, policy: Partial<Policy> = {}) {
     const path = join(folder, `${name}.db`);
-    settlement = await openTestEngine(chain, { ledger: { kind: "sqlite", path }, policy });
+    settlement = await openTestEngine(chain, { ledger: path, policy });
     current = path;
     routerBefore = await chain.usdc.balanceOf(chain.router);
     for (const [i, { address }] of chain.payers.entries()) {
@@ -251,7 +251,7 @@ describe("a fault of the chain", () => {
 
   async function reopen(policy: Partial<Policy>) {
     await settlement.close();
-    settlement = await openTestEngine(chain, { ledger: { kind: "sqlite", path: current }, policy });
+    settlement = await openTestEngine(chain, { ledger: current, policy });
   }
 
   async function settledOnce() {

@@ -1,7 +1,6 @@
 import { Wallet } from "ethers";
 import type { Address } from "viem";
 import type { Clock } from "../../settlement/clock.ts";
-import type { LedgerConfig } from "../../settlement/config.ts";
 import type { EngineEvent, Policy } from "../../settlement/engine/context.ts";
 import { type OpenEngineOptions, openEngine } from "../../settlement/openEngine.ts";
 import type { Account, LocalChain } from "./localChain.ts";
@@ -28,7 +27,7 @@ const MAX_ROUNDS = 200;
 // The engine as production puts it together, on a local chain, with its rounds driven by hand.
 export async function openTestEngine(
   chain: LocalChain,
-  options: { ledger: LedgerConfig; policy?: Partial<Policy> } & Partial<OpenEngineOptions>,
+  options: { ledger: string; policy?: Partial<Policy> } & Partial<OpenEngineOptions>,
 ) {
   const clock = createMovableClock();
   const events: EngineEvent[] = [];
