@@ -225,7 +225,7 @@ describe("reading", () => {
   });
 
   it("asks the next endpoint if a node cannot do what another may, and passes its no on if all say no", async () => {
-    const pruned: Behaviour = { kind: "error", code: -32000, message: "missing trie node" };
+    const pruned: Behaviour = { kind: "error", code: -32000, message: "missing trie node", data: "at block 0x1234" };
     const first = await startNode(() => pruned);
     const second = await startNode(answering("0x2a"));
     const { endpoints } = setUp([first, second]);

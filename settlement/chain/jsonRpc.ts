@@ -129,13 +129,13 @@ function retryAfterMsOf(response: Response): number {
 const isRecord = (value: unknown): value is Record<string, unknown> => typeof value === "object" && value !== null;
 
 // What a reverted call returned; undefined if the error is no revert. Nodes put it in different places: geth, reth,
-// erigon and anvil as plain data with code 3, nethermind as text that contains it, others inside an object.
+// erigon and anvil as plain data with code 3, nethermind behind a word, others inside an object.
 const REVERT_CODE = 3;
-const HEX_BYTES = /0x(?:[0-9a-f]{2})*/i;
+const RETURNED = /^(?:reverted )?(0x(?:[0-9a-f]{2})*)$/i;
 
 export function revertDataOf(error: JsonRpcError): Hex | undefined {
   const data = isRecord(error.data) ? error.data.data : error.data;
-  const bytes = typeof data === "string" ? HEX_BYTES.exec(data)?.[0] : undefined;
+  const bytes = typeof data === "string" ? RETURNED.exec(data)?.[1] : undefined;
   if (bytes !== undefined) return bytes as Hex;
   return error.code === REVERT_CODE ? "0x" : undefined;
 }
