@@ -1,15 +1,15 @@
-import { spawn } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Address } from "viem";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { NO_HASH } from "../../settlement/domain/charge.ts";
 import { microUsdc } from "../../settlement/domain/money.ts";
 import type { Milestone } from "../../settlement/engine/context.ts";
 import { openLedger } from "../../settlement/ledger/openLedger.ts";
 import type { EngineProcessOptions } from "./engineProcess.ts";
 import { type LocalChain, startLocalChain } from "./localChain.ts";
+import { recordTurns } from "./recordTurns.ts";
+import { startEngineProcess } from "./startEngineProcess.ts";
 
 const MILESTONES: readonly Milestone[] = [
   "before_plan",
@@ -46,12 +46,12 @@ describe("an engine that is killed", () => {
   it.each(MILESTONES)("at %s has settled everything once after a restart", async (crashAt) => {
     const options = await processOptions(crashAt);
     const before = await chain.usdc.balanceOf(chain.router);
-    await accrue(options, crashAt);
-
-    expect(await run({ ...options, crashAt })).toEqual({ code: null, signal: "SIGKILL" });
-    expect(await run(options)).toEqual({ code: 0, signal: null });
-
     const ledger = await openLedger(options.ledger);
+    await recordTurns(ledger, chain, AMOUNT);
+
+    expect(await startEngineProcess({ ...options, crashAt }).ended).toEqual({ code: null, signal: "SIGKILL" });
+    expect(await startEngineProcess(options).ended).toEqual({ code: 0, signal: null });
+
     const totals = await ledger.totals();
     await ledger.close();
     expect(totals).toMatchObject({ pending: 0n, settled: BigInt(PAYERS) * AMOUNT, absorbed: 0n, refused: 0n });
@@ -70,24 +70,4 @@ describe("an engine that is killed", () => {
       policy: { rebroadcastMs: 100, payoutEveryMs: Number.MAX_SAFE_INTEGER },
     };
   }
-
-  async function accrue({ ledger: location }: EngineProcessOptions, name: string): Promise<void> {
-    const ledger = await openLedger(location);
-    for (const [i, { address }] of chain.payers.entries()) {
-      const toolId = chain.tools[0]?.toolId;
-      if (!toolId) throw new RangeError("no such tool");
-      const tools = [{ toolId, amount: AMOUNT, calls: 1 }];
-      const hashes = { requestHash: NO_HASH, responseHash: NO_HASH } as const;
-      const turn = { id: `${name}-${i}`, payer: address, modelCost: microUsdc(0n), tools, ...hashes };
-      await ledger.recordTurn({ ...turn, outcome: "delivered" }, Date.now());
-    }
-    await ledger.close();
-  }
 });
-
-function run(options: EngineProcessOptions): Promise<{ code: number | null; signal: string | null }> {
-  const child = spawn("node_modules/.bin/node", ["test/local/engineProcess.ts", JSON.stringify(options)], {
-    stdio: "inherit",
-  });
-  return new Promise((resolve) => child.on("exit", (code, signal) => resolve({ code, signal })));
-}

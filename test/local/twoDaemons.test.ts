@@ -1,0 +1,98 @@
+import type { Address } from "viem";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { microUsdc } from "../../settlement/domain/money.ts";
+import type { Ledger } from "../../settlement/ledger/ledger.ts";
+import { createPostgresStore, type Store } from "../../settlement/ledger/testing/backends.ts";
+import type { EngineProcessOptions } from "./engineProcess.ts";
+import { type LocalChain, startLocalChain } from "./localChain.ts";
+import { recordTurns } from "./recordTurns.ts";
+import { type EngineProcess, startEngineProcess } from "./startEngineProcess.ts";
+
+const PAYERS = 40;
+const AMOUNT = microUsdc(100_000n);
+const DONE = { code: 0, signal: null };
+
+describe("two daemons on one PostgreSQL with two operator keys", () => {
+  let chain: LocalChain;
+  let store: Store;
+  let ledger: Ledger;
+  let mining: NodeJS.Timeout;
+  let processes: EngineProcess[] = [];
+
+  beforeEach(async () => {
+    chain = await startLocalChain({ tools: 1, payers: PAYERS, operators: 2 });
+    store = await createPostgresStore();
+    ledger = await store.open();
+    await recordTurns(ledger, chain, AMOUNT);
+    mining = setInterval(() => void chain.rpc("anvil_mine", ["0x1"]).catch(() => undefined), 50);
+  });
+
+  afterEach(async () => {
+    clearInterval(mining);
+    for (const { child } of processes) child.kill("SIGKILL");
+    await Promise.all(processes.map(({ ended }) => ended));
+    processes = [];
+    await store?.remove();
+    await chain?.stop();
+  });
+
+  it("settle everything once, with both keys", async () => {
+    const [first, second] = [await start("first", 0), await start("second", 1)];
+    expect([await first.ended, await second.ended]).toEqual([DONE, DONE]);
+    await settledOnce();
+    const operators = new Set((await ledger.batches(100, 0)).map(({ operator }) => operator));
+    expect(operators.size).toBe(2);
+  });
+
+  it("settle everything once when one of them is killed and the other takes its key over", async () => {
+    const victim = await start("victim", 0, { crashAt: "after_send" });
+    expect((await victim.ended).signal).toBe("SIGKILL");
+    const heir = await start("heir", 0);
+    expect(await heir.ended).toEqual(DONE);
+    await settledOnce();
+  });
+
+  it("settle everything once when one of them freezes, loses its lease and wakes up again", async () => {
+    const sleeper = await start("sleeper", 0, { freezeAt: "after_save" });
+    await untilStopped(sleeper);
+    const heir = await start("heir", 0);
+    expect(await heir.ended).toEqual(DONE);
+    sleeper.child.kill("SIGCONT");
+    expect(await sleeper.ended).toEqual(DONE);
+    await settledOnce();
+  });
+
+  async function start(holder: string, firstKey: number, extra: Partial<EngineProcessOptions> = {}) {
+    const keys = [chain.operators[firstKey], chain.operators[1 - firstKey]];
+    const started = startEngineProcess({
+      chainId: chain.chainId,
+      rpcUrl: chain.url,
+      router: (await chain.router.getAddress()) as Address,
+      ledger: store.location,
+      keys: keys.flatMap((key) => (key ? [{ kind: "plain" as const, privateKey: key.privateKey }] : [])),
+      holder,
+      policy: {
+        // Several batches, so that there is something to share.
+        bounds: { maxRows: 4, maxLines: 100, maxCharges: 100 },
+        maxInFlight: 1,
+        leaseMs: 1_500,
+        rebroadcastMs: 100,
+        payoutEveryMs: Number.MAX_SAFE_INTEGER,
+      },
+      ...extra,
+    });
+    processes.push(started);
+    return started;
+  }
+
+  async function settledOnce() {
+    const due = BigInt(PAYERS) * AMOUNT;
+    expect(await ledger.totals()).toMatchObject({ accrued: due, settled: due, pending: 0n, absorbed: 0n, refused: 0n });
+    expect(await chain.usdc.balanceOf(chain.router)).toBe(due);
+  }
+});
+
+// The process says so on its way to sleep, which it cannot do afterwards.
+function untilStopped({ child }: EngineProcess): Promise<void> {
+  return new Promise((resolve) => child.once("message", () => resolve()));
+}
