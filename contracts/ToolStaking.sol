@@ -6,13 +6,14 @@ import {Math} from "@openzeppelin/contracts/utils/math/Math.sol";
 import {SafeCast} from "@openzeppelin/contracts/utils/math/SafeCast.sol";
 import {SafeERC20} from "@openzeppelin/contracts/token/ERC20/utils/SafeERC20.sol";
 import {Credits} from "./Credits.sol";
+import {Slashing} from "./Slashing.sol";
 import {IToolStaking} from "./interfaces/IToolStaking.sol";
 import {IUSDC} from "./interfaces/IUSDC.sol";
 import {ToolId} from "./libraries/ToolId.sol";
 
 /// @title ToolStaking
 /// @notice See IToolStaking.
-contract ToolStaking is IToolStaking, Credits, AccessManaged {
+contract ToolStaking is Slashing {
     using SafeCast for uint256;
     using SafeERC20 for IUSDC;
 
@@ -20,26 +21,10 @@ contract ToolStaking is IToolStaking, Credits, AccessManaged {
     uint256 public constant WITHDRAWAL_DELAY = 7 days;
 
     /// @inheritdoc IToolStaking
-    uint256 public constant SLASH_DELAY = 3 days;
-
-    /// @inheritdoc IToolStaking
-    uint256 public constant SLASH_WINDOW = 4 days;
-
-    /// @inheritdoc IToolStaking
     uint256 public constant MAX_FREEZE = 14 days;
-
-    /// @inheritdoc IToolStaking
-    uint256 public constant MAX_REFUNDS = 200;
-
-    /// @inheritdoc IToolStaking
-    address public immutable insurance;
 
     Parameters private _parameters;
     mapping(bytes16 toolId => Tool) private _tools;
-    mapping(bytes16 toolId => Slash) private _slashes;
-
-    /// @dev Tool and evidence of every executed slash, hashed together.
-    mapping(bytes32 caseHash => bool) private _judged;
 
     modifier onlyOwner(bytes16 toolId) {
         _checkOwner(toolId);
@@ -49,9 +34,11 @@ contract ToolStaking is IToolStaking, Credits, AccessManaged {
     /// @param authority The AccessManager that holds the roles.
     /// @param usdc_ The token.
     /// @param insurance_ Who gets what is left of a slash.
-    constructor(address authority, IUSDC usdc_, address insurance_) Credits(usdc_) AccessManaged(authority) {
-        if (insurance_ == address(0)) revert InvalidRecipient(insurance_);
-        insurance = insurance_;
+    constructor(
+        address authority,
+        IUSDC usdc_,
+        address insurance_
+    ) Slashing(insurance_) Credits(usdc_) AccessManaged(authority) {
         _setParameters(Parameters({minimumStake: 10e6, stakeMultiplier: 100, bountyBps: 1000}));
     }
 
@@ -133,61 +120,11 @@ contract ToolStaking is IToolStaking, Credits, AccessManaged {
         if (to == address(this)) revert InvalidRecipient(to);
         uint256 readyAt = _tools[toolId].readyAt;
         if (block.timestamp < readyAt) revert WithdrawalNotReady(block.timestamp, readyAt);
-        uint256 frozenUntil = Math.min(_slashes[toolId].expiresAt, readyAt + MAX_FREEZE);
+        uint256 frozenUntil = Math.min(_frozenUntil(toolId), readyAt + MAX_FREEZE);
         if (block.timestamp < frozenUntil) revert WithdrawalFrozen(block.timestamp, frozenUntil);
         amount = _endWithdrawal(toolId);
         emit Withdrawn(toolId, to, amount);
         usdc.safeTransfer(to, amount);
-    }
-
-    /// @inheritdoc IToolStaking
-    function proposeSlash(bytes16 toolId, SlashTerms calldata terms) external restricted {
-        uint256 pendingUntil = _slashes[toolId].expiresAt;
-        if (block.timestamp < pendingUntil) revert SlashPending(toolId, pendingUntil);
-        if (terms.amount == 0) revert ZeroAmount();
-        if (terms.amount > _slashable(toolId)) revert SlashExceedsStake(terms.amount, _slashable(toolId));
-        if (_judged[_caseHash(toolId, terms)]) revert EvidenceAlreadyUsed(toolId, terms.evidenceHash);
-        _checkTerms(terms);
-        uint256 executableAt = block.timestamp + SLASH_DELAY;
-        uint256 expiresAt = executableAt + SLASH_WINDOW;
-        _slashes[toolId] = Slash(_hashTerms(terms), executableAt.toUint48(), expiresAt.toUint48());
-        emit SlashProposed(toolId, terms, executableAt, expiresAt);
-    }
-
-    /// @inheritdoc IToolStaking
-    function executeSlash(bytes16 toolId, SlashTerms calldata terms) external restricted {
-        Slash memory slash = _slashes[toolId];
-        if (slash.expiresAt == 0) revert NoSlash(toolId);
-        if (_hashTerms(terms) != slash.termsHash) revert SlashTermsMismatch(_hashTerms(terms), slash.termsHash);
-        if (block.timestamp < slash.executableAt) revert SlashNotReady(block.timestamp, slash.executableAt);
-        if (block.timestamp >= slash.expiresAt) revert SlashExpired(block.timestamp, slash.expiresAt);
-        // Asked again, because another adjudicator than the one who proposed may be executing.
-        _checkTerms(terms);
-        delete _slashes[toolId];
-        _judged[_caseHash(toolId, terms)] = true;
-
-        uint256 slashed = _takeStake(toolId, terms.amount);
-        uint256 refunded = _creditRefunds(toolId, terms.refunds);
-        if (refunded > slashed) revert RefundsExceedSlash(refunded, slashed);
-        uint256 bounty;
-        if (terms.reporter != address(0)) {
-            // Rounded down, in favour of the insurance account.
-            bounty = Math.min((slashed * _parameters.bountyBps) / 10_000, slashed - refunded);
-            _credit(terms.reporter, bounty);
-        }
-        uint256 remainder = slashed - refunded - bounty;
-        _credit(insurance, remainder);
-        emit Slashed(toolId, terms.evidenceHash, slashed, refunded, bounty, remainder);
-    }
-
-    /// @inheritdoc IToolStaking
-    function dismissSlash(bytes16 toolId) external restricted {
-        _dropSlash(toolId);
-    }
-
-    /// @inheritdoc IToolStaking
-    function vetoSlash(bytes16 toolId) external restricted {
-        _dropSlash(toolId);
     }
 
     /// @inheritdoc IToolStaking
@@ -203,11 +140,6 @@ contract ToolStaking is IToolStaking, Credits, AccessManaged {
     /// @inheritdoc IToolStaking
     function tool(bytes16 toolId) external view returns (Tool memory) {
         return _tools[toolId];
-    }
-
-    /// @inheritdoc IToolStaking
-    function slashOf(bytes16 toolId) external view returns (Slash memory) {
-        return _slashes[toolId];
     }
 
     /// @inheritdoc IToolStaking
@@ -243,6 +175,10 @@ contract ToolStaking is IToolStaking, Credits, AccessManaged {
 
     function _requiredStake(uint256 price, Parameters memory current) private pure returns (uint256) {
         return Math.max(current.minimumStake, price * current.stakeMultiplier);
+    }
+
+    function _bountyBps() internal view override returns (uint256) {
+        return _parameters.bountyBps;
     }
 
     function _checkOwner(bytes16 toolId) private view {
@@ -284,48 +220,18 @@ contract ToolStaking is IToolStaking, Credits, AccessManaged {
     }
 
     /// @dev All that a slash can reach: the stake and what waits for its withdrawal.
-    function _slashable(bytes16 toolId) private view returns (uint256) {
+    function _slashable(bytes16 toolId) internal view override returns (uint256) {
         return uint256(_tools[toolId].stake) + _tools[toolId].withdrawing;
     }
 
     /// @dev Takes up to `amount`, from what counts as stake first: a tool that cheated stops earning before its owner's
     /// savings are touched.
-    function _takeStake(bytes16 toolId, uint256 amount) private returns (uint256 taken) {
+    function _takeStake(bytes16 toolId, uint256 amount) internal override returns (uint256 taken) {
         Tool storage listing = _tools[toolId];
         taken = Math.min(amount, _slashable(toolId));
         uint256 fromStake = Math.min(taken, listing.stake);
         listing.stake -= fromStake.toUint48();
         listing.withdrawing -= (taken - fromStake).toUint48();
-    }
-
-    function _creditRefunds(bytes16 toolId, Refund[] calldata refunds) private returns (uint256 refunded) {
-        for (uint256 i = 0; i < refunds.length; ++i) {
-            refunded += refunds[i].amount;
-            _credit(refunds[i].payer, refunds[i].amount);
-            emit Refunded(toolId, refunds[i].payer, refunds[i].amount);
-        }
-    }
-
-    function _dropSlash(bytes16 toolId) private {
-        Slash memory slash = _slashes[toolId];
-        if (slash.expiresAt == 0) revert NoSlash(toolId);
-        delete _slashes[toolId];
-        emit SlashDropped(toolId, slash.termsHash, msg.sender);
-    }
-
-    /// @dev What can be checked of the terms alone: that they add up, and that the adjudicator is not among those who
-    /// gain.
-    function _checkTerms(SlashTerms calldata terms) private view {
-        uint256 count = terms.refunds.length;
-        if (count > MAX_REFUNDS) revert TooManyRefunds(count, MAX_REFUNDS);
-        bool earns = terms.reporter == msg.sender;
-        uint256 refunds;
-        for (uint256 i = 0; i < count; ++i) {
-            refunds += terms.refunds[i].amount;
-            earns = earns || terms.refunds[i].payer == msg.sender;
-        }
-        if (refunds > terms.amount) revert RefundsExceedSlash(refunds, terms.amount);
-        if (earns) revert AdjudicatorMustNotEarn(msg.sender);
     }
 
     function _setParameters(Parameters memory newParameters) private {
@@ -338,13 +244,5 @@ contract ToolStaking is IToolStaking, Credits, AccessManaged {
 
     function _checkBounds(uint256 attempt, uint256 min, uint256 max) private pure {
         if (attempt < min || attempt > max) revert ParameterOutOfBounds(attempt, min, max);
-    }
-
-    function _caseHash(bytes16 toolId, SlashTerms calldata terms) private pure returns (bytes32) {
-        return keccak256(abi.encode(toolId, terms.evidenceHash));
-    }
-
-    function _hashTerms(SlashTerms calldata terms) private pure returns (bytes32) {
-        return keccak256(abi.encode(terms));
     }
 }

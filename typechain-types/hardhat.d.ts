@@ -12,50 +12,54 @@ declare module "@nomicfoundation/hardhat-ethers/types" {
   interface HardhatEthersHelpers extends HardhatEthersHelpersBase {
   getContractFactory(name: 'ContextRouter', signerOrOptions?: ethers.Signer | FactoryOptions): Promise<Contracts.ContextRouter__factory>
 getContractFactory(name: 'Credits', signerOrOptions?: ethers.Signer | FactoryOptions): Promise<Contracts.Credits__factory>
+getContractFactory(name: 'Slashing', signerOrOptions?: ethers.Signer | FactoryOptions): Promise<Contracts.Slashing__factory>
 getContractFactory(name: 'ToolStaking', signerOrOptions?: ethers.Signer | FactoryOptions): Promise<Contracts.ToolStaking__factory>
+getContractFactory(name: 'BareTransfers', signerOrOptions?: ethers.Signer | FactoryOptions): Promise<Contracts.BareTransfers__factory>
 getContractFactory(name: 'IContextRouter', signerOrOptions?: ethers.Signer | FactoryOptions): Promise<Contracts.IContextRouter__factory>
 getContractFactory(name: 'ICredits', signerOrOptions?: ethers.Signer | FactoryOptions): Promise<Contracts.ICredits__factory>
 getContractFactory(name: 'IFiatToken', signerOrOptions?: ethers.Signer | FactoryOptions): Promise<Contracts.IFiatToken__factory>
 getContractFactory(name: 'IToolStaking', signerOrOptions?: ethers.Signer | FactoryOptions): Promise<Contracts.IToolStaking__factory>
 getContractFactory(name: 'IUSDC', signerOrOptions?: ethers.Signer | FactoryOptions): Promise<Contracts.IUSDC__factory>
 getContractFactory(name: 'Tallies', signerOrOptions?: ethers.Signer | FactoryOptions): Promise<Contracts.Tallies__factory>
-getContractFactory(name: 'BareTransfers', signerOrOptions?: ethers.Signer | FactoryOptions): Promise<Contracts.BareTransfers__factory>
 getContractFactory(name: 'AccessManager', signerOrOptions?: ethers.Signer | FactoryOptions): Promise<Contracts.AccessManager__factory>
 
   getContractAt(name: 'ContextRouter', address: string | ethers.Addressable, signer?: ethers.Signer): Promise<Contracts.ContextRouter>
 getContractAt(name: 'Credits', address: string | ethers.Addressable, signer?: ethers.Signer): Promise<Contracts.Credits>
+getContractAt(name: 'Slashing', address: string | ethers.Addressable, signer?: ethers.Signer): Promise<Contracts.Slashing>
 getContractAt(name: 'ToolStaking', address: string | ethers.Addressable, signer?: ethers.Signer): Promise<Contracts.ToolStaking>
+getContractAt(name: 'BareTransfers', address: string | ethers.Addressable, signer?: ethers.Signer): Promise<Contracts.BareTransfers>
 getContractAt(name: 'IContextRouter', address: string | ethers.Addressable, signer?: ethers.Signer): Promise<Contracts.IContextRouter>
 getContractAt(name: 'ICredits', address: string | ethers.Addressable, signer?: ethers.Signer): Promise<Contracts.ICredits>
 getContractAt(name: 'IFiatToken', address: string | ethers.Addressable, signer?: ethers.Signer): Promise<Contracts.IFiatToken>
 getContractAt(name: 'IToolStaking', address: string | ethers.Addressable, signer?: ethers.Signer): Promise<Contracts.IToolStaking>
 getContractAt(name: 'IUSDC', address: string | ethers.Addressable, signer?: ethers.Signer): Promise<Contracts.IUSDC>
 getContractAt(name: 'Tallies', address: string | ethers.Addressable, signer?: ethers.Signer): Promise<Contracts.Tallies>
-getContractAt(name: 'BareTransfers', address: string | ethers.Addressable, signer?: ethers.Signer): Promise<Contracts.BareTransfers>
 getContractAt(name: 'AccessManager', address: string | ethers.Addressable, signer?: ethers.Signer): Promise<Contracts.AccessManager>
 
   deployContract(name: 'ContextRouter', signerOrOptions?: ethers.Signer | DeployContractOptions): Promise<Contracts.ContextRouter>
 deployContract(name: 'Credits', signerOrOptions?: ethers.Signer | DeployContractOptions): Promise<Contracts.Credits>
+deployContract(name: 'Slashing', signerOrOptions?: ethers.Signer | DeployContractOptions): Promise<Contracts.Slashing>
 deployContract(name: 'ToolStaking', signerOrOptions?: ethers.Signer | DeployContractOptions): Promise<Contracts.ToolStaking>
+deployContract(name: 'BareTransfers', signerOrOptions?: ethers.Signer | DeployContractOptions): Promise<Contracts.BareTransfers>
 deployContract(name: 'IContextRouter', signerOrOptions?: ethers.Signer | DeployContractOptions): Promise<Contracts.IContextRouter>
 deployContract(name: 'ICredits', signerOrOptions?: ethers.Signer | DeployContractOptions): Promise<Contracts.ICredits>
 deployContract(name: 'IFiatToken', signerOrOptions?: ethers.Signer | DeployContractOptions): Promise<Contracts.IFiatToken>
 deployContract(name: 'IToolStaking', signerOrOptions?: ethers.Signer | DeployContractOptions): Promise<Contracts.IToolStaking>
 deployContract(name: 'IUSDC', signerOrOptions?: ethers.Signer | DeployContractOptions): Promise<Contracts.IUSDC>
 deployContract(name: 'Tallies', signerOrOptions?: ethers.Signer | DeployContractOptions): Promise<Contracts.Tallies>
-deployContract(name: 'BareTransfers', signerOrOptions?: ethers.Signer | DeployContractOptions): Promise<Contracts.BareTransfers>
 deployContract(name: 'AccessManager', signerOrOptions?: ethers.Signer | DeployContractOptions): Promise<Contracts.AccessManager>
 
   deployContract(name: 'ContextRouter', args: any[], signerOrOptions?: ethers.Signer | DeployContractOptions): Promise<Contracts.ContextRouter>
 deployContract(name: 'Credits', args: any[], signerOrOptions?: ethers.Signer | DeployContractOptions): Promise<Contracts.Credits>
+deployContract(name: 'Slashing', args: any[], signerOrOptions?: ethers.Signer | DeployContractOptions): Promise<Contracts.Slashing>
 deployContract(name: 'ToolStaking', args: any[], signerOrOptions?: ethers.Signer | DeployContractOptions): Promise<Contracts.ToolStaking>
+deployContract(name: 'BareTransfers', args: any[], signerOrOptions?: ethers.Signer | DeployContractOptions): Promise<Contracts.BareTransfers>
 deployContract(name: 'IContextRouter', args: any[], signerOrOptions?: ethers.Signer | DeployContractOptions): Promise<Contracts.IContextRouter>
 deployContract(name: 'ICredits', args: any[], signerOrOptions?: ethers.Signer | DeployContractOptions): Promise<Contracts.ICredits>
 deployContract(name: 'IFiatToken', args: any[], signerOrOptions?: ethers.Signer | DeployContractOptions): Promise<Contracts.IFiatToken>
 deployContract(name: 'IToolStaking', args: any[], signerOrOptions?: ethers.Signer | DeployContractOptions): Promise<Contracts.IToolStaking>
 deployContract(name: 'IUSDC', args: any[], signerOrOptions?: ethers.Signer | DeployContractOptions): Promise<Contracts.IUSDC>
 deployContract(name: 'Tallies', args: any[], signerOrOptions?: ethers.Signer | DeployContractOptions): Promise<Contracts.Tallies>
-deployContract(name: 'BareTransfers', args: any[], signerOrOptions?: ethers.Signer | DeployContractOptions): Promise<Contracts.BareTransfers>
 deployContract(name: 'AccessManager', args: any[], signerOrOptions?: ethers.Signer | DeployContractOptions): Promise<Contracts.AccessManager>
 
     // default types

@@ -7,4 +7,5 @@ import type * as libraries from './libraries/index.js';
 export type { libraries };
 export type { ContextRouter } from './ContextRouter.js';
 export type { Credits } from './Credits.js';
+export type { Slashing } from './Slashing.js';
 export type { ToolStaking } from './ToolStaking.js';

@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { ZeroHash } from "ethers";
+import { ZeroAddress, ZeroHash } from "ethers";
 import { DAY, freshHash, marketplace, STAKE, slashTerms, time, usd } from "../fixture.ts";
 
 describe("ToolStaking.proposeSlash", () => {
@@ -119,6 +119,14 @@ describe("ToolStaking.proposeSlash", () => {
       .to.be.revertedWithCustomError(staking, "RefundsExceedSlash")
       .withArgs(usd("5") + 1n, usd("5"));
     await staking.connect(adjudicator).proposeSlash(tool, refunds(usd("1")));
+  });
+
+  it("refuses to refund nobody", async () => {
+    const { staking, adjudicator, tool } = await marketplace();
+    const terms = slashTerms({ refunds: [[{ address: ZeroAddress }, 1n]] });
+    await expect(staking.connect(adjudicator).proposeSlash(tool, terms))
+      .to.be.revertedWithCustomError(staking, "InvalidRecipient")
+      .withArgs(ZeroAddress);
   });
 
   it("refuses an adjudicator who reports", async () => {

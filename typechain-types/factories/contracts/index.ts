@@ -5,4 +5,5 @@ export * as interfaces from './interfaces/index.js';
 export * as libraries from './libraries/index.js';
 export { ContextRouter__factory } from './ContextRouter__factory.js';
 export { Credits__factory } from './Credits__factory.js';
+export { Slashing__factory } from './Slashing__factory.js';
 export { ToolStaking__factory } from './ToolStaking__factory.js';
