@@ -34,15 +34,16 @@ library Circle {
     /// @dev Where Circle's compiler left room for the address of the SignatureChecker library.
     string private constant LIBRARY_PLACEHOLDER = "__$715109b5d747ea58b675c6ea3f0dba8c60$__";
 
-    /// @notice Deploys the token. `owner` gets every role of it and mints; the caller becomes the proxy's admin, which
+    /// @notice Deploys the token. `owner` gets every role of it and mints; `proxyAdmin` becomes the proxy's admin, whom
     /// the proxy bars from using the token.
-    function deployUsdc(address owner) internal returns (IFiatToken) {
+    function deployUsdc(address proxyAdmin, address owner) internal returns (IFiatToken) {
         address signatureChecker = _create(
             vm.parseBytes(_bytecodeOf("util/SignatureChecker.sol/SignatureChecker.json"))
         );
         string memory unlinked = _bytecodeOf("v2/FiatTokenV2_2.sol/FiatTokenV2_2.json");
         address implementation = _create(vm.parseBytes(_link(unlinked, signatureChecker)));
         bytes memory proxyCode = vm.parseBytes(_bytecodeOf("v1/FiatTokenProxy.sol/FiatTokenProxy.json"));
+        vm.prank(proxyAdmin);
         address proxy = _create(bytes.concat(proxyCode, abi.encode(implementation)));
 
         IFiatTokenSetup setup = IFiatTokenSetup(proxy);

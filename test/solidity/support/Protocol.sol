@@ -16,6 +16,7 @@ struct Protocol {
 
 /// @title Who plays which part in the tests
 library Parties {
+    address internal constant PROXY_ADMIN = address(0xC0);
     address internal constant CIRCLE = address(0xC1);
     address internal constant ADMIN = address(0xA1);
     address internal constant GUARDIAN = address(0xA2);

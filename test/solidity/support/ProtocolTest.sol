@@ -25,7 +25,7 @@ abstract contract ProtocolTest {
     function setUp() public virtual {
         // A time of day that is not the start of a period.
         vm.warp(1_750_000_123);
-        usdc = Circle.deployUsdc(Parties.CIRCLE);
+        usdc = Circle.deployUsdc(Parties.PROXY_ADMIN, Parties.CIRCLE);
         manager = new AccessManager(address(this));
         staking = new ToolStaking(address(manager), usdc, Parties.INSURANCE);
         router = new ContextRouter(address(manager), staking, Parties.TREASURY);
