@@ -95,7 +95,7 @@ contract SettleTest is ProtocolTest {
         uint256 max = router.MAX_OPERATOR_LIMIT();
         limit = uint48(1 + (limit % max));
         uint256 amount = uint256(limit) + 1 + (excess % max);
-        _setOperatorLimit(limit);
+        setOperatorLimit(limit);
         mint(Parties.payer(0), amount);
         approve(Parties.payer(0), address(router), amount);
         Row[] memory rows = new Row[](1);
@@ -216,15 +216,6 @@ contract SettleTest is ProtocolTest {
                 vm.assertTrue(!_canPay(wallets[i], spendable.amount + 1), "and not one unit more");
             }
         }
-    }
-
-    function _setOperatorLimit(uint48 limit) private {
-        bytes memory call = abi.encodeCall(IContextRouter.setOperatorLimit, (Parties.OPERATOR, limit));
-        vm.prank(Parties.ADMIN);
-        manager.schedule(address(router), call, 0);
-        vm.warp(vm.getBlockTimestamp() + 2 days);
-        vm.prank(Parties.ADMIN);
-        manager.execute(address(router), call);
     }
 
     function _prefix(bytes memory whole, uint256 length) private pure returns (bytes memory prefix) {

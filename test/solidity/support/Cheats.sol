@@ -13,6 +13,8 @@ interface Cheats {
 
     function expectRevert(bytes calldata reason) external;
 
+    function getCode(string calldata contractName) external view returns (bytes memory);
+
     function readFile(string calldata path) external view returns (string memory);
 
     function parseJsonString(string calldata json, string calldata key) external pure returns (string memory);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 pragma solidity 0.8.37;
 
-import {AccessManager} from "@openzeppelin/contracts/access/manager/AccessManager.sol";
+import {IAccessManager} from "@openzeppelin/contracts/access/manager/IAccessManager.sol";
 import {IContextRouter} from "../../../contracts/interfaces/IContextRouter.sol";
 import {IFiatToken} from "../../../contracts/interfaces/IFiatToken.sol";
 import {IToolStaking} from "../../../contracts/interfaces/IToolStaking.sol";
@@ -9,7 +9,7 @@ import {IToolStaking} from "../../../contracts/interfaces/IToolStaking.sol";
 /// @notice The deployed contracts.
 struct Protocol {
     IFiatToken usdc;
-    AccessManager manager;
+    IAccessManager manager;
     IToolStaking staking;
     IContextRouter router;
 }

@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: MIT
 pragma solidity 0.8.37;
 
-import {AccessManager} from "@openzeppelin/contracts/access/manager/AccessManager.sol";
-import {ContextRouter} from "../../../contracts/ContextRouter.sol";
-import {ToolStaking} from "../../../contracts/ToolStaking.sol";
+import {IAccessManager} from "@openzeppelin/contracts/access/manager/IAccessManager.sol";
 import {IContextRouter} from "../../../contracts/interfaces/IContextRouter.sol";
 import {IFiatToken} from "../../../contracts/interfaces/IFiatToken.sol";
 import {IToolStaking} from "../../../contracts/interfaces/IToolStaking.sol";
@@ -13,12 +11,13 @@ import {Parties, Protocol} from "./Protocol.sol";
 
 /// @title The protocol on the real USDC, as `scripts/deploy/protocol.ts` deploys it
 abstract contract ProtocolTest {
+    uint64 private constant ADMIN_ROLE = 0;
     uint64 private constant GUARDIAN_ROLE = 1;
     uint64 private constant ADJUDICATOR_ROLE = 2;
     uint32 private constant ADMIN_DELAY = 2 days;
 
     IFiatToken internal usdc;
-    AccessManager internal manager;
+    IAccessManager internal manager;
     IToolStaking internal staking;
     IContextRouter internal router;
 
@@ -26,9 +25,10 @@ abstract contract ProtocolTest {
         // A time of day that is not the start of a period.
         vm.warp(1_750_000_123);
         usdc = Circle.deployUsdc(Parties.PROXY_ADMIN, Parties.CIRCLE);
-        manager = new AccessManager(address(this));
-        staking = new ToolStaking(address(manager), usdc, Parties.INSURANCE);
-        router = new ContextRouter(address(manager), staking, Parties.TREASURY);
+        manager = IAccessManager(deploy("AccessManager", abi.encode(address(this))));
+        bytes memory stakingArguments = abi.encode(manager, usdc, Parties.INSURANCE);
+        staking = IToolStaking(deploy("ToolStaking", stakingArguments));
+        router = IContextRouter(deploy("ContextRouter", abi.encode(manager, staking, Parties.TREASURY)));
 
         bytes4[] memory selectors = new bytes4[](3);
         selectors[0] = IContextRouter.pause.selector;
@@ -46,12 +46,22 @@ abstract contract ProtocolTest {
         router.setOperatorLimit(Parties.OPERATOR, uint48(router.MAX_OPERATOR_LIMIT()));
         manager.grantRole(GUARDIAN_ROLE, Parties.GUARDIAN, 0);
         manager.grantRole(ADJUDICATOR_ROLE, Parties.ADJUDICATOR, 0);
-        manager.grantRole(manager.ADMIN_ROLE(), Parties.ADMIN, ADMIN_DELAY);
-        manager.renounceRole(manager.ADMIN_ROLE(), address(this));
+        manager.grantRole(ADMIN_ROLE, Parties.ADMIN, ADMIN_DELAY);
+        manager.renounceRole(ADMIN_ROLE, address(this));
     }
 
     function protocol() internal view returns (Protocol memory) {
         return Protocol(usdc, manager, staking, router);
+    }
+
+    /// @notice Changes the operator's limit as the admin does it, which takes two days.
+    function setOperatorLimit(uint48 limit) internal {
+        bytes memory change = abi.encodeCall(IContextRouter.setOperatorLimit, (Parties.OPERATOR, limit));
+        vm.prank(Parties.ADMIN);
+        manager.schedule(address(router), change, 0);
+        vm.warp(vm.getBlockTimestamp() + ADMIN_DELAY);
+        vm.prank(Parties.ADMIN);
+        manager.execute(address(router), change);
     }
 
     /// @notice Gives `account` new USDC.
@@ -77,5 +87,15 @@ abstract contract ProtocolTest {
         approve(owner, address(staking), stake);
         vm.prank(owner);
         return staking.list(salt, price, payout, stake);
+    }
+
+    /// @notice Deploys a contract of this repository from the build. What is tested is then what is deployed, and the
+    /// compiler does not have to weave its code into every test.
+    function deploy(string memory name, bytes memory arguments) internal returns (address deployed) {
+        bytes memory code = bytes.concat(vm.getCode(name), arguments);
+        assembly ("memory-safe") {
+            deployed := create(0, add(code, 0x20), mload(code))
+        }
+        vm.assertTrue(deployed != address(0), name);
     }
 }
