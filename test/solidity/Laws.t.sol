@@ -19,7 +19,7 @@ contract LawsTest is ProtocolTest {
         bytes4[] selectors;
     }
 
-    uint48 private constant OPERATOR_LIMIT = 400e6;
+    uint48 private constant OPERATOR_LIMIT = 200e6;
 
     StakingHandler private _developers;
     RouterHandler private _payers;
