@@ -50,6 +50,13 @@ abstract contract Handler {
         return vm.getBlockTimestamp();
     }
 
+    /// @dev Goes to the last second before `moment`, or to `moment` itself, if it is yet to come. Rules of time are
+    /// broken by a second, and chance alone would hardly ever stand there.
+    function _warpToTheEdgeOf(uint256 moment, Dice memory dice) internal {
+        uint256 edge = dice.chance(50) ? moment - 1 : moment;
+        if (edge > _now()) vm.warp(edge);
+    }
+
     function _reach(bytes32 path) internal {
         ++reached[path];
     }

@@ -147,13 +147,16 @@ contract StakingHandler is Handler {
         _reach("cancel a withdrawal");
     }
 
-    /// @dev Tried at any time, not only when it is due.
+    /// @dev Tried at any time, and at the edges of the time when it is due.
     function withdraw(uint256 seed) external later(seed) {
         Dice memory dice = Dice(seed);
         uint256 index = _toolWithWithdrawal(dice);
         Books storage books = _books[index];
         if (!books.listed) return;
         address to = dice.chance(30) ? address(0xFEE) : Parties.developer(index);
+        if (books.requestedAt != 0 && dice.chance(40)) {
+            _warpToTheEdgeOf(books.requestedAt + (dice.chance(70) ? 7 days : 21 days), dice);
+        }
         bool ready = books.requestedAt != 0 && _now() >= books.requestedAt + 7 days;
         bool slashPending = books.terms.length != 0 && _now() < books.proposedAt + 7 days;
         bool frozen = slashPending && _now() < books.requestedAt + 21 days;
@@ -197,11 +200,13 @@ contract StakingHandler is Handler {
         _reach("propose a slash");
     }
 
-    /// @dev Tried at any time, not only when it is due.
+    /// @dev Tried at any time, and at the edges of the time when it is due.
     function executeSlash(uint256 seed) external later(seed) {
-        uint256 index = _toolWithSlash(Dice(seed));
+        Dice memory dice = Dice(seed);
+        uint256 index = _toolWithSlash(dice);
         Books storage books = _books[index];
         if (books.terms.length == 0) return;
+        if (dice.chance(40)) _warpToTheEdgeOf(books.proposedAt + (dice.chance(70) ? 3 days : 7 days), dice);
         IToolStaking.SlashTerms memory terms = abi.decode(books.terms, (IToolStaking.SlashTerms));
         uint256 slashable = books.counted + books.withdrawing;
         uint256 amount = terms.amount < slashable ? terms.amount : slashable;
