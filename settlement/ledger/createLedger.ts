@@ -29,7 +29,7 @@ import { planBatch } from "./verbs/planBatch.ts";
 import { planSubmission } from "./verbs/planSubmission.ts";
 import { recordInclusion } from "./verbs/recordInclusion.ts";
 import { recordLoss } from "./verbs/recordLoss.ts";
-import { recordTurn } from "./verbs/recordTurn.ts";
+import { recordTurns } from "./verbs/recordTurns.ts";
 import { release } from "./verbs/release.ts";
 import { saveBroadcast } from "./verbs/saveBroadcast.ts";
 import { openSubmissions } from "./verbs/submissions.ts";
@@ -69,9 +69,7 @@ export async function createLedger(database: Database, options: LedgerOptions = 
 
   return {
     async recordTurn(turn, nowMs) {
-      const valid = validTurn(turn);
-      validTime("now", nowMs);
-      return shared((tx) => recordTurn(tx, valid, nowMs));
+      return group.submitTo(recordTurns, { turn: validTurn(turn), nowMs: validTime("now", nowMs) });
     },
     async exposures(payers) {
       return exposures(read, payers);

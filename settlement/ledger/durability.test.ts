@@ -92,7 +92,7 @@ describe("a PostgreSQL server that goes away", () => {
   it("in the middle of a group: it is repeated, and every call is answered as if nothing had happened", async () => {
     const database = store.database();
     let killed = false;
-    const ledger = await createLedger(interrupted(database, { after: 30, by: terminate, done: () => (killed = true) }));
+    const ledger = await createLedger(interrupted(database, { after: 3, by: terminate, done: () => (killed = true) }));
     const answers = await Promise.all(Array.from({ length: 40 }, (_, i) => ledger.recordTurn(turnOf(`${i}`), 0)));
     expect(killed).toBe(true);
     expect(answers.every(({ kind }) => kind === "recorded")).toBe(true);

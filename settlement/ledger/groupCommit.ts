@@ -12,14 +12,18 @@ export type GroupCommitOptions<Tx> = {
 
 export type GroupCommit<Tx> = {
   submit<T>(verb: Verb<Tx, T>): Promise<T>;
+  // Calls to the same verb that follow one another are handed to it together. It answers each, in their order.
+  submitTo<Item, T>(verb: BulkVerb<Tx, Item, T>, item: Item): Promise<T>;
   // Resolves when everything that was submitted has been answered.
   drained(): Promise<void>;
 };
 
 export type Verb<Tx, T> = (tx: Tx) => T | Promise<T>;
+export type BulkVerb<Tx, Item, T> = (tx: Tx, items: readonly Item[]) => Promise<readonly T[]>;
 
 type Call<Tx> = {
-  verb: Verb<Tx, unknown>;
+  verb: BulkVerb<Tx, never, unknown>;
+  item: unknown;
   answer: unknown;
   resolve: (answer: unknown) => void;
   reject: (error: unknown) => void;
@@ -34,6 +38,10 @@ export function createGroupCommit<Tx>(options: GroupCommitOptions<Tx>): GroupCom
   let running: Promise<void> | null = null;
 
   function submit<T>(verb: Verb<Tx, T>): Promise<T> {
+    return submitTo(async (tx) => [await verb(tx)], null);
+  }
+
+  function submitTo<Item, T>(verb: BulkVerb<Tx, Item, T>, item: Item): Promise<T> {
     if (queue.length >= maxQueue) {
       return Promise.reject(
         new SettlementError("ledger_unavailable", `The ledger has ${maxQueue} calls waiting; try again later.`, {
@@ -42,7 +50,7 @@ export function createGroupCommit<Tx>(options: GroupCommitOptions<Tx>): GroupCom
       );
     }
     const answered = new Promise<unknown>((resolve, reject) => {
-      queue.push({ verb, answer: undefined, resolve, reject });
+      queue.push({ verb, item, answer: undefined, resolve, reject });
     });
     running ??= run();
     return answered as Promise<T>;
@@ -62,9 +70,12 @@ export function createGroupCommit<Tx>(options: GroupCommitOptions<Tx>): GroupCom
   async function commit(group: readonly Call<Tx>[]): Promise<void> {
     try {
       await transaction(async (tx, { mayHaveCommitted }) => {
-        for (const call of group) {
-          const answer = await call.verb(tx);
-          call.answer = mayHaveCommitted ? answerAgain(call.answer, answer) : answer;
+        for (const calls of runsOf(group)) {
+          const [{ verb }] = calls;
+          const answers = await verb(tx, calls.map(({ item }) => item) as never[]);
+          for (const [i, call] of calls.entries()) {
+            call.answer = mayHaveCommitted ? answerAgain(call.answer, answers[i]) : answers[i];
+          }
         }
       });
     } catch (error) {
@@ -81,8 +92,20 @@ export function createGroupCommit<Tx>(options: GroupCommitOptions<Tx>): GroupCom
 
   return {
     submit,
+    submitTo,
     async drained() {
       while (running !== null) await running;
     },
   };
+}
+
+// Calls to the same verb that follow one another.
+function runsOf<Tx>(group: readonly Call<Tx>[]): [Call<Tx>, ...Call<Tx>[]][] {
+  const runs: [Call<Tx>, ...Call<Tx>[]][] = [];
+  for (const call of group) {
+    const run = runs.at(-1);
+    if (run?.[0].verb === call.verb) run.push(call);
+    else runs.push([call]);
+  }
+  return runs;
 }

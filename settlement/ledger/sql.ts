@@ -48,12 +48,39 @@ export function chunksOf<T>(items: readonly T[], size = CHUNK): T[][] {
   return chunks;
 }
 
+// Chunks of few different lengths, so that few statements have to be prepared and few round trips made.
+export function evenChunksOf<T>(items: readonly T[]): T[][] {
+  const chunks: T[][] = [];
+  let start = 0;
+  for (const size of EVEN_CHUNKS) {
+    for (; items.length - start >= size; start += size) chunks.push(items.slice(start, start + size));
+  }
+  return chunks;
+}
+
+const EVEN_CHUNKS = [64, 32, 16, 8, 4, 2, 1];
+
 // "$3, $4, $5" for three parameters from the third on.
 export function placeholders(count: number, from = 1): string {
   return Array.from({ length: count }, (_, i) => `$${from + i}`).join(", ");
 }
 
-// "($1, $2), ($3, $4)" for two rows of two.
+// "($1, $2), ($3, $4)" for two rows of two. Remembered: the same few shapes are needed for every accrual.
 export function tuples(rows: number, columns: number): string {
-  return Array.from({ length: rows }, (_, row) => `(${placeholders(columns, row * columns + 1)})`).join(", ");
+  const shape = rows * MAX_COLUMNS + columns;
+  const known = shapes.get(shape);
+  if (known !== undefined) return known;
+  const text = Array.from({ length: rows }, (_, row) => `(${placeholders(columns, row * columns + 1)})`).join(", ");
+  shapes.set(shape, text);
+  return text;
 }
+
+// "(VALUES (CAST($3 AS BIGINT), $4), …)" for as many keys of charges from the third parameter on.
+export function chargeKeys(count: number, from: number): string {
+  const keys = Array.from({ length: count }, (_, i) => `(CAST($${from + 2 * i} AS BIGINT), $${from + 2 * i + 1})`);
+  return `(VALUES ${keys.join(", ")})`;
+}
+
+const MAX_COLUMNS = 100;
+// At most one per number of rows in a chunk and table.
+const shapes = new Map<number, string>();

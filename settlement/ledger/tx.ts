@@ -1,5 +1,13 @@
 import type { Address } from "viem";
-import { type Attempt, chunksOf, type Database, type Param, type Sql, type TransactionOptions, tuples } from "./sql.ts";
+import {
+  type Attempt,
+  type Database,
+  evenChunksOf,
+  type Param,
+  type Sql,
+  type TransactionOptions,
+  tuples,
+} from "./sql.ts";
 
 type Counters = { pending: bigint; held: bigint; debt: bigint };
 
@@ -9,9 +17,6 @@ export type Tx = Sql & {
   // calls share the transaction, and in the order of addresses, so that two writers never wait for each other in a circle.
   change(payer: Address, by: Partial<Counters>): void;
 };
-
-// Rows per statement, largest first: few texts to prepare, and few round trips.
-const ROWS_PER_STATEMENT = [32, 8, 1];
 
 export function inTransaction<T>(
   database: Database,
@@ -40,25 +45,19 @@ export function inTransaction<T>(
 }
 
 async function writeChanges(sql: Sql, changes: ReadonlyMap<Address, Counters>): Promise<void> {
-  let rows = [...changes]
+  const rows = [...changes]
     .filter(([, { pending, held, debt }]) => pending !== 0n || held !== 0n || debt !== 0n)
     .sort(([a], [b]) => (a < b ? -1 : 1));
-  for (const size of ROWS_PER_STATEMENT) {
-    const whole = rows.length - (rows.length % size);
-    for (const chunk of chunksOf(rows.slice(0, whole), size)) await writeChunk(sql, chunk);
-    rows = rows.slice(whole);
+  for (const chunk of evenChunksOf(rows)) {
+    const params: Param[] = [];
+    for (const [payer, { pending, held, debt }] of chunk) params.push(payer, pending, held, debt);
+    await sql.run(
+      `INSERT INTO payers (payer, pending, held, debt) VALUES ${tuples(chunk.length, 4)}
+       ON CONFLICT (payer) DO UPDATE SET
+         pending = payers.pending + excluded.pending,
+         held = payers.held + excluded.held,
+         debt = payers.debt + excluded.debt`,
+      params,
+    );
   }
-}
-
-async function writeChunk(sql: Sql, rows: readonly (readonly [Address, Counters])[]): Promise<void> {
-  const params: Param[] = [];
-  for (const [payer, { pending, held, debt }] of rows) params.push(payer, pending, held, debt);
-  await sql.run(
-    `INSERT INTO payers (payer, pending, held, debt) VALUES ${tuples(rows.length, 4)}
-     ON CONFLICT (payer) DO UPDATE SET
-       pending = payers.pending + excluded.pending,
-       held = payers.held + excluded.held,
-       debt = payers.debt + excluded.debt`,
-    params,
-  );
 }

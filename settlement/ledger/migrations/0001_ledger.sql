@@ -23,7 +23,8 @@ CREATE TABLE turns (
   id TEXT PRIMARY KEY,
   digest TEXT NOT NULL,
   -- The charges that the turn made, separated by spaces.
-  charge_ids TEXT NOT NULL
+  charge_ids TEXT NOT NULL,
+  recorded_at BIGINT NOT NULL
 );
 
 CREATE TABLE sessions (
@@ -54,13 +55,17 @@ CREATE TABLE holds (
   method TEXT NOT NULL,
   amount BIGINT NOT NULL,
   held_at BIGINT NOT NULL,
+  captured_at BIGINT,
   state TEXT NOT NULL CHECK (state IN ('held', 'captured', 'voided'))
 );
 CREATE INDEX holds_held ON holds (held_at) WHERE state = 'held';
 
 -- `batched` covers three states of the domain; the submission of the batch tells them apart.
+-- Ids are hashes, all over the place, and a commit costs as much as the pages that it touches. So an accrual is written in
+-- the order of time only, and gets into an index of ids when its batch is planned, together with thousands of others.
+-- That no two charges have one id follows from `turns` and `holds`, after which they are named.
 CREATE TABLE charges (
-  id TEXT PRIMARY KEY,
+  id TEXT NOT NULL,
   turn_id TEXT,
   session_id TEXT,
   call_id TEXT,
@@ -74,23 +79,25 @@ CREATE TABLE charges (
   response_hash TEXT,
   schema_hash TEXT,
   accrued_at BIGINT NOT NULL,
-  attempts INTEGER NOT NULL,
+  attempts INTEGER NOT NULL DEFAULT 0,
   state TEXT NOT NULL CHECK (state IN ('accrued', 'batched', 'final', 'absorbed', 'refused', 'voided')),
   due_at BIGINT NOT NULL,
   root TEXT,
   -- 1 while a session's charge waits to be handed to settlement, and is counted by its session.
   waiting INTEGER NOT NULL,
   -- 1 once the payer made good what the platform took over.
-  cleared INTEGER NOT NULL
+  cleared INTEGER NOT NULL DEFAULT 0,
+  PRIMARY KEY (accrued_at, id)
 );
--- Every charge that is due, by account, with all that is needed to choose among them.
-CREATE INDEX charges_due ON charges (charged_to, due_at, amount) WHERE state = 'accrued';
+CREATE UNIQUE INDEX charges_id ON charges (id) WHERE state <> 'accrued';
+-- Every charge that is due, longest waiting first, with all that is needed to choose among accounts.
+CREATE INDEX charges_due ON charges (due_at, charged_to, amount, id) WHERE state = 'accrued';
 CREATE INDEX charges_waiting ON charges (session_id) WHERE waiting = 1;
 CREATE INDEX charges_debt ON charges (payer) WHERE charged_to <> payer;
 
 -- Each time that a payer could not pay.
 CREATE TABLE failures (
-  charge_id TEXT NOT NULL REFERENCES charges (id),
+  charge_id TEXT NOT NULL,
   attempt INTEGER NOT NULL,
   reason TEXT NOT NULL,
   failed_at BIGINT NOT NULL

@@ -14,8 +14,8 @@ export async function capture(
   nowMs: number,
 ): Promise<CaptureOutcome> {
   const [captured] = await tx.all(
-    "UPDATE holds SET state = 'captured' WHERE call_id = $1 AND state = 'held' RETURNING *",
-    [callId],
+    "UPDATE holds SET state = 'captured', captured_at = $2 WHERE call_id = $1 AND state = 'held' RETURNING *",
+    [callId, nowMs],
   );
   if (captured === undefined) return whyNot(tx, callId);
 
@@ -29,17 +29,13 @@ export async function capture(
   if (waiting) {
     await insertCharges(tx, [
       {
-        id: chargeId,
         source: { sessionId, callId },
-        toolId,
-        calls: 1,
         payer,
-        amount,
         hashes,
-        state: "accrued",
         accruedAtMs: nowMs,
         dueAtMs: nowMs + policy.maxAgeMs,
         waiting,
+        charges: [{ id: chargeId, toolId, calls: 1, amount, state: "accrued" }],
       },
     ]);
   }

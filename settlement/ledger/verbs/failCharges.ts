@@ -2,7 +2,7 @@ import type { Address, Hex } from "viem";
 import type { ChargeFailure } from "../../domain/batch.ts";
 import { microUsdc } from "../../domain/money.ts";
 import type { RetryPolicy } from "../ledger.ts";
-import { chunksOf, type Param, placeholders, tuples } from "../sql.ts";
+import { chargeKeys, chunksOf, type Param, tuples } from "../sql.ts";
 import type { Tx } from "../tx.ts";
 import { lower } from "../validate.ts";
 
@@ -11,6 +11,7 @@ export type FailedCharge = {
   payer: Address;
   chargedTo: Address;
   amount: bigint;
+  accruedAtMs: number;
   attempts: number;
   reason: ChargeFailure;
 };
@@ -30,12 +31,11 @@ export async function failCharges(
   const groups = Map.groupBy(charges, ({ chargedTo, attempts }) => `${chargedTo} ${attempts}`);
   for (const group of groups.values()) {
     const [{ chargedTo, attempts } = { chargedTo: insurance, attempts: 0 }] = group;
-    const ids = group.map(({ id }) => id);
     const failures = attempts + 1;
     if (chargedTo === insurance || failures < retry.maxAttempts) {
-      await makeDue(tx, ids, { chargedTo, attempts: failures, dueAtMs: nowMs + retry.backoffMs(failures) });
+      await makeDue(tx, group, { chargedTo, attempts: failures, dueAtMs: nowMs + retry.backoffMs(failures) });
     } else {
-      await makeDue(tx, ids, { chargedTo: insurance, attempts: failures, dueAtMs: nowMs });
+      await makeDue(tx, group, { chargedTo: insurance, attempts: failures, dueAtMs: nowMs });
       for (const { payer, amount } of group) tx.change(payer, { pending: -amount, debt: microUsdc(amount) });
     }
   }
@@ -51,14 +51,14 @@ export async function failCharges(
 
 async function makeDue(
   tx: Tx,
-  ids: readonly Hex[],
+  charges: readonly FailedCharge[],
   { chargedTo, attempts, dueAtMs }: { chargedTo: Address; attempts: number; dueAtMs: number },
 ): Promise<void> {
-  for (const chunk of chunksOf(ids)) {
+  for (const chunk of chunksOf(charges)) {
     await tx.run(
       `UPDATE charges SET state = 'accrued', root = NULL, charged_to = $1, attempts = $2, due_at = $3
-       WHERE id IN (${placeholders(chunk.length, 4)})`,
-      [chargedTo, attempts, dueAtMs, ...chunk],
+       WHERE (accrued_at, id) IN ${chargeKeys(chunk.length, 4)}`,
+      [chargedTo, attempts, dueAtMs, ...chunk.flatMap(({ accruedAtMs, id }) => [accruedAtMs, id])],
     );
   }
 }

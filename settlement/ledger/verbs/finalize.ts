@@ -54,7 +54,7 @@ async function settleCharges(tx: Tx, root: Hex, outcome: BatchOutcome, retry: Re
   }
   for (const { chargedTo, reason } of outcome.failed) {
     const failed = await tx.all(
-      `SELECT id, payer, charged_to, amount, attempts FROM charges WHERE ${OF_BATCH} AND charged_to = $2 ORDER BY id`,
+      `SELECT id, payer, charged_to, amount, accrued_at, attempts FROM charges WHERE ${OF_BATCH} AND charged_to = $2 ORDER BY id`,
       [root, lower(chargedTo)],
     );
     const charges = failed.map((row) => ({
@@ -62,6 +62,7 @@ async function settleCharges(tx: Tx, root: Hex, outcome: BatchOutcome, retry: Re
       payer: address(row, "payer"),
       chargedTo: address(row, "charged_to"),
       amount: amount(row),
+      accruedAtMs: count(row, "accrued_at"),
       attempts: count(row, "attempts"),
       reason,
     }));

@@ -2,43 +2,55 @@ import type { Address, Hex } from "viem";
 import { type ContentHashes, NO_HASH } from "../../domain/charge.ts";
 import type { MicroUsdc } from "../../domain/money.ts";
 import type { ToolId } from "../../domain/toolId.ts";
-import { type Param, tuples } from "../sql.ts";
+import { evenChunksOf, type Param, tuples } from "../sql.ts";
 import type { Tx } from "../tx.ts";
 
-export type NewCharge = {
-  id: Hex;
+// The charges of one delivery.
+export type Delivery = {
   source: { turnId: string } | { sessionId: string; callId: string };
-  // Null is the model.
-  toolId: ToolId | null;
-  calls: number;
   payer: Address;
-  amount: MicroUsdc;
   hashes: ContentHashes;
-  state: "accrued" | "voided";
   accruedAtMs: number;
   dueAtMs: number;
   // Waits for its session to be flushed.
   waiting: boolean;
+  charges: readonly DeliveredCharge[];
 };
 
-// One statement for all charges of a turn. What is accrued is pending from now on.
-export async function insertCharges(tx: Tx, charges: readonly NewCharge[]): Promise<void> {
-  const params: Param[] = [];
-  for (const charge of charges) {
-    const { source, hashes, payer, amount, state } = charge;
+export type DeliveredCharge = {
+  id: Hex;
+  // Null is the model.
+  toolId: ToolId | null;
+  calls: number;
+  amount: MicroUsdc;
+  state: "accrued" | "voided";
+};
+
+const COLUMNS = 16;
+
+// What is accrued is pending from now on.
+export async function insertCharges(tx: Tx, deliveries: readonly Delivery[]): Promise<void> {
+  const rows: Param[][] = [];
+  for (const { source, payer, hashes, accruedAtMs, dueAtMs, waiting, charges } of deliveries) {
     const [turnId, sessionId, callId] =
       "turnId" in source ? [source.turnId, null, null] : [null, source.sessionId, source.callId];
-    params.push(charge.id, turnId, sessionId, callId, charge.toolId, charge.calls, payer, payer, amount);
-    params.push(known(hashes.request), known(hashes.response), known(hashes.schema));
-    params.push(charge.accruedAtMs, 0, state, charge.dueAtMs, null, charge.waiting ? 1 : 0, 0);
-    if (state === "accrued") tx.change(payer, { pending: amount });
+    const [request, response, schema] = [known(hashes.request), known(hashes.response), known(hashes.schema)];
+    for (const { id, toolId, calls, amount, state } of charges) {
+      rows.push([
+        ...[id, turnId, sessionId, callId, toolId, calls, payer, payer, amount],
+        ...[request, response, schema, accruedAtMs, state, dueAtMs, waiting ? 1 : 0],
+      ]);
+      if (state === "accrued") tx.change(payer, { pending: amount });
+    }
   }
-  await tx.run(
-    `INSERT INTO charges (id, turn_id, session_id, call_id, tool_id, calls, payer, charged_to, amount, request_hash,
-       response_hash, schema_hash, accrued_at, attempts, state, due_at, root, waiting, cleared)
-     VALUES ${tuples(charges.length, params.length / charges.length)}`,
-    params,
-  );
+  for (const chunk of evenChunksOf(rows)) {
+    await tx.run(
+      `INSERT INTO charges (id, turn_id, session_id, call_id, tool_id, calls, payer, charged_to, amount, request_hash,
+         response_hash, schema_hash, accrued_at, state, due_at, waiting)
+       VALUES ${tuples(chunk.length, COLUMNS)}`,
+      chunk.flat(),
+    );
+  }
 }
 
 function known(hash: Hex): Hex | null {

@@ -1,13 +1,11 @@
-import type { Hex } from "viem";
 import type { ChargeFailure } from "../../domain/batch.ts";
 import type { Charge } from "../../domain/charge.ts";
 import { microUsdc } from "../../domain/money.ts";
 import type { ToolId } from "../../domain/toolId.ts";
-import { address, amount, chargeFrom, chargeIdOfCall, count, hex, inclusionFrom, text } from "../decode.ts";
+import { address, amount, chargeFrom, chargeIdOfCall, count, hex, holdFrom, inclusionFrom, text } from "../decode.ts";
 import type { Inspection, SettledBatch, Totals } from "../ledger.ts";
-import { placeholders, type Reader, type Row } from "../sql.ts";
+import { type Param, placeholders, type Reader, type Row } from "../sql.ts";
 import { lower, validCount } from "../validate.ts";
-import { findHold } from "./hold.ts";
 import { outcomeFromJson } from "./outcomeJson.ts";
 import { findSubmission } from "./submissions.ts";
 
@@ -17,29 +15,36 @@ const BATCHES = `SELECT b.root, b.row_count, b.charge_count, b.total, b.outcome,
 
 // All of it reads what is committed and holds nobody up.
 export function createInspection(sql: Reader): Omit<Inspection, "audit"> {
-  async function charges(ids: readonly Hex[]): Promise<Charge[]> {
-    if (ids.length === 0) return [];
+  async function charges(condition: string, params: readonly Param[]): Promise<Charge[]> {
     const rows = await sql.all(
       `SELECT c.*, s.state AS submission_state
        FROM charges c LEFT JOIN submissions s ON s.id = c.root
-       WHERE c.id IN (${placeholders(ids.length)})
+       WHERE ${condition}
        ORDER BY c.id`,
-      ids.map(lower),
+      params,
     );
     return rows.map(chargeFrom);
   }
 
   return {
+    // The index of ids has what was ever batched; the others are looked for among what is due.
     async charge(id) {
-      return (await charges([id]))[0] ?? null;
+      const [indexed] = await charges("c.id = $1 AND c.state <> 'accrued'", [lower(id)]);
+      return indexed ?? (await charges("c.id = $1 AND c.state = 'accrued'", [lower(id)]))[0] ?? null;
     },
     async chargesOf(source) {
       if ("turnId" in source) {
-        const [turn] = await sql.all("SELECT charge_ids FROM turns WHERE id = $1", [source.turnId]);
-        return turn === undefined ? [] : charges(text(turn, "charge_ids").split(" ") as Hex[]);
+        const [turn] = await sql.all("SELECT charge_ids, recorded_at FROM turns WHERE id = $1", [source.turnId]);
+        if (turn === undefined) return [];
+        const ids = text(turn, "charge_ids").split(" ");
+        return charges(`c.accrued_at = $1 AND c.id IN (${placeholders(ids.length, 2)})`, [
+          count(turn, "recorded_at"),
+          ...ids,
+        ]);
       }
-      const hold = await findHold(sql, source.callId);
-      return hold === null ? [] : charges([chargeIdOfCall(hold)]);
+      const [row] = await sql.all("SELECT * FROM holds WHERE call_id = $1 AND state = 'captured'", [source.callId]);
+      if (row === undefined) return [];
+      return charges("c.accrued_at = $1 AND c.id = $2", [count(row, "captured_at"), chargeIdOfCall(holdFrom(row))]);
     },
     async receiptsOf(root) {
       const rows = await sql.all("SELECT charge_id, leaf FROM receipts WHERE root = $1 ORDER BY position", [

@@ -5,7 +5,7 @@ import { SettlementError } from "../../domain/errors.ts";
 import type { Submission } from "../../domain/submission.ts";
 import { dueChargeFrom, text } from "../decode.ts";
 import type { Lease, RetryPolicy } from "../ledger.ts";
-import { chunksOf, type Param, placeholders, type Row, tuples } from "../sql.ts";
+import { chargeKeys, chunksOf, type Param, placeholders, type Row, tuples } from "../sql.ts";
 import type { Tx } from "../tx.ts";
 import { lower } from "../validate.ts";
 import { failCharges } from "./failCharges.ts";
@@ -36,8 +36,15 @@ export async function planBatch(
   await failCharges(tx, failed, retry, nowMs);
   if (batch === null) return null;
 
-  for (const { chargeId } of batch.receipts) takenOf(taken, chargeId);
+  const batched = batch.receipts.map(({ chargeId }) => takenOf(taken, chargeId));
   await storeBatch(tx, lease.operator, lower(router), batch, nowMs);
+  for (const chunk of chunksOf(batched)) {
+    await tx.run(
+      `UPDATE charges SET state = 'batched', root = $1
+       WHERE state = 'accrued' AND (accrued_at, id) IN ${chargeKeys(chunk.length, 2)}`,
+      [batch.root, ...chunk.flatMap(({ accruedAtMs, id }) => [accruedAtMs, id])],
+    );
+  }
   return requireSubmission(tx, batch.root);
 }
 
@@ -58,13 +65,14 @@ async function takeDue(tx: Tx, accounts: readonly Address[], limit: number, nowM
 // A session's charge that got too old before its session was flushed no longer waits, and its session no longer counts it.
 async function stopWaiting(tx: Tx, rows: readonly Row[]): Promise<void> {
   const waiting = rows.filter((row) => row.waiting === 1n);
-  for (const chunk of chunksOf(waiting)) {
-    await tx.run(
-      `UPDATE charges SET waiting = 0 WHERE id IN (${placeholders(chunk.length)})`,
-      chunk.map((row) => text(row, "id")),
-    );
-  }
-  for (const sessionId of new Set(waiting.map((row) => text(row, "session_id"))).values()) {
+  for (const [sessionId, charges] of Map.groupBy(waiting, (row) => text(row, "session_id"))) {
+    for (const chunk of chunksOf(charges)) {
+      await tx.run(
+        `UPDATE charges SET waiting = 0
+         WHERE waiting = 1 AND session_id = $1 AND id IN (${placeholders(chunk.length, 2)})`,
+        [sessionId, ...chunk.map((row) => text(row, "id"))],
+      );
+    }
     await tx.run(
       `UPDATE sessions SET
          waiting_count = (SELECT COUNT(*) FROM charges WHERE session_id = $1 AND waiting = 1),
@@ -110,9 +118,4 @@ async function storeBatch(tx: Tx, operator: Address, router: Address, batch: Bat
       await tx.run(`INSERT INTO receipts (root, position, charge_id, leaf) VALUES ${tuples(chunk.length, 4)}`, params);
     }
   }
-  await tx.run(
-    `UPDATE charges SET state = 'batched', root = $1
-     WHERE id IN (SELECT charge_id FROM receipts WHERE root = $1) AND state = 'accrued'`,
-    [root],
-  );
 }
