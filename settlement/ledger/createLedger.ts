@@ -61,7 +61,7 @@ export async function createLedger(database: Database, options: LedgerOptions = 
   });
   const shared = <T>(verb: Verb<Tx, T>) => group.submit(verb);
   const alone = <T>(verb: (tx: Tx) => Promise<T>) => inTransaction(database, verb, { repeatable: false });
-  const leased = <T>(lease: Lease, verb: (tx: Tx, lease: Lease) => Promise<T>) => {
+  const leased = async <T>(lease: Lease, verb: (tx: Tx, lease: Lease) => Promise<T>) => {
     const operator = validAddress("the operator", lease.operator);
     return alone((tx) => verb(tx, { ...lease, operator }));
   };

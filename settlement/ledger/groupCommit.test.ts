@@ -136,6 +136,27 @@ describe("group commit", () => {
     expect(await group.submit((tx) => (tx.length === 0 ? "recorded" : "duplicate"))).toBe("recorded");
   });
 
+  it("calls to one verb that follow one another are handed to it together, and each gets its own answer", async () => {
+    const fake = fakeDisk();
+    const group = createGroupCommit<string[]>({ transaction: fake.transaction, ...bounds, maxGroup: 10 });
+    const runs: string[][] = [];
+    const double = async (tx: string[], names: readonly string[]) => {
+      runs.push([...names]);
+      tx.push(...names);
+      return names.map((name) => name + name);
+    };
+    const answers = Promise.all([
+      group.submitTo(double, "a"),
+      group.submitTo(double, "b"),
+      group.submit((tx) => tx.push("c")),
+      group.submitTo(double, "d"),
+    ]);
+    await fake.finish();
+    expect(await answers).toEqual(["aa", "bb", 3, "dd"]);
+    expect(runs).toEqual([["a", "b"], ["d"]]);
+    expect(fake.disk).toEqual(["a", "b", "c", "d"]);
+  });
+
   it("is drained when everything that was submitted has been answered", async () => {
     const fake = fakeDisk();
     const group = createGroupCommit<string[]>({ transaction: fake.transaction, ...bounds });

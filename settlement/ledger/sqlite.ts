@@ -21,6 +21,14 @@ const MAX_STATEMENTS = 500;
 const UNAVAILABLE = new Set([5, 6, 7, 10, 13, 14, 15]);
 const CORRUPT = new Set([11, 26]);
 
+const SETTINGS = `
+  PRAGMA journal_mode = WAL;
+  PRAGMA synchronous = FULL;
+  PRAGMA foreign_keys = ON;
+  PRAGMA cache_size = -${CACHE_KIB};
+  PRAGMA wal_autocheckpoint = ${CHECKPOINT_PAGES};
+`;
+
 const NO_LOCKS = { forUpdate: "", skipLocked: "" };
 
 // One file with one writing connection. Work inside a transaction never waits for anything but the processor, and
@@ -98,9 +106,7 @@ function connect(path: string): Connection {
 
   try {
     attempt(() => {
-      database.exec(
-        `PRAGMA journal_mode = WAL; PRAGMA cache_size = -${CACHE_KIB}; PRAGMA wal_autocheckpoint = ${CHECKPOINT_PAGES}; PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON`,
-      );
+      database.exec(SETTINGS);
       const verdict = database.prepare("PRAGMA quick_check(1)").get()?.quick_check;
       if (verdict !== "ok") {
         throw new SettlementError(
