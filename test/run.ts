@@ -1,8 +1,7 @@
 // What `npm test` does: every check of the repository, one after the other, and a count at the end. All of them run even
 // if one fails, so that one run shows everything there is to mend.
 import { spawn } from "node:child_process";
-import { createHash } from "node:crypto";
-import { readdirSync, readFileSync, statSync } from "node:fs";
+import { readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
 type Count = { passed: number; failed: number };
@@ -54,22 +53,27 @@ const countOf = (text: string, pattern: RegExp) => Number(text.match(pattern)?.[
 const GENERATED = ["typechain-types", "settlement/chain/abi.ts"];
 
 async function generatedIsFresh(): Promise<Count> {
-  const committed = hashOf(GENERATED);
+  const committed = contentsOf(GENERATED);
   const built = await command("hardhat", "build", "--force", "--quiet");
   if (built.failed > 0) return built;
   const generated = await command("node", "scripts/generate-abi.ts");
-  if (generated.failed > 0 || hashOf(GENERATED) === committed) return generated;
+  if (generated.failed > 0) return generated;
+  if (unordered(contentsOf(GENERATED)) === unordered(committed)) {
+    // A test leaves no trace: what differs only in its order goes back to how it was.
+    for (const [path, content] of committed) writeFileSync(path, content);
+    return generated;
+  }
   console.log(`${GENERATED.join(" or ")} was stale and has been generated anew: commit it.`);
   return { passed: 0, failed: 1 };
 }
 
+function contentsOf(paths: readonly string[]): Map<string, string> {
+  return new Map(paths.flatMap(filesUnder).map((path) => [path, readFileSync(path, "utf8")]));
+}
+
 // Lines are compared without their order: Hardhat lists contracts in whatever order the file system has them.
-function hashOf(paths: readonly string[]): string {
-  const hash = createHash("sha256");
-  for (const path of paths.flatMap(filesUnder)) {
-    hash.update(path).update(readFileSync(path, "utf8").split("\n").sort().join("\n"));
-  }
-  return hash.digest("hex");
+function unordered(contents: ReadonlyMap<string, string>): string {
+  return JSON.stringify([...contents].map(([path, content]) => [path, content.split("\n").sort()]));
 }
 
 function filesUnder(path: string): string[] {
