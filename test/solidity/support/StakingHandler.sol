@@ -154,9 +154,8 @@ contract StakingHandler is Handler {
         Books storage books = _books[index];
         if (!books.listed) return;
         address to = dice.chance(30) ? address(0xFEE) : Parties.developer(index);
-        if (books.requestedAt != 0 && dice.chance(40)) {
-            _warpToTheEdgeOf(books.requestedAt + (dice.chance(70) ? 7 days : 21 days), dice);
-        }
+        if (books.requestedAt != 0 && dice.chance(40)) _warpToTheEdgeOf(books.requestedAt + 7 days, dice);
+        else if (books.requestedAt != 0 && dice.chance(30)) _besiege(index, dice);
         bool ready = books.requestedAt != 0 && _now() >= books.requestedAt + 7 days;
         bool slashPending = books.terms.length != 0 && _now() < books.proposedAt + 7 days;
         bool frozen = slashPending && _now() < books.requestedAt + 21 days;
@@ -179,25 +178,7 @@ contract StakingHandler is Handler {
 
     function proposeSlash(uint256 seed) external later(seed) {
         Dice memory dice = Dice(seed);
-        uint256 index = _toolWithWithdrawal(dice);
-        Books storage books = _books[index];
-        uint256 slashable = books.counted + books.withdrawing;
-        bool pending = books.terms.length != 0 && _now() < books.proposedAt + 7 days;
-        if (slashable == 0 || pending) return;
-        IToolStaking.SlashTerms memory terms = _rollTerms(dice, slashable);
-        bool repeated = books.judged != 0 && dice.chance(20);
-        if (repeated) terms.evidenceHash = books.judged;
-        bytes memory call = abi.encodeCall(IToolStaking.proposeSlash, (toolIds[index], terms));
-        (bool ok, bytes memory answer) = _try(Parties.ADJUDICATOR, address(staking), call);
-        if (repeated) {
-            if (ok) ++slashesRepeated;
-            _reach("propose judged evidence");
-            return;
-        }
-        _mustSucceed(ok, answer);
-        books.terms = abi.encode(terms);
-        books.proposedAt = _now();
-        _reach("propose a slash");
+        _proposeSlash(_toolWithWithdrawal(dice), dice);
     }
 
     /// @dev Tried at any time, and at the edges of the time when it is due.
@@ -309,6 +290,37 @@ contract StakingHandler is Handler {
         books.withdrawing -= amount - fromStake;
         slashed += amount;
         if (amount > fromStake) _reach("slash a withdrawal");
+    }
+
+    /// @dev An adjudicator who proposes as long as it helps, to keep a withdrawal that is ready.
+    function _besiege(uint256 index, Dice memory dice) private {
+        uint256 end = _books[index].requestedAt + 21 days;
+        uint256 last = end - dice.roll(1 hours, 6 days);
+        if (last < _now()) return;
+        vm.warp(last);
+        _proposeSlash(index, dice);
+        _warpToTheEdgeOf(end, dice);
+    }
+
+    function _proposeSlash(uint256 index, Dice memory dice) private {
+        Books storage books = _books[index];
+        uint256 slashable = books.counted + books.withdrawing;
+        bool pending = books.terms.length != 0 && _now() < books.proposedAt + 7 days;
+        if (slashable == 0 || pending) return;
+        IToolStaking.SlashTerms memory terms = _rollTerms(dice, slashable);
+        bool repeated = books.judged != 0 && dice.chance(40);
+        if (repeated) terms.evidenceHash = books.judged;
+        bytes memory call = abi.encodeCall(IToolStaking.proposeSlash, (toolIds[index], terms));
+        (bool ok, bytes memory answer) = _try(Parties.ADJUDICATOR, address(staking), call);
+        if (repeated) {
+            if (ok) ++slashesRepeated;
+            _reach("propose judged evidence");
+            return;
+        }
+        _mustSucceed(ok, answer);
+        books.terms = abi.encode(terms);
+        books.proposedAt = _now();
+        _reach("propose a slash");
     }
 
     function _rollTerms(Dice memory dice, uint256 max) private returns (IToolStaking.SlashTerms memory terms) {
