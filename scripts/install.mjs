@@ -1,6 +1,8 @@
 // Runs before `npm test` and `npm start`, on whatever Node the machine has, and installs what the lock file names if that
 // has not been done yet. The install itself has to run on the pinned Node: an older one makes npm leave out platform
-// packages without a word.
+// packages without a word. It is `npm install` and not `npm ci`, because npm writes no entries for the packages of other
+// platforms when it cannot get them, and `npm ci` then refuses the lock file on every platform. Versions come from the lock
+// file either way.
 import { spawnSync } from "node:child_process";
 import { readFileSync, statSync } from "node:fs";
 
@@ -8,7 +10,7 @@ const modifiedAt = (path) => statSync(path, { throwIfNoEntry: false })?.mtimeMs 
 
 if (modifiedAt("node_modules/.package-lock.json") < modifiedAt("package-lock.json")) {
   const { devDependencies } = JSON.parse(readFileSync("package.json", "utf8"));
-  const command = ["--yes", "--package", `node@${devDependencies.node}`, "npm", "ci", "--no-audit", "--no-fund"];
+  const command = ["--yes", "--package", `node@${devDependencies.node}`, "npm", "install", "--no-audit", "--no-fund"];
   console.log(`Installing dependencies with Node ${devDependencies.node} (about a minute) …`);
   const { status, error } = spawnSync("npx", command, { stdio: "inherit", shell: process.platform === "win32" });
   if (status !== 0) {
