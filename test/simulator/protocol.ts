@@ -72,7 +72,7 @@ export function spendableOf(protocol: Protocol, payer: Address, timestamp: bigin
   const allowance = at(protocol.allowances, payer);
   const cap = protocol.dailyCaps.get(payer);
   const dailyCapLeft = cap === undefined || cap.cap === 0n ? 2n ** 256n - 1n : leftOf(cap, timestamp);
-  const least = [balance, allowance, dailyCapLeft].reduce((a, b) => (a < b ? a : b));
+  const least = [balance, allowance, dailyCapLeft].reduce((a: bigint, b: bigint) => (a < b ? a : b));
   const amount = tokenUnavailable(protocol) || protocol.blacklisted.has(payer) ? 0n : least;
   return { payer, amount: microUsdc(amount), balance: microUsdc(balance), allowance, dailyCapLeft };
 }

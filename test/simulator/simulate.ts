@@ -2,8 +2,6 @@ import { createHash } from "node:crypto";
 import { existsSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { Hex } from "viem";
-import type { Chain } from "../../settlement/chain/chain.ts";
 import type { Signer } from "../../settlement/chain/signer.ts";
 import { SettlementError } from "../../settlement/domain/errors.ts";
 import type { EngineContext } from "../../settlement/engine/context.ts";

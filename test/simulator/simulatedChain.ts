@@ -97,8 +97,8 @@ export function createSimulatedChain(
 
   const fresh = () => current;
   const poolOf = (account: Address) => {
-    let own = pool.get(account);
-    if (own === undefined) pool.set(account, (own = new Map()));
+    const own = pool.get(account) ?? new Map<number, Transaction>();
+    pool.set(account, own);
     return own;
   };
 
@@ -143,15 +143,15 @@ export function createSimulatedChain(
       transactions: [],
     };
     // What others do comes before or after the transactions of the pool, as it happens.
-    const early = included.filter(() => chance.happens(0.5));
-    for (const deed of early) deed.apply(change());
+    const early = chance.below(included.length + 1);
+    for (const deed of included.slice(0, early)) deed.apply(change());
     const transactions = mineable(parent.state, baseFeePerGas).flatMap((transaction) => {
       const mined = execute(change(), transaction, block);
       if (mined === null) return [];
       state = mined.state;
       return [{ transaction, receipt: mined.receipt, root: mined.root }];
     });
-    for (const deed of included) if (!early.includes(deed)) deed.apply(change());
+    for (const deed of included.slice(early)) deed.apply(change());
     block.state = state;
     block.transactions = transactions;
     for (const { transaction, root } of transactions) {
@@ -194,7 +194,7 @@ export function createSimulatedChain(
   function execute(state: State, transaction: Transaction, block: Block) {
     const { from, nonce, maxFeePerGas, maxPriorityFeePerGas, gasLimit } = transaction;
     const tip = maxFeePerGas - block.baseFeePerGas;
-    const price = block.baseFeePerGas + (tip < maxPriorityFeePerGas ? tip : maxPriorityFeePerGas);
+    const price = block.baseFeePerGas + smaller(tip, maxPriorityFeePerGas);
     const funds = state.funds.get(from) ?? 0n;
     if (nonceOf(state, from) !== nonce || funds < gasLimit * price) return null;
     const work = { ...state, protocol: copyOf(state.protocol) };
@@ -245,8 +245,8 @@ export function createSimulatedChain(
     if (faults.strike("base fee jumps", 0.03)) feeTarget = FIRST_BASE_FEE * BigInt(chance.pick([3, 30, 2000]));
     else if (faults.stopped() || chance.happens(0.1)) feeTarget = FIRST_BASE_FEE;
     const step = fee / 8n;
-    if (fee < feeTarget) return fee + step < feeTarget ? fee + step : feeTarget;
-    return fee - step > feeTarget ? fee - step : feeTarget;
+    if (fee < feeTarget) return smaller(fee + step, feeTarget);
+    return larger(fee - step, feeTarget);
   }
 
   // Other blocks take the place of the newest ones. Their transactions come back to the pool, or do not.
@@ -464,6 +464,8 @@ export function transactionOf(raw: Hex): Transaction {
   };
 }
 
+const smaller = (a: bigint, b: bigint) => (a < b ? a : b);
+const larger = (a: bigint, b: bigint) => (a > b ? a : b);
 const nonceOf = ({ nonces }: State, account: Address) => nonces.get(account) ?? 0;
 const hashOf = (text: string): Hex => `0x${createHash("sha256").update(text).digest("hex")}`;
 const lower = (address: Address) => address.toLowerCase() as Address;
