@@ -196,9 +196,9 @@ async function simulateOn(
     disturb(chain, chance, faults, world);
     if (stalledRounds > 0) stalledRounds -= 1;
     else chain.produce(Math.floor(nowMs / 1000));
-    if (faults.strike("a reorganisation", 0.05)) chain.reorganise();
-    if (chance.happens(0.3)) clients.deliver();
-    if (chance.happens(0.1)) clients.visit();
+    if (faults.strike("a reorganisation", 0.08)) chain.reorganise();
+    if (chance.happens(0.5)) clients.deliver();
+    if (chance.happens(0.12)) clients.visit();
 
     daemons = daemons.map((daemon) => {
       if (faults.strike("a clock jumps", 0.01)) daemon.clockOffsetMs = chance.between(-30, 30) * 1000;

@@ -265,7 +265,7 @@ export function createSimulatedChain(
     deeds = [...orphans.flatMap((block) => block.deeds), ...deeds];
     for (const { transaction } of orphans.flatMap(({ transactions }) => transactions)) {
       const own = poolOf(transaction.from);
-      if (own.has(transaction.nonce) || transaction.fleeting || chance.happens(0.3)) continue;
+      if (own.has(transaction.nonce) || transaction.fleeting || chance.happens(0.4)) continue;
       own.set(transaction.nonce, transaction);
     }
     // Nobody sees half of a reorganisation.
