@@ -2,7 +2,7 @@ import { defineConfig } from "vitest/config";
 
 export default defineConfig({
   test: {
-    include: ["settlement/**/*.test.ts", "test/{commands,local}/**/*.test.ts"],
+    include: ["settlement/**/*.test.ts", "test/{commands,local,simulator}/**/*.test.ts"],
     globalSetup: ["settlement/ledger/testing/postgresServer.ts"],
     pool: "forks",
     maxWorkers: 2,

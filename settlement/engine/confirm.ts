@@ -85,6 +85,12 @@ async function recheck(
   if (receipt === null || receipt.blockHash !== inclusion.blockHash) return;
   context.reached("before_finalize");
   if (receipt.status === "reverted") {
+    // It reverts as well if a peer has settled the same root before. Then the charges are paid, and must not be due again.
+    if (submission.kind === "settle" && (await chain.settledAt(submission.id, finalized.number)) !== 0n) {
+      const settled = await chain.receiptOfBatch(submission.id);
+      if (settled !== null) await include(context, lease, submission, settled);
+      return;
+    }
     await ledger.release(lease, submission.id, clock.nowMs());
     context.report({ kind: "released", id: submission.id });
   } else {

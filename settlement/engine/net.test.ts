@@ -106,12 +106,19 @@ describe("net", () => {
     ["daily_cap", { dailyCapLeft: 4n }],
     ["allowance", { allowance: 4n, dailyCapLeft: 5n }],
     ["balance", { allowance: 5n, balance: 4n as MicroUsdc }],
-    ["blacklisted", { allowance: 5n, balance: 5n as MicroUsdc }],
   ] as const)("names %s as the reason why an account cannot pay", (reason, limits) => {
     const spendableOf = new Map([[account(0), spendable(account(0), 0n, limits)]]);
     const { batch, unpayable } = net([charge(0, 0, 5n)], spendableOf, BOUNDS);
     expect(batch).toBeNull();
     expect(unpayable).toEqual([{ chargeId: charge(0, 0, 5n).id, reason }]);
+  });
+
+  it("leaves it to the router to say why the token lets nothing be taken from an account that could pay", () => {
+    const limits = { allowance: 5n, balance: 5n as MicroUsdc };
+    const spendableOf = new Map([[account(0), spendable(account(0), 0n, limits)]]);
+    const { batch, unpayable } = net([charge(0, 0, 5n)], spendableOf, BOUNDS);
+    expect(batch?.total).toBe(5n);
+    expect(unpayable).toEqual([]);
   });
 
   it("leaves an account alone that nothing is known of", () => {

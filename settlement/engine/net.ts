@@ -18,7 +18,7 @@ type OpenRow = { modelCost: bigint; total: bigint; lines: Map<ToolId, bigint> };
 // charges decides only what is left for the next batch when something does not fit; the same set of charges always
 // gives the same root.
 //
-// A charge above what its account can spend is unpayable: it fails now, without costing anybody gas, and the account's
+// A charge above what its account's limits leave is unpayable: it fails now, without costing anybody gas, and the account's
 // other charges still go through.
 export function net(
   charges: readonly DueCharge[],
@@ -39,7 +39,7 @@ export function net(
 
     const row = rows.get(charge.chargedTo) ?? { modelCost: 0n, total: 0n, lines: new Map() };
     const total = row.total + charge.amount;
-    if (total > spendable.amount) {
+    if (total > payableOf(spendable)) {
       unpayable.push({ chargeId: charge.id, reason: reasonOf(spendable, total) });
       continue;
     }
@@ -99,9 +99,14 @@ function buildBatch(charges: DueCharge[], rows: Map<Address, OpenRow>, tools: Se
 
 const byKey = ([a]: [string, unknown], [b]: [string, unknown]) => (a < b ? -1 : 1);
 
+// What the payer's own limits leave. That the token lets nothing be taken is not among them: it may have been paused when
+// it was asked, which is not the payer's failure. The router tells a pause from a blacklisted payer, and proves it.
+function payableOf({ balance, allowance, dailyCapLeft }: Spendable): bigint {
+  return [allowance, dailyCapLeft].reduce((least: bigint, limit: bigint) => (limit < least ? limit : least), balance);
+}
+
 function reasonOf(spendable: Spendable, needed: bigint): ChargeFailure {
   if (spendable.dailyCapLeft < needed) return "daily_cap";
   if (spendable.allowance < needed) return "allowance";
-  if (spendable.balance < needed) return "balance";
-  return "blacklisted";
+  return "balance";
 }

@@ -16,7 +16,7 @@ export async function plan(
   if (due.length === 0) return { kind: "nothing_due" };
   const accounts = wholeAccounts(due, policy.bounds.maxCharges);
   const spendable = await chain.spendable(accounts);
-  // Asked after the payers, so that a payer who could not pay because of a pause is never taken for one who would not.
+  // While nobody can be charged, a batch would only be simulated in vain.
   const availability = await chain.availability();
   if (availability.kind === "unavailable") return { kind: "hold", reason: availability.reason };
 

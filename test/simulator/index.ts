@@ -1,0 +1,94 @@
+// `npm run --silent sim -- --seeds N [--seed S] [--json]`: runs N seeds from S on and prints what happened. A seed that
+// breaks a law is printed with everything that led to it, and belongs into corpus.json.
+import { fork } from "node:child_process";
+import { availableParallelism } from "node:os";
+import { parseArgs } from "node:util";
+import { type Run, simulate } from "./simulate.ts";
+
+type Part = { from: number; step: number; seeds: number };
+type Summary = Pick<Run, "ticks" | "faultsInjected" | "crashes" | "reorgs"> & {
+  failed: Pick<Run, "seed" | "violations">[];
+};
+
+const MAX_WORKERS = 2;
+const TRACE_LINES = 200;
+
+async function runPart({ from, step, seeds }: Part): Promise<Summary> {
+  const summary: Summary = { ticks: 0, faultsInjected: 0, crashes: 0, reorgs: 0, failed: [] };
+  for (let seed = from; seed < from + seeds * step; seed += step) {
+    const run = await simulate(seed);
+    summary.ticks += run.ticks;
+    summary.faultsInjected += run.faultsInjected;
+    summary.crashes += run.crashes;
+    summary.reorgs += run.reorgs;
+    if (run.violations.length > 0) summary.failed.push({ seed, violations: run.violations });
+  }
+  return summary;
+}
+
+function runInWorker(part: Part): Promise<Summary> {
+  return new Promise((resolve, reject) => {
+    const worker = fork(import.meta.filename, ["--part", JSON.stringify(part)]);
+    worker.once("message", (summary) => resolve(summary as Summary));
+    worker.once("error", reject);
+    worker.once("exit", (code) => reject(new Error(`a worker ended with ${code}`)));
+  });
+}
+
+async function main(): Promise<void> {
+  const { values } = parseArgs({
+    options: {
+      seeds: { type: "string", default: "100" },
+      seed: { type: "string" },
+      json: { type: "boolean", default: false },
+      part: { type: "string" },
+    },
+  });
+  if (values.part !== undefined) {
+    process.send?.(await runPart(JSON.parse(values.part) as Part));
+    return;
+  }
+  // A seed alone is run alone.
+  const seeds =
+    values.seed !== undefined && !process.argv.includes("--seeds") ? 1 : wholeNumber("--seeds", values.seeds);
+  const from = wholeNumber("--seed", values.seed ?? "1");
+  const startedAt = performance.now();
+  const workers = Math.min(MAX_WORKERS, availableParallelism(), seeds);
+  const parts = Array.from({ length: workers }, (_, i) => ({
+    from: from + i,
+    step: workers,
+    seeds: Math.ceil((seeds - i) / workers),
+  }));
+  const summaries = await Promise.all(parts.map(runInWorker));
+  const seconds = (performance.now() - startedAt) / 1000;
+  const sum = (key: "ticks" | "faultsInjected" | "crashes" | "reorgs") =>
+    summaries.reduce((total, summary) => total + summary[key], 0);
+  const failed = summaries.flatMap((summary) => summary.failed).sort((a, b) => a.seed - b.seed);
+  const figures = {
+    seeds,
+    ticks: sum("ticks"),
+    faultsInjected: sum("faultsInjected"),
+    crashes: sum("crashes"),
+    reorgs: sum("reorgs"),
+    violations: failed.length,
+    ticksPerSecond: Math.round(sum("ticks") / seconds),
+  };
+  if (values.json) console.log(JSON.stringify(figures));
+  else for (const [name, figure] of Object.entries(figures)) console.log(`${name}: ${figure}`);
+  if (failed.length === 0) return;
+
+  process.exitCode = 1;
+  for (const { seed, violations } of failed) console.error(`seed ${seed}: ${violations.join("; ")}`);
+  const [first] = failed;
+  if (first === undefined) return;
+  const { trace } = await simulate(first.seed, { trace: true });
+  console.error(`\nThe last of what happened with seed ${first.seed}:\n${trace.slice(-TRACE_LINES).join("\n")}`);
+}
+
+function wholeNumber(name: string, text: string): number {
+  const value = Number(text);
+  if (!Number.isSafeInteger(value) || value < 1) throw new RangeError(`${name} has to be a whole number above zero`);
+  return value;
+}
+
+await main();
