@@ -1,7 +1,7 @@
 import type { HardhatEthersSigner } from "@nomicfoundation/hardhat-ethers/types";
 import type { TransactionReceipt } from "ethers";
-import { ask } from "./ask.ts";
 import { CommandError } from "./CommandError.ts";
+import { consent } from "./consent.ts";
 import { explainRevert } from "./explainRevert.ts";
 import { formatEth, gasCost } from "./gasCost.ts";
 import type { Json, Row } from "./output.ts";
@@ -38,12 +38,6 @@ export async function send(session: Session, intent: Intent): Promise<Transactio
   const receipts: TransactionReceipt[] = [];
   for (const call of intent.calls) receipts.push(await sendCall(session, signer, call));
   return receipts;
-}
-
-async function consent({ output, yes }: Session, question: string): Promise<void> {
-  if (yes) return;
-  if (output.json) throw new CommandError("--json asks no questions: add --yes. Nothing was sent.");
-  if (!(await ask(question))) throw new CommandError("Nothing was sent.");
 }
 
 // A transaction of an earlier run that has not been included yet could do the same thing as this one.

@@ -48,6 +48,7 @@ export async function openSession(
     );
   }
   const from = args.from === undefined ? undefined : parseAddress("--from", args.from);
+  let signer: Promise<HardhatEthersSigner> | undefined;
   return {
     hre,
     network,
@@ -58,7 +59,10 @@ export async function openSession(
     yes: args.yes ?? false,
     safe: args.safe ?? false,
     from,
-    signer: () => openSigner(hre, network, from),
+    signer: () => {
+      signer ??= openSigner(hre, network, from);
+      return signer;
+    },
   };
 }
 
@@ -84,3 +88,7 @@ export async function timeOf({ provider }: Session): Promise<bigint> {
   const block = await provider.getBlock("latest");
   return BigInt(block?.timestamp ?? 0);
 }
+
+// The account that a command looks at: the one named, or else the caller's own.
+export const accountOf = async (session: Session, named: string | undefined): Promise<string> =>
+  named === undefined ? (await session.signer()).address : parseAddress("--account", named);

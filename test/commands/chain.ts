@@ -5,6 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { HDNodeWallet, JsonRpcProvider, Mnemonic } from "ethers";
+import { connectProtocol } from "../../scripts/deploy/protocol.ts";
 import { placeUsdc } from "../../scripts/local/placeUsdc.ts";
 import { NETWORKS } from "../../scripts/networks.ts";
 import type { IFiatToken } from "../../typechain-types/index.ts";
@@ -103,6 +104,32 @@ export const deployCommand = [
     addressOf(party),
   ]),
 ];
+
+// A chain with USDC on it and the protocol deployed by the real command, and what a test reads from it directly.
+export async function startDeployedChain() {
+  const chain = await startChain();
+  const usdc = await placeUsdcAndShare(chain);
+  const { code, stdout, stderr } = await chain.hardhat([...deployCommand, "--yes", "--json"]);
+  if (code !== 0) throw new Error(`deploy failed: ${stdout}${stderr}`);
+  return { chain, usdc, ...connectProtocol(JSON.parse(stdout).addresses, chain.provider) };
+}
+
+// Runs a command that has to succeed and returns its JSON document.
+export async function succeed(chain: Chain, as: Person, ...command: string[]) {
+  const run = await chain.hardhat([...command, "--network", "base", "--json"], { as });
+  if (run.code !== 0) throw new Error(`${command.join(" ")} failed: ${run.stdout}${run.stderr}`);
+  return JSON.parse(run.stdout);
+}
+
+// Runs a command that has to fail, shows that it sent nothing, and returns its sentence.
+export async function fail(chain: Chain, as: Person, ...command: string[]): Promise<string> {
+  const before = await chain.provider.getTransactionCount(addressOf(as));
+  const { code, stderr } = await chain.hardhat([...command, "--network", "base"], { as, input: "y\n" });
+  if (code !== 1) throw new Error(`${command.join(" ")} did not fail`);
+  const after = await chain.provider.getTransactionCount(addressOf(as));
+  if (after !== before) throw new Error(`${command.join(" ")} failed, but sent ${after - before} transactions`);
+  return stderr.trim();
+}
 
 export async function passTime({ provider }: Chain, seconds: number): Promise<void> {
   await provider.send("evm_increaseTime", [seconds]);
