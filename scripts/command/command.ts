@@ -13,7 +13,8 @@ export function command<Arguments extends CommonArguments>(
   run: (args: Arguments, session: Session) => Promise<void>,
 ): (args: Arguments, hre: HardhatRuntimeEnvironment) => Promise<Failure | undefined> {
   return async (args, hre) => {
-    const output = createOutput(args.json);
+    // A transaction for a Safe is a document too, and usually goes straight into a file.
+    const output = createOutput(args.json || (args.safe ?? false));
     try {
       await run(args, await openSession(hre, args, output));
       return undefined;

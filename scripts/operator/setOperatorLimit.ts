@@ -1,0 +1,22 @@
+import { formatUsd, type MicroUsdc } from "../../settlement/domain/money.ts";
+import type { Deployment } from "../command/deployment.ts";
+import type { Session } from "../command/session.ts";
+import { act } from "./act.ts";
+
+// What adding, limiting and removing an operator have in common: on chain they are one call.
+export const setOperatorLimit = (
+  session: Session,
+  deployment: Deployment,
+  operator: string,
+  limit: MicroUsdc,
+  sentence: string,
+): Promise<void> =>
+  act(session, deployment, {
+    sentence,
+    title: limit === 0n ? "remove the operator" : `set the operator's limit to ${formatUsd(limit)} USDC`,
+    target: "router",
+    data: deployment.router.interface.encodeFunctionData("setOperatorLimit", [operator, limit]),
+    role: "admin",
+    done: `The limit of ${operator} is now ${formatUsd(limit)} USDC in any 24 hours.`,
+    document: { operator, limitUsd: formatUsd(limit) },
+  });
