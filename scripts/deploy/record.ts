@@ -1,5 +1,5 @@
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { join, relative } from "node:path";
 import { z } from "zod";
 import { CommandError } from "../command/CommandError.ts";
 import type { NetworkName } from "../networks.ts";
@@ -38,7 +38,7 @@ const recordSchema = z.object({
 // What the repository knows of a deployment: the file deployments/<network>.json.
 export type DeploymentRecord = z.infer<typeof recordSchema>;
 
-const pathOf = (network: string) => join(settings.deploymentsFolder, `${network}.json`);
+const pathOf = (network: string) => relative(process.cwd(), join(settings.deploymentsFolder, `${network}.json`));
 
 export function findRecord(network: string): DeploymentRecord | undefined {
   let text: string;

@@ -5,7 +5,7 @@ import type { CommonArguments } from "../command/session.ts";
 import { deliver, senderOf } from "./act.ts";
 import { findOperation } from "./operations.ts";
 
-export default command<CommonArguments & { operation: string }>(async (args, session) => {
+export default command<CommonArguments & { operation: string | undefined }>(async (args, session) => {
   const deployment = await openDeployment(session);
   const { manager, addresses } = deployment;
   const { id, caller, target, data, description } = await findOperation(session, deployment, args.operation);

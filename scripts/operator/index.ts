@@ -2,7 +2,7 @@ import { emptyTask, task } from "hardhat/config";
 import { administering, optional, reading } from "../command/options.ts";
 
 const operator = { name: "operator", description: "The operator's address" } as const;
-const operation = { name: "operation", description: "The operation's id, from operation list" } as const;
+const operation = optional("operation", "The operation's id, from operation list; the only one otherwise");
 const tool = { name: "tool", description: "The tool's id, a UUID" } as const;
 const limit = optional("limit", "What it may settle in any 24 hours, in USDC");
 const terms = optional("terms", "The JSON file with amount, evidence and refunds");

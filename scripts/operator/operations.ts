@@ -47,8 +47,20 @@ export async function pendingOperations({ provider }: Session, deployment: Deplo
   return [...operations.values()];
 }
 
-export async function findOperation(session: Session, deployment: Deployment, id: string): Promise<Operation> {
+// The operation with this id, which may be left out if there is no choice.
+export async function findOperation(
+  session: Session,
+  deployment: Deployment,
+  id: string | undefined,
+): Promise<Operation> {
   const operations = await pendingOperations(session, deployment);
+  const [only] = operations;
+  if (id === undefined && only && operations.length === 1) return only;
+  if (id === undefined) {
+    throw new CommandError(
+      `${operations.length} operations are waiting: name one from operation list. Nothing was sent.`,
+    );
+  }
   const operation = operations.find((candidate) => candidate.id === id.toLowerCase());
   if (operation) return operation;
   throw new CommandError(`Operation ${id} is not waiting: operation list shows those that are. Nothing was sent.`);

@@ -90,7 +90,7 @@ export async function startChain(chainId = 8453): Promise<Chain> {
 
 // The real USDC where Base has it, and 1,000 of it for everybody.
 export async function placeUsdcAndShare(chain: Chain): Promise<IFiatToken> {
-  const usdc = await placeUsdc(chain.provider, chain.wallet("treasury"), chain.wallet("circle"), NETWORKS.base.usdc);
+  const usdc = await placeUsdc(chain.provider, chain.wallet("circle"), NETWORKS.base.usdc);
   for (const person of PEOPLE) await (await usdc.mint(addressOf(person), 1_000_000_000n)).wait();
   return usdc;
 }
