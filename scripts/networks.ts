@@ -10,7 +10,7 @@ const USDC_ON_BASE = "0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913";
 
 // What the commands know of each network. A local chain has USDC at the address of Base, so that nothing but the network
 // differs between a rehearsal and the real thing.
-export const NETWORKS: Record<NetworkName, Network> = {
+export const NETWORKS = {
   local: { chainIds: [31337n, 8453n], usdc: USDC_ON_BASE, explorer: undefined },
   "base-sepolia": {
     chainIds: [84532n],
@@ -18,6 +18,6 @@ export const NETWORKS: Record<NetworkName, Network> = {
     explorer: "https://sepolia.basescan.org",
   },
   base: { chainIds: [8453n], usdc: USDC_ON_BASE, explorer: "https://basescan.org" },
-};
+} as const satisfies Record<NetworkName, Network>;
 
 export const isNetworkName = (name: string): name is NetworkName => Object.hasOwn(NETWORKS, name);

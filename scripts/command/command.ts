@@ -32,9 +32,23 @@ function sentenceOf(error: unknown): string | undefined {
   if (error instanceof InvalidAmountError || error instanceof InvalidToolIdError) return `${error.message}.`;
   const code = codeOf(error);
   if (code !== undefined && UNREACHABLE.has(code)) {
-    return "The network's node does not answer: check its RPC address and that it is running. Nothing was sent.";
+    return "The network's node does not answer: check its RPC address and that it is running.";
   }
-  return undefined;
+  return isHardhatError(error) ? sentenceOfHardhat(error) : undefined;
+}
+
+type HardhatError = Error & { errorCode: string; formattedMessage: string; messageArguments: { name?: string } };
+
+// Hardhat does not export the class of its errors to projects.
+const isHardhatError = (error: unknown): error is HardhatError =>
+  error instanceof Error && "errorCode" in error && "formattedMessage" in error && "messageArguments" in error;
+
+const VARIABLE_NOT_FOUND = "HHE7";
+
+function sentenceOfHardhat({ errorCode, formattedMessage, messageArguments: { name } }: HardhatError): string {
+  return errorCode === VARIABLE_NOT_FOUND
+    ? `${name} is not known: put it into the keystore with npx hardhat keystore set ${name}.`
+    : formattedMessage;
 }
 
 const UNREACHABLE = new Set(["ECONNREFUSED", "ENOTFOUND", "ETIMEDOUT", "ECONNRESET", "UND_ERR_CONNECT_TIMEOUT"]);

@@ -2,11 +2,10 @@ import type { HardhatEthersSigner } from "@nomicfoundation/hardhat-ethers/types"
 import type { TransactionReceipt } from "ethers";
 import { CommandError } from "./CommandError.ts";
 import { consent } from "./consent.ts";
-import { explainRevert } from "./explainRevert.ts";
 import { formatEth, gasCost } from "./gasCost.ts";
 import type { Json, Row } from "./output.ts";
 import type { Session } from "./session.ts";
-import { type Call, simulate } from "./simulate.ts";
+import { type Call, foresee, simulate } from "./simulate.ts";
 
 // What a command is about to do: the sentence that it asks consent for, and the calls that do it, in order.
 export type Intent = { sentence: string; rows?: readonly Row[]; calls: readonly Call[] };
@@ -17,7 +16,7 @@ export async function send(session: Session, intent: Intent): Promise<Transactio
   const signer = await session.signer();
   output.say(intent.sentence);
   await refuseWhilePending(session, signer.address);
-  const gas = await simulate(provider, signer.address, intent.calls);
+  const gas = await foresee(provider, signer.address, intent.calls);
   const cost = await gasCost(provider, intent.calls, gas);
   const steps: Row[] = intent.calls.length > 1 ? intent.calls.map(({ title }, i) => [`step ${i + 1}`, title]) : [];
   output.rows([
@@ -25,7 +24,10 @@ export async function send(session: Session, intent: Intent): Promise<Transactio
     ["from", signer.address],
     ...(intent.rows ?? []),
     ...steps,
-    ["gas", `at most ${formatEth(cost)}`],
+    [
+      "gas",
+      `at most ${formatEth(cost)}${gas.length < intent.calls.length ? " for step 1, all that this node can foresee" : ""}`,
+    ],
   ]);
   const balance = await provider.getBalance(signer.address);
   if (balance < cost) {
@@ -55,13 +57,14 @@ async function refuseWhilePending({ provider }: Session, address: string): Promi
 async function sendCall(session: Session, signer: HardhatEthersSigner, call: Call): Promise<TransactionReceipt> {
   const { output } = session;
   const transaction = await signer.sendTransaction({ to: call.to, data: call.data });
-  const stop = output.progress(`${call.title}: sent ${transaction.hash}, waiting for a block`);
+  let stop = () => {};
   const interrupted = () => {
     stop();
     output.fail(`Stopped waiting. The transaction ${transaction.hash} was sent and goes on without this command.`);
     process.exit(130);
   };
   process.once("SIGINT", interrupted);
+  stop = output.progress(`${call.title}: sent ${transaction.hash}, waiting for a block`);
   try {
     const receipt = await session.provider.waitForTransaction(transaction.hash, 1);
     if (receipt?.status !== 1) throw await failureOf(session, signer.address, call, transaction.hash);
@@ -74,14 +77,9 @@ async function sendCall(session: Session, signer: HardhatEthersSigner, call: Cal
 
 // The chain keeps no reason with a failed transaction; the same call, tried again, usually gives it.
 async function failureOf(session: Session, from: string, call: Call, hash: string): Promise<CommandError> {
-  const head = `${call.title} failed in transaction ${hash}`;
-  try {
-    await simulate(session.provider, from, [call]);
-  } catch (error) {
-    if (error instanceof CommandError) return new CommandError(`${head}. ${error.message}`);
-    throw error;
-  }
-  return new CommandError(`${head}, and would succeed now: run the command again. ${explainRevert(undefined)}`);
+  const simulation = await simulate(session.provider, from, [call]);
+  const reason = simulation.ok ? "it would succeed now, so run the command again." : simulation.reason;
+  return new CommandError(`${call.title} failed in transaction ${hash}: ${reason}`);
 }
 
 // How a command ends: a sentence and the transactions for people, the same as a document for machines.

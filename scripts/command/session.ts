@@ -39,7 +39,7 @@ export async function openSession(
     );
   }
   const { ethers } = await hre.network.create({ network, override: { accounts: "remote" } });
-  const settings = NETWORKS[network];
+  const settings: Network = NETWORKS[network];
   const chainId = BigInt(await ethers.provider.send("eth_chainId", []));
   if (!settings.chainIds.includes(chainId)) {
     throw new CommandError(

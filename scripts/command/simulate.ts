@@ -14,13 +14,27 @@ type SimulatedCall = {
 
 const METHOD_NOT_FOUND = -32601;
 
-// Runs the calls one after the other on a copy of the chain's newest state, without sending anything, and returns the
-// gas of each. A later call sees what the earlier ones did, for example an approval.
-export async function simulate(
+// What the calls would do if they were sent now: succeed with this much gas each, or fail at one of them.
+export type Simulation = { ok: true; gas: bigint[] } | { ok: false; title: string; reason: string };
+
+// Simulates the calls for a command that has not sent anything yet, and returns their gas.
+export async function foresee(
   provider: HardhatEthersProvider,
   from: string,
   calls: readonly Call[],
 ): Promise<bigint[]> {
+  const simulation = await simulate(provider, from, calls);
+  if (simulation.ok) return simulation.gas;
+  throw new CommandError(`${simulation.title} would fail: ${simulation.reason} Nothing was sent.`);
+}
+
+// Runs the calls one after the other on a copy of the chain's newest state. A later call sees what the earlier ones did,
+// for example an approval.
+export async function simulate(
+  provider: HardhatEthersProvider,
+  from: string,
+  calls: readonly Call[],
+): Promise<Simulation> {
   const latest = await provider.getBlock("latest");
   if (!latest) throw new CommandError("The node has no blocks yet: wait until it has caught up.");
   const block = {
@@ -36,23 +50,30 @@ export async function simulate(
     if (!isMethodNotFound(error)) throw error;
     return estimateFirst(provider, from, calls);
   }
-  return results.map((result, index) => {
-    if (BigInt(result.status) === 1n) return BigInt(result.gasUsed);
-    const data = result.error?.data ?? result.returnData;
-    throw new CommandError(`${calls[index]?.title ?? "A call"} would fail: ${explainRevert(data)} Nothing was sent.`);
-  });
+  const failed = results.findIndex(({ status }) => BigInt(status) !== 1n);
+  const result = results[failed];
+  if (!result) return { ok: true, gas: results.map(({ gasUsed }) => BigInt(gasUsed)) };
+  return {
+    ok: false,
+    title: calls[failed]?.title ?? "a call",
+    reason: explainRevert(result.error?.data ?? result.returnData),
+  };
 }
 
 // For a node that can only try one call at a time. The later calls are tried when their turn comes.
-async function estimateFirst(provider: HardhatEthersProvider, from: string, calls: readonly Call[]): Promise<bigint[]> {
+async function estimateFirst(
+  provider: HardhatEthersProvider,
+  from: string,
+  calls: readonly Call[],
+): Promise<Simulation> {
   const [first] = calls;
-  if (!first) return [];
+  if (!first) return { ok: true, gas: [] };
   try {
-    return [await provider.estimateGas({ from, to: first.to, data: first.data })];
+    return { ok: true, gas: [await provider.estimateGas({ from, to: first.to, data: first.data })] };
   } catch (error) {
     const data = (error as { data?: unknown }).data;
     if (typeof data !== "string") throw error;
-    throw new CommandError(`${first.title} would fail: ${explainRevert(data)} Nothing was sent.`);
+    return { ok: false, title: first.title, reason: explainRevert(data) };
   }
 }
 

@@ -5,7 +5,7 @@ import type { Json, Row } from "../command/output.ts";
 import { safeTransactions } from "../command/safeTransactions.ts";
 import { type Intent, report, send } from "../command/send.ts";
 import type { Session } from "../command/session.ts";
-import { simulate } from "../command/simulate.ts";
+import { foresee } from "../command/simulate.ts";
 import { formatTime } from "../command/time.ts";
 import { type ContractKey, ROLES, type RoleName } from "../deploy/description.ts";
 
@@ -71,7 +71,7 @@ export async function deliver(
   intent: Intent,
 ): Promise<TransactionReceipt[] | undefined> {
   if (!session.safe) return send(session, intent);
-  await simulate(session.provider, sender, intent.calls);
+  await foresee(session.provider, sender, intent.calls);
   session.output.result(safeTransactions(session, sender, intent.sentence, intent.calls));
   return undefined;
 }

@@ -1,5 +1,9 @@
+import { once } from "node:events";
 import { existsSync, readFileSync } from "node:fs";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import { join } from "node:path";
+import { text } from "node:stream/consumers";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { ADMIN_DELAY_SECONDS, connectProtocol, type Protocol, ROLES } from "../../scripts/deploy/protocol.ts";
 import { NETWORKS } from "../../scripts/networks.ts";
@@ -21,6 +25,7 @@ beforeAll(async () => {
 });
 
 beforeEach(async () => {
+  await chain.provider.send("evm_setAutomine", [true]);
   await chain.provider.send("evm_revert", [snapshot]);
   snapshot = await chain.provider.send("evm_snapshot", []);
 });
@@ -154,6 +159,41 @@ describe("deploy", () => {
     expect(stderr).toContain("does not answer: check its RPC address");
   });
 
+  it("a key and an address that nobody has stored are named with the command that stores them", async () => {
+    // On a build server there is no keystore to ask, as here.
+    const without = (variable: string) => ({ env: { [variable]: undefined, CI: "true" } });
+    expect(await chain.hardhat(["check-deployment", "--network", "base"], without("BASE_RPC_URL"))).toMatchObject({
+      code: 1,
+      stderr: "BASE_RPC_URL is not known: put it into the keystore with npx hardhat keystore set BASE_RPC_URL.\n",
+    });
+    const { stderr } = await chain.hardhat(deployCommand, without("BASE_KEY"));
+    expect(stderr).toBe("BASE_KEY is not known: put it into the keystore with npx hardhat keystore set BASE_KEY.\n");
+  });
+
+  it("Ctrl-C while a transaction waits says that it goes on", async () => {
+    await chain.provider.send("evm_setAutomine", [false]);
+    const { child, printed, ended } = chain.start([...deployCommand, "--yes"]);
+    await printed("waiting for a block");
+    child.kill("SIGINT");
+    const { code, stderr } = await ended;
+    expect(code).toBe(130);
+    expect(stderr).toMatch(
+      /^Stopped waiting\. The transaction 0x[0-9a-f]{64} was sent and goes on without this command\.$/m,
+    );
+    await chain.provider.send("evm_mine", []);
+    await chain.provider.send("evm_setAutomine", [true]);
+    expect(await nonce()).toBe(1);
+  });
+
+  it("a node that can simulate only one call at a time is enough", async () => {
+    const node = await startWithout("eth_simulateV1", chain.url);
+    const { code, stdout } = await chain.hardhat([...deployCommand, "--yes"], { env: { BASE_RPC_URL: node.url } });
+    node.stop();
+    expect(code).toBe(0);
+    expect(stdout).toContain("ETH for step 1, all that this node can foresee");
+    expect(await nonce()).toBe(TRANSACTIONS);
+  });
+
   it("a deployer that would keep a role is refused", async () => {
     const { code, stderr } = await chain.hardhat(deployCommand, { as: "guardian" });
     expect(code).toBe(1);
@@ -243,6 +283,21 @@ it("a network without a record says how to get one", async () => {
   expect(stderr).toContain("run deploy first");
   expect(existsSync(empty.DEPLOYMENTS_FOLDER)).toBe(false);
 });
+
+// The same node, as one that does not know a method.
+async function startWithout(method: string, url: string) {
+  const server = createServer(async (request, response) => {
+    const body = await text(request);
+    const { id, method: asked } = JSON.parse(body);
+    const error = { jsonrpc: "2.0", id, error: { code: -32601, message: "the method does not exist" } };
+    const headers = { "content-type": "application/json" };
+    const answer =
+      asked === method ? JSON.stringify(error) : await (await fetch(url, { method: "POST", headers, body })).text();
+    response.setHeader("content-type", "application/json").end(answer);
+  }).listen(0, "127.0.0.1");
+  await once(server, "listening");
+  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, stop: () => server.close() };
+}
 
 type RecordedContracts = { contracts: Record<"manager" | "staking" | "router", { address: string }> };
 

@@ -182,9 +182,9 @@ describe("a slash", () => {
   });
 
   it("a proposal is shown with its refunds, can be vetoed, and can be dismissed", async () => {
-    for (const [person, end] of [
-      ["guardian", "veto"],
-      ["adjudicator", "dismiss"],
+    for (const [person, ...drop] of [
+      ["guardian", "slash", "veto"],
+      ["adjudicator", "slash", "dismiss"],
     ] as const) {
       await as("adjudicator", "slash", "propose", tool, "--terms", file, "--yes");
       expect((await as("payer", "slash", "show", tool)).slash).toMatchObject({
@@ -193,7 +193,7 @@ describe("a slash", () => {
         reporter: addressOf("operator"),
         refunds: [{ amountUsd: "7.50" }, { amountUsd: "0.50" }],
       });
-      await as(person, "slash", end, tool, "--yes");
+      await as(person, ...drop, tool, "--yes");
       expect(await as("payer", "slash", "show", tool)).toEqual({ tool, slash: null });
     }
   });
