@@ -1,4 +1,4 @@
-import { formatUsd, type MicroUsdc } from "../../settlement/domain/money.ts";
+import { formatUsd, type MicroUsdc, microUsdc } from "../../settlement/domain/money.ts";
 import { CommandError } from "./CommandError.ts";
 import type { Deployment } from "./deployment.ts";
 import type { Call } from "./simulate.ts";
@@ -14,8 +14,8 @@ export async function approvalCalls(
   const [balance, allowance] = await Promise.all([usdc.balanceOf(owner), usdc.allowance(owner, spender)]);
   if (balance < amount) {
     throw new CommandError(
-      `${owner} has ${formatUsd(balance as MicroUsdc)} USDC and ${formatUsd(amount)} are needed: ` +
-        `send it ${formatUsd((amount - balance) as MicroUsdc)} more. Nothing was sent.`,
+      `${owner} has ${formatUsd(microUsdc(balance))} USDC and ${formatUsd(amount)} are needed: ` +
+        `send it ${formatUsd(microUsdc(amount - balance))} more. Nothing was sent.`,
     );
   }
   if (allowance >= amount) return [];

@@ -12,7 +12,7 @@ import type { Call } from "../command/simulate.ts";
 import { CREATE2_PROXY, CREATE2_PROXY_CODE_HASH, creationCallOf, type Plan, planDeployment } from "./create2.ts";
 import { ADMIN_DELAY_SECONDS, handoverCallOf, INITIAL_PARAMETERS, ROLES, type Terms } from "./description.ts";
 import { findCreationBlock } from "./findCreationBlock.ts";
-import { describe, findDifferences } from "./findDifferences.ts";
+import { describeDifference, findDifferences } from "./findDifferences.ts";
 import { type DeploymentRecord, writeRecord } from "./record.ts";
 
 type Arguments = CommonArguments & {
@@ -53,7 +53,7 @@ export default command<Arguments>(async (args, session) => {
   const differences = await findDifferences(session, record);
   if (differences.length > 0) {
     throw new CommandError(
-      `The contracts are there, but not as asked for:\n${differences.map(describe).join("\n")}\n` +
+      `The contracts are there, but not as asked for:\n${differences.map(describeDifference).join("\n")}\n` +
         "If a deployment with other parties is wanted, choose another --label.",
     );
   }

@@ -16,7 +16,7 @@ import { addressesOf, type DeploymentRecord, termsOf } from "./record.ts";
 
 export type Difference = { subject: string; expected: string; found: string };
 
-export const describe = ({ subject, expected, found }: Difference): string =>
+export const describeDifference = ({ subject, expected, found }: Difference): string =>
   `  ${subject}: expected ${expected}, found ${found}`;
 
 // Compares what is on chain with what the repository and the record say should be there.

@@ -132,6 +132,14 @@ describe("deploy", () => {
     expect(await nonce()).toBe(0);
   });
 
+  it("the cost shown includes what Base charges for publishing each transaction on Ethereum", async () => {
+    // Answers every question with one ether, in the place of Base's oracle: push it, store it, return the word.
+    const oneEther = "0x670de0b6b3a76400005f5260205ff3";
+    await chain.provider.send("anvil_setCode", ["0x420000000000000000000000000000000000000F", oneEther]);
+    const { stdout } = await chain.hardhat(deployCommand, { input: "n\n" });
+    expect(stdout).toMatch(/gas +at most 4\.0\d+ ETH/);
+  });
+
   it("a node of another network is refused", async () => {
     const { code, stderr } = await chain.hardhat(
       deployCommand.map((word) => (word === "base" ? "base-sepolia" : word)),

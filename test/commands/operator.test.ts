@@ -57,6 +57,12 @@ describe("the admin", () => {
     ]);
   });
 
+  it("a limit that could not be executed is not scheduled", async () => {
+    expect(await refused("admin", "operator", "limit", newcomer, "--limit", "1000000.01")).toBe(
+      "The highest possible limit is 1000000.00 USDC: name a lower one. Nothing was sent.",
+    );
+  });
+
   it("a scheduled operation can be cancelled", async () => {
     const scheduled = await as("admin", "set-parameters", "--bounty-bps", "2000", "--yes");
     await as("admin", "operation", "cancel", scheduled.operation, "--yes");
