@@ -1,26 +1,39 @@
 import { createRequire } from "node:module";
 import hardhatToolbox from "@nomicfoundation/hardhat-toolbox-mocha-ethers";
-import { defineConfig } from "hardhat/config";
+import { configVariable, defineConfig } from "hardhat/config";
 import { conditionCoverage } from "./scripts/coverage/plugin.ts";
+import { tasks } from "./scripts/index.ts";
+import { NETWORKS } from "./scripts/networks.ts";
+import { settings } from "./scripts/settings.ts";
 
 const require = createRequire(import.meta.url);
 
+const compilers = [
+  {
+    version: "0.8.37",
+    // The compiler comes from npm like everything else, so a build needs no other download.
+    path: require.resolve("solc/soljson.js"),
+    settings: {
+      evmVersion: "cancun",
+      viaIR: true,
+      optimizer: { enabled: true, runs: 1_000_000 },
+    },
+  },
+];
+
+const explorerOf = (network: "base" | "base-sepolia") => ({
+  name: "Basescan",
+  url: NETWORKS[network].explorer,
+  ...(settings.explorerApiUrl === undefined ? {} : { apiUrl: settings.explorerApiUrl }),
+});
+
 export default defineConfig({
   plugins: [hardhatToolbox, conditionCoverage],
+  tasks,
   solidity: {
     npmFilesToBuild: ["@openzeppelin/contracts/access/manager/AccessManager.sol"],
-    compilers: [
-      {
-        version: "0.8.37",
-        // The compiler comes from npm like everything else, so a build needs no other download.
-        path: require.resolve("solc/soljson.js"),
-        settings: {
-          evmVersion: "cancun",
-          viaIR: true,
-          optimizer: { enabled: true, runs: 1_000_000 },
-        },
-      },
-    ],
+    // Hardhat verifies sources with the production profile, so that one has to build the very code that is deployed.
+    profiles: { default: { compilers }, production: { compilers } },
   },
   paths: {
     sources: ["contracts", "bench/contracts"],
@@ -37,7 +50,27 @@ export default defineConfig({
   },
   networks: {
     default: { type: "edr-simulated", chainType: "op" },
+    // The node's own unlocked accounts sign.
+    local: { type: "http", url: settings.localRpcUrl, accounts: "remote" },
+    // RPC addresses and keys come out of Hardhat's encrypted keystore: `npx hardhat keystore set BASE_KEY`.
+    "base-sepolia": {
+      type: "http",
+      chainType: "op",
+      url: configVariable("BASE_SEPOLIA_RPC_URL"),
+      accounts: [configVariable("BASE_SEPOLIA_KEY")],
+    },
+    base: {
+      type: "http",
+      chainType: "op",
+      url: configVariable("BASE_RPC_URL"),
+      accounts: [configVariable("BASE_KEY")],
+    },
   },
   coverage: { skipFiles: ["bench/**"] },
+  chainDescriptors: {
+    8453: { name: "Base", chainType: "op", blockExplorers: { etherscan: explorerOf("base") } },
+    84532: { name: "Base Sepolia", chainType: "op", blockExplorers: { etherscan: explorerOf("base-sepolia") } },
+  },
+  verify: { etherscan: { apiKey: configVariable("ETHERSCAN_API_KEY") } },
   typechain: { outDir: "typechain-types" },
 });

@@ -7,6 +7,14 @@ import {IUSDC} from "./IUSDC.sol";
 /// @title The rest of Circle's token that local chains, tests and payers' scripts use
 /// @notice Nothing in the deployed contracts calls these.
 interface IFiatToken is IUSDC, IERC20Permit {
+    function name() external view returns (string memory);
+
+    function version() external view returns (string memory);
+
+    function increaseAllowance(address spender, uint256 increment) external returns (bool);
+
+    function decreaseAllowance(address spender, uint256 decrement) external returns (bool);
+
     function mint(address to, uint256 amount) external returns (bool);
 
     function pause() external;

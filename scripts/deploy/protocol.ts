@@ -7,60 +7,33 @@ import {
   type ToolStaking,
   ToolStaking__factory,
 } from "../../typechain-types/index.ts";
+import { type Addresses, CONTRACT_KEYS, creationCodeOf, handoverCallOf, type Parties } from "./description.ts";
 
-// The roles of the AccessManager. Admin is its built-in role 0. Operators are not here: an operator is an account with a
-// limit in the router.
-export const ROLES = { admin: 0n, guardian: 1n, adjudicator: 2n } as const;
-
-// How long everything that the admin does is public before it takes effect.
-export const ADMIN_DELAY_SECONDS = 2 * 24 * 60 * 60;
-
-export type Parties = {
-  admin: string;
-  treasury: string;
-  insurance: string;
-  guardian: string;
-  adjudicator: string;
-  operator: string;
-  operatorLimit: bigint;
-};
+export { ADMIN_DELAY_SECONDS, type Parties, ROLES } from "./description.ts";
 
 export type Protocol = { manager: AccessManager; staking: ToolStaking; router: ContextRouter };
 
-// Deploys the contracts and hands every role to its party. The deployer administers the AccessManager only until the
-// last step, which leaves it with nothing.
+// Deploys the contracts to wherever the deployer's nonce puts them and hands every role to its party. For tests and
+// benchmarks; people use the deploy command, whose addresses are known beforehand.
 export async function deployProtocol(deployer: Signer, usdc: string, parties: Parties): Promise<Protocol> {
-  const deployerAddress = await deployer.getAddress();
-  const manager = await new AccessManager__factory(deployer).deploy(deployerAddress);
-  const staking = await new ToolStaking__factory(deployer).deploy(manager, usdc, parties.insurance);
-  const router = await new ContextRouter__factory(deployer).deploy(manager, staking, parties.treasury);
-  await Promise.all([manager, staking, router].map((contract) => contract.waitForDeployment()));
+  const terms = { deployer: await deployer.getAddress(), usdc, parties };
+  const created: Partial<Addresses> = {};
+  for (const key of CONTRACT_KEYS) {
+    const transaction = await deployer.sendTransaction({ data: creationCodeOf(key, terms, created) });
+    const receipt = await transaction.wait();
+    if (!receipt?.contractAddress) throw new Error(`The ${key} was not created`);
+    created[key] = receipt.contractAddress;
+  }
+  const addresses = created as Addresses;
+  const handover = await deployer.sendTransaction({ to: addresses.manager, data: handoverCallOf(terms, addresses) });
+  await handover.wait();
+  return connectProtocol(addresses, deployer);
+}
 
-  const selectorsOf = (contract: ContextRouter | ToolStaking, names: string[]) =>
-    names.map((name) => contract.interface.getFunction(name as never)?.selector as string);
-
-  const steps = [
-    () =>
-      manager.setTargetFunctionRole(
-        router,
-        selectorsOf(router, ["pause", "unpause", "suspendOperator"]),
-        ROLES.guardian,
-      ),
-    () => manager.setTargetFunctionRole(staking, selectorsOf(staking, ["vetoSlash"]), ROLES.guardian),
-    () =>
-      manager.setTargetFunctionRole(
-        staking,
-        selectorsOf(staking, ["proposeSlash", "executeSlash", "dismissSlash"]),
-        ROLES.adjudicator,
-      ),
-    () => manager.labelRole(ROLES.guardian, "guardian"),
-    () => manager.labelRole(ROLES.adjudicator, "adjudicator"),
-    () => router.setOperatorLimit(parties.operator, parties.operatorLimit),
-    () => manager.grantRole(ROLES.guardian, parties.guardian, 0),
-    () => manager.grantRole(ROLES.adjudicator, parties.adjudicator, 0),
-    () => manager.grantRole(ROLES.admin, parties.admin, ADMIN_DELAY_SECONDS),
-    () => manager.renounceRole(ROLES.admin, deployerAddress),
-  ];
-  for (const step of steps) await (await step()).wait();
-  return { manager, staking, router };
+export function connectProtocol(addresses: Addresses, runner: Parameters<typeof ContextRouter__factory.connect>[1]) {
+  return {
+    manager: AccessManager__factory.connect(addresses.manager, runner),
+    staking: ToolStaking__factory.connect(addresses.staking, runner),
+    router: ContextRouter__factory.connect(addresses.router, runner),
+  } satisfies Protocol;
 }

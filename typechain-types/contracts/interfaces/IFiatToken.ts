@@ -6,7 +6,7 @@ import type { TypedContractEvent, TypedDeferredTopicFilter, TypedEventLog, Typed
   
 
   export interface IFiatTokenInterface extends Interface {
-    getFunction(nameOrSignature: "DOMAIN_SEPARATOR" | "allowance" | "approve" | "balanceOf" | "blacklist" | "isBlacklisted" | "mint" | "nonces" | "pause" | "paused" | "permit" | "totalSupply" | "transfer" | "transferFrom" | "transferWithAuthorization" | "unBlacklist" | "unpause"): FunctionFragment;
+    getFunction(nameOrSignature: "DOMAIN_SEPARATOR" | "allowance" | "approve" | "balanceOf" | "blacklist" | "decreaseAllowance" | "increaseAllowance" | "isBlacklisted" | "mint" | "name" | "nonces" | "pause" | "paused" | "permit" | "totalSupply" | "transfer" | "transferFrom" | "transferWithAuthorization" | "unBlacklist" | "unpause" | "version"): FunctionFragment;
 
     getEvent(nameOrSignatureOrTopic: "Approval" | "Transfer"): EventFragment;
 
@@ -15,8 +15,11 @@ encodeFunctionData(functionFragment: 'allowance', values: [AddressLike, AddressL
 encodeFunctionData(functionFragment: 'approve', values: [AddressLike, BigNumberish]): string;
 encodeFunctionData(functionFragment: 'balanceOf', values: [AddressLike]): string;
 encodeFunctionData(functionFragment: 'blacklist', values: [AddressLike]): string;
+encodeFunctionData(functionFragment: 'decreaseAllowance', values: [AddressLike, BigNumberish]): string;
+encodeFunctionData(functionFragment: 'increaseAllowance', values: [AddressLike, BigNumberish]): string;
 encodeFunctionData(functionFragment: 'isBlacklisted', values: [AddressLike]): string;
 encodeFunctionData(functionFragment: 'mint', values: [AddressLike, BigNumberish]): string;
+encodeFunctionData(functionFragment: 'name', values?: undefined): string;
 encodeFunctionData(functionFragment: 'nonces', values: [AddressLike]): string;
 encodeFunctionData(functionFragment: 'pause', values?: undefined): string;
 encodeFunctionData(functionFragment: 'paused', values?: undefined): string;
@@ -27,14 +30,18 @@ encodeFunctionData(functionFragment: 'transferFrom', values: [AddressLike, Addre
 encodeFunctionData(functionFragment: 'transferWithAuthorization', values: [AddressLike, AddressLike, BigNumberish, BigNumberish, BigNumberish, BytesLike, BytesLike]): string;
 encodeFunctionData(functionFragment: 'unBlacklist', values: [AddressLike]): string;
 encodeFunctionData(functionFragment: 'unpause', values?: undefined): string;
+encodeFunctionData(functionFragment: 'version', values?: undefined): string;
 
     decodeFunctionResult(functionFragment: 'DOMAIN_SEPARATOR', data: BytesLike): Result;
 decodeFunctionResult(functionFragment: 'allowance', data: BytesLike): Result;
 decodeFunctionResult(functionFragment: 'approve', data: BytesLike): Result;
 decodeFunctionResult(functionFragment: 'balanceOf', data: BytesLike): Result;
 decodeFunctionResult(functionFragment: 'blacklist', data: BytesLike): Result;
+decodeFunctionResult(functionFragment: 'decreaseAllowance', data: BytesLike): Result;
+decodeFunctionResult(functionFragment: 'increaseAllowance', data: BytesLike): Result;
 decodeFunctionResult(functionFragment: 'isBlacklisted', data: BytesLike): Result;
 decodeFunctionResult(functionFragment: 'mint', data: BytesLike): Result;
+decodeFunctionResult(functionFragment: 'name', data: BytesLike): Result;
 decodeFunctionResult(functionFragment: 'nonces', data: BytesLike): Result;
 decodeFunctionResult(functionFragment: 'pause', data: BytesLike): Result;
 decodeFunctionResult(functionFragment: 'paused', data: BytesLike): Result;
@@ -45,6 +52,7 @@ decodeFunctionResult(functionFragment: 'transferFrom', data: BytesLike): Result;
 decodeFunctionResult(functionFragment: 'transferWithAuthorization', data: BytesLike): Result;
 decodeFunctionResult(functionFragment: 'unBlacklist', data: BytesLike): Result;
 decodeFunctionResult(functionFragment: 'unpause', data: BytesLike): Result;
+decodeFunctionResult(functionFragment: 'version', data: BytesLike): Result;
   }
 
   
@@ -146,6 +154,22 @@ decodeFunctionResult(functionFragment: 'unpause', data: BytesLike): Result;
     
 
     
+    decreaseAllowance: TypedContractMethod<
+      [spender: AddressLike, decrement: BigNumberish, ],
+      [boolean],
+      'nonpayable'
+    >
+    
+
+    
+    increaseAllowance: TypedContractMethod<
+      [spender: AddressLike, increment: BigNumberish, ],
+      [boolean],
+      'nonpayable'
+    >
+    
+
+    
     isBlacklisted: TypedContractMethod<
       [account: AddressLike, ],
       [boolean],
@@ -158,6 +182,14 @@ decodeFunctionResult(functionFragment: 'unpause', data: BytesLike): Result;
       [to: AddressLike, amount: BigNumberish, ],
       [boolean],
       'nonpayable'
+    >
+    
+
+    
+    name: TypedContractMethod<
+      [],
+      [string],
+      'view'
     >
     
 
@@ -241,6 +273,14 @@ decodeFunctionResult(functionFragment: 'unpause', data: BytesLike): Result;
     >
     
 
+    
+    version: TypedContractMethod<
+      [],
+      [string],
+      'view'
+    >
+    
+
 
     getFunction<T extends ContractMethod = ContractMethod>(key: string | FunctionFragment): T;
 
@@ -269,6 +309,16 @@ getFunction(nameOrSignature: 'blacklist'): TypedContractMethod<
       [void],
       'nonpayable'
     >;
+getFunction(nameOrSignature: 'decreaseAllowance'): TypedContractMethod<
+      [spender: AddressLike, decrement: BigNumberish, ],
+      [boolean],
+      'nonpayable'
+    >;
+getFunction(nameOrSignature: 'increaseAllowance'): TypedContractMethod<
+      [spender: AddressLike, increment: BigNumberish, ],
+      [boolean],
+      'nonpayable'
+    >;
 getFunction(nameOrSignature: 'isBlacklisted'): TypedContractMethod<
       [account: AddressLike, ],
       [boolean],
@@ -278,6 +328,11 @@ getFunction(nameOrSignature: 'mint'): TypedContractMethod<
       [to: AddressLike, amount: BigNumberish, ],
       [boolean],
       'nonpayable'
+    >;
+getFunction(nameOrSignature: 'name'): TypedContractMethod<
+      [],
+      [string],
+      'view'
     >;
 getFunction(nameOrSignature: 'nonces'): TypedContractMethod<
       [owner: AddressLike, ],
@@ -328,6 +383,11 @@ getFunction(nameOrSignature: 'unpause'): TypedContractMethod<
       [],
       [void],
       'nonpayable'
+    >;
+getFunction(nameOrSignature: 'version'): TypedContractMethod<
+      [],
+      [string],
+      'view'
     >;
 
     getEvent(key: 'Approval'): TypedContractEvent<ApprovalEvent.InputTuple, ApprovalEvent.OutputTuple, ApprovalEvent.OutputObject>;

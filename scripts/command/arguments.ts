@@ -1,0 +1,27 @@
+import { getAddress, isAddress, ZeroAddress } from "ethers";
+import { type MicroUsdc, parseUsd } from "../../settlement/domain/money.ts";
+import { CommandError } from "./CommandError.ts";
+
+// Hardhat's options are always optional; these are the ones that a command cannot do without.
+export function required(option: string, value: string | undefined): string {
+  if (value === undefined) throw new CommandError(`${option} is missing: add ${option} and its value.`);
+  return value;
+}
+
+export function requiredAddress(option: string, value: string | undefined): string {
+  return parseAddress(option, required(option, value));
+}
+
+export function parseAddress(option: string, text: string): string {
+  if (!isAddress(text)) {
+    throw new CommandError(`${option} is "${text}", which is not an address: copy all 42 characters, 0x included.`);
+  }
+  if (getAddress(text) === ZeroAddress) {
+    throw new CommandError(`${option} is the zero address, which nobody holds: name an account of yours.`);
+  }
+  return getAddress(text);
+}
+
+export function requiredAmount(option: string, value: string | undefined): MicroUsdc {
+  return parseUsd(required(option, value));
+}

@@ -1,0 +1,24 @@
+import { stdin, stdout } from "node:process";
+import { createInterface } from "node:readline";
+
+// Asks a yes-or-no question. Everything but a clear yes is a no: an empty line, the end of the input and Ctrl-C.
+export function ask(question: string): Promise<boolean> {
+  return new Promise((resolve) => {
+    const lines = createInterface({ input: stdin, output: stdout });
+    const answer = (yes: boolean) => {
+      process.removeListener("SIGINT", interrupted);
+      lines.removeAllListeners("close");
+      lines.close();
+      resolve(yes);
+    };
+    const interrupted = () => {
+      stdout.write("\n");
+      answer(false);
+    };
+    // A terminal hands Ctrl-C to the interface, anything else sends it to the process.
+    lines.on("SIGINT", interrupted);
+    process.once("SIGINT", interrupted);
+    lines.on("close", () => answer(false));
+    lines.question(`${question} [y/N] `, (text) => answer(/^y(es)?$/i.test(text.trim())));
+  });
+}

@@ -1,0 +1,169 @@
+import { execFileSync } from "node:child_process";
+import { keccak256 } from "ethers";
+import { formatUsd, microUsdc } from "../../settlement/domain/money.ts";
+import { AccessManager__factory } from "../../typechain-types/index.ts";
+import { requiredAddress, requiredAmount } from "../command/arguments.ts";
+import { CommandError } from "../command/CommandError.ts";
+import { command } from "../command/command.ts";
+import type { Row } from "../command/output.ts";
+import { report, send } from "../command/send.ts";
+import type { CommonArguments, Session } from "../command/session.ts";
+import type { Call } from "../command/simulate.ts";
+import { CREATE2_PROXY, CREATE2_PROXY_CODE_HASH, creationCallOf, type Plan, planDeployment } from "./create2.ts";
+import { ADMIN_DELAY_SECONDS, handoverCallOf, INITIAL_PARAMETERS, ROLES, type Terms } from "./description.ts";
+import { findCreationBlock } from "./findCreationBlock.ts";
+import { describeDifference, findDifferences } from "./findDifferences.ts";
+import { type DeploymentRecord, writeRecord } from "./record.ts";
+
+type Arguments = CommonArguments & {
+  admin: string | undefined;
+  treasury: string | undefined;
+  insurance: string | undefined;
+  operator: string | undefined;
+  operatorLimit: string;
+  guardian: string | undefined;
+  adjudicator: string | undefined;
+  label: string;
+};
+
+// Creates what is missing of the three contracts and hands the roles over. Every address follows from the terms, so a
+// run after a failed one finds what is there already and goes on from it.
+export default command<Arguments>(async (args, session) => {
+  const { output, provider } = session;
+  const terms = await readTerms(args, session);
+  await requireCode(session, terms.usdc);
+  const plan = planDeployment(terms, args.label);
+  const calls = await remainingCalls(session, terms, plan);
+  const rows: Row[] = [
+    ...plan.contracts.map(({ title, address }): Row => [title, address]),
+    ["operator", `${terms.parties.operator}, up to ${formatUsd(microUsdc(terms.parties.operatorLimit))} USDC a day`],
+  ];
+
+  const startBlock = await provider.getBlockNumber();
+  if (calls.length === 0) {
+    output.say("Everything has been deployed and handed over already:");
+    output.rows(rows);
+  }
+  const receipts =
+    calls.length === 0
+      ? []
+      : await send(session, { sentence: "Deploy the protocol and hand every role over.", rows, calls });
+
+  const record = await describeRecord(session, terms, plan, args.label, startBlock);
+  const differences = await findDifferences(session, record);
+  if (differences.length > 0) {
+    throw new CommandError(
+      `The contracts are there, but not as asked for:\n${differences.map(describeDifference).join("\n")}\n` +
+        "If a deployment with other parties is wanted, choose another --label.",
+    );
+  }
+  const path = writeRecord(record);
+  report(
+    session,
+    receipts,
+    `Deployed. The deployer ${terms.deployer} holds no role, and everything is as described in ${path}.`,
+    { record: path, addresses: plan.addresses },
+  );
+});
+
+async function readTerms(args: Arguments, session: Session): Promise<Terms> {
+  const parties = {
+    admin: requiredAddress("--admin", args.admin),
+    treasury: requiredAddress("--treasury", args.treasury),
+    insurance: requiredAddress("--insurance", args.insurance),
+    operator: requiredAddress("--operator", args.operator),
+    guardian: requiredAddress("--guardian", args.guardian),
+    adjudicator: requiredAddress("--adjudicator", args.adjudicator),
+    operatorLimit: requiredAmount("--operator-limit", args.operatorLimit),
+  };
+  const deployer = (await session.signer()).address;
+  for (const role of ["admin", "guardian", "adjudicator", "operator"] as const) {
+    if (parties[role] !== deployer) continue;
+    throw new CommandError(`The deployer must keep no role, and --${role} is the deployer ${deployer}: name another.`);
+  }
+  return { deployer, usdc: session.settings.usdc, parties };
+}
+
+async function requireCode({ provider, network }: Session, usdc: string): Promise<void> {
+  if ((await provider.getCode(usdc)) === "0x") {
+    throw new CommandError(
+      `There is no USDC at ${usdc} on ${network}: check the RPC address` +
+        `${network === "local" ? ", or run prepare-local to put it there" : ""}. Nothing was sent.`,
+    );
+  }
+  if (keccak256(await provider.getCode(CREATE2_PROXY)) !== CREATE2_PROXY_CODE_HASH) {
+    throw new CommandError(
+      `The deterministic deployment proxy is not at ${CREATE2_PROXY} on ${network}: without it the addresses cannot be ` +
+        "foreseen. Nothing was sent.",
+    );
+  }
+}
+
+async function remainingCalls({ provider }: Session, terms: Terms, plan: Plan): Promise<Call[]> {
+  const codes = await Promise.all(plan.contracts.map(({ address }) => provider.getCode(address)));
+  const missing = plan.contracts.filter((_, index) => codes[index] === "0x");
+  const calls = missing.map(creationCallOf);
+  const { manager } = plan.addresses;
+  const managerExists = !missing.some(({ key }) => key === "manager");
+  if (managerExists) {
+    const [stillAdmin] = await AccessManager__factory.connect(manager, provider).hasRole(ROLES.admin, terms.deployer);
+    if (!stillAdmin) return calls;
+  }
+  return [...calls, { title: "hand the roles over", to: manager, data: handoverCallOf(terms, plan.addresses) }];
+}
+
+async function describeRecord(
+  session: Session,
+  terms: Terms,
+  plan: Plan,
+  label: string,
+  startBlock: number,
+): Promise<DeploymentRecord> {
+  const [manager, staking, router] = await Promise.all(
+    plan.contracts.map(async (contract) => ({
+      address: contract.address,
+      block: await findCreationBlock(session.provider, contract.address, startBlock),
+      arguments: contract.arguments,
+    })),
+  );
+  if (!manager || !staking || !router) throw new Error("A plan has three contracts");
+  const { operatorLimit, ...parties } = terms.parties;
+  return {
+    network: session.network,
+    chainId: Number(session.chainId),
+    usdc: terms.usdc,
+    deployer: terms.deployer,
+    label,
+    contracts: { manager, staking, router },
+    parties,
+    adminDelaySeconds: ADMIN_DELAY_SECONDS,
+    operatorLimits: { [parties.operator]: operatorLimit.toString() },
+    parameters: {
+      minimumStake: INITIAL_PARAMETERS.minimumStake.toString(),
+      stakeMultiplier: INITIAL_PARAMETERS.stakeMultiplier.toString(),
+      bountyBps: INITIAL_PARAMETERS.bountyBps.toString(),
+    },
+    compiler: compilerOf(session),
+    commit: commitOf(),
+  };
+}
+
+// What the bytecode depends on. Which outputs the compiler was asked for is not part of that.
+function compilerOf({ hre }: Session): DeploymentRecord["compiler"] {
+  const compiler = hre.config.solidity.profiles.default?.compilers[0];
+  if (!compiler) throw new Error("The Hardhat configuration names no compiler");
+  const { outputSelection: _, ...settings } = compiler.settings;
+  return { version: compiler.version, settings };
+}
+
+// The commit that the deployed code came from; marked when the working tree differed from it.
+function commitOf(): string {
+  const git = (...args: string[]) =>
+    execFileSync("git", args, { encoding: "utf8", stdio: ["ignore", "pipe", "ignore"] });
+  try {
+    const changed = git("status", "--porcelain", "--", "contracts", "typechain-types").trim() !== "";
+    return git("rev-parse", "HEAD").trim() + (changed ? " with uncommitted changes" : "");
+  } catch {
+    return "unknown";
+  }
+}

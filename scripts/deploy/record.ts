@@ -1,0 +1,102 @@
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join, relative } from "node:path";
+import { z } from "zod";
+import { CommandError } from "../command/CommandError.ts";
+import type { NetworkName } from "../networks.ts";
+import { settings } from "../settings.ts";
+import type { Addresses, Terms } from "./description.ts";
+
+const address = z.string().regex(/^0x[0-9a-fA-F]{40}$/);
+
+// Amounts are strings of micro-USDC, because JSON has no integers of their size.
+const units = z.string().regex(/^[0-9]+$/);
+
+const contract = z.object({ address, block: z.int().nonnegative(), arguments: z.array(z.string()) });
+
+const recordSchema = z.object({
+  network: z.string(),
+  chainId: z.int(),
+  usdc: address,
+  deployer: address,
+  label: z.string(),
+  contracts: z.object({ manager: contract, staking: contract, router: contract }),
+  parties: z.object({
+    admin: address,
+    treasury: address,
+    insurance: address,
+    guardian: address,
+    adjudicator: address,
+    operator: address,
+  }),
+  adminDelaySeconds: z.int(),
+  operatorLimits: z.record(address, units),
+  parameters: z.object({ minimumStake: units, stakeMultiplier: units, bountyBps: units }),
+  compiler: z.object({ version: z.string(), settings: z.json() }),
+  commit: z.string(),
+});
+
+// What the repository knows of a deployment: the file deployments/<network>.json.
+export type DeploymentRecord = z.infer<typeof recordSchema>;
+
+const pathOf = (network: string) => relative(process.cwd(), join(settings.deploymentsFolder, `${network}.json`));
+
+export function findRecord(network: string): DeploymentRecord | undefined {
+  let text: string;
+  try {
+    text = readFileSync(pathOf(network), "utf8");
+  } catch (error) {
+    if (error instanceof Error && "code" in error && error.code === "ENOENT") return undefined;
+    throw error;
+  }
+  const parsed = recordSchema.safeParse(parseJson(pathOf(network), text));
+  if (parsed.success) return parsed.data;
+  throw new CommandError(
+    `${pathOf(network)} is not a deployment record (${parsed.error.issues[0]?.path.join(".")} is wrong): restore it from git.`,
+  );
+}
+
+export function readRecord(network: NetworkName): DeploymentRecord {
+  const record = findRecord(network);
+  if (record) return record;
+  throw new CommandError(`There is no deployment on ${network} in ${pathOf(network)}: run deploy first.`);
+}
+
+export function writeRecord(record: DeploymentRecord): string {
+  mkdirSync(settings.deploymentsFolder, { recursive: true });
+  writeFileSync(pathOf(record.network), `${JSON.stringify(record, null, 2)}\n`);
+  return pathOf(record.network);
+}
+
+export function listRecords(): DeploymentRecord[] {
+  let names: string[];
+  try {
+    names = readdirSync(settings.deploymentsFolder);
+  } catch (error) {
+    if (error instanceof Error && "code" in error && error.code === "ENOENT") return [];
+    throw error;
+  }
+  return names
+    .filter((name) => name.endsWith(".json"))
+    .sort()
+    .flatMap((name) => findRecord(name.replace(/\.json$/, "")) ?? []);
+}
+
+export const addressesOf = ({ contracts }: DeploymentRecord): Addresses => ({
+  manager: contracts.manager.address,
+  staking: contracts.staking.address,
+  router: contracts.router.address,
+});
+
+export const termsOf = ({ deployer, usdc, parties, operatorLimits }: DeploymentRecord): Terms => ({
+  deployer,
+  usdc,
+  parties: { ...parties, operatorLimit: BigInt(operatorLimits[parties.operator] ?? 0) },
+});
+
+function parseJson(path: string, text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw new CommandError(`${path} is not JSON: restore it from git.`);
+  }
+}

@@ -1,0 +1,88 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdirSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { delimiter, join, resolve } from "node:path";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { type Chain, startChain } from "./chain.ts";
+
+// The pages are run as a reader would run them: every `sh` block word for word, with a yes to every question. A block
+// marked `refused` has to fail. The lines of the `text` block that follows have to be in the output.
+
+type Block = { script: string; refused: boolean; shown: string[] };
+
+let chain: Chain;
+let workplace: string;
+let deployed: string;
+
+beforeAll(async () => {
+  chain = await startChain();
+  // Inside the project, so that npx and Hardhat find it, but where files that a page writes are in nobody's way.
+  mkdirSync("cache", { recursive: true });
+  workplace = mkdtempSync(resolve("cache", "docs-"));
+  await walk("deployer");
+  deployed = await chain.provider.send("evm_snapshot", []);
+});
+
+afterAll(async () => {
+  rmSync(workplace, { recursive: true, force: true });
+  await chain.stop();
+});
+
+describe("the pages", () => {
+  it("the deployer's page leaves a deployment behind", () => {
+    expect(JSON.parse(readFileSync(join(chain.folder, "deployments", "local.json"), "utf8")).chainId).toBe(8453);
+  });
+
+  it.each(["contributor", "payer", "operator"])("the %s's page does what it says", async (page) => {
+    await chain.provider.send("evm_revert", [deployed]);
+    deployed = await chain.provider.send("evm_snapshot", []);
+    await walk(page);
+  });
+
+  it.each(["deployer", "contributor", "payer", "operator"])("the %s's page has something to run", (page) => {
+    expect(blocksOf(page).length).toBeGreaterThan(2);
+  });
+});
+
+async function walk(page: string): Promise<void> {
+  for (const { script, refused, shown } of blocksOf(page)) {
+    const { code, output } = await runScript(script);
+    const story = `docs/${page}.md:\n${script}\n${output}`;
+    expect(code === 0, story).toBe(!refused);
+    const lines = output.split("\n");
+    for (const line of shown) expect(lines, story).toContain(line);
+  }
+}
+
+function blocksOf(page: string): Block[] {
+  const text = readFileSync(join("docs", `${page}.md`), "utf8");
+  const blocks: Block[] = [];
+  for (const [, kind, body = ""] of text.matchAll(/^```(sh refused|sh|text)\n(.*?)^```$/gms)) {
+    if (kind !== "text") blocks.push({ script: body, refused: kind === "sh refused", shown: [] });
+    else blocks.at(-1)?.shown.push(...body.trimEnd().split("\n"));
+  }
+  return blocks;
+}
+
+async function runScript(script: string): Promise<{ code: number | null; output: string }> {
+  const child = spawn("bash", ["-c", `yes | bash -euo pipefail -c "$SCRIPT"`], {
+    cwd: workplace,
+    env: {
+      ...process.env,
+      NO_COLOR: "1",
+      PATH: `${resolve("node_modules", ".bin")}${delimiter}${process.env.PATH}`,
+      LOCAL_RPC_URL: chain.url,
+      DEPLOYMENTS_FOLDER: join(chain.folder, "deployments"),
+      SCRIPT: script,
+    },
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+  let output = "";
+  for (const stream of [child.stdout, child.stderr]) {
+    stream.on("data", (chunk: Buffer) => {
+      output += chunk;
+    });
+  }
+  const [code] = await once(child, "close");
+  return { code, output };
+}

@@ -1,0 +1,90 @@
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { addressOf, fail, passTime, startDeployedChain, succeed } from "./chain.ts";
+
+// One payer, in order: each claim stands on what the ones before it did.
+describe("a payer", () => {
+  let deployed: Awaited<ReturnType<typeof startDeployedChain>>;
+  let permit: string;
+
+  const payer = addressOf("payer");
+  const as = (...command: string[]) => succeed(deployed.chain, "payer", ...command);
+  const refused = (...command: string[]) => fail(deployed.chain, "payer", ...command);
+
+  beforeAll(async () => {
+    deployed = await startDeployedChain();
+    permit = join(deployed.chain.folder, "permit.json");
+  });
+
+  afterAll(() => deployed.chain.stop());
+
+  it("the cap is shown, set, raised and lowered", async () => {
+    expect(await as("cap")).toEqual({ payer, capUsd: "0.00" });
+    expect(await as("cap", "--set", "50", "--yes")).toMatchObject({ capUsd: "50.00" });
+    expect(await as("cap", "--raise", "25.50", "--yes")).toMatchObject({ capUsd: "75.50" });
+    expect(await as("cap", "--lower", "5.5", "--yes")).toMatchObject({ capUsd: "70.00" });
+    expect(await deployed.usdc.allowance(payer, deployed.router)).toBe(70_000_000n);
+  });
+
+  it("a cap cannot be lowered below zero, nor set and raised at once", async () => {
+    expect(await refused("cap", "--lower", "70.01")).toBe(
+      "The cap is only 70.00 USDC: use --set 0 to take it away. Nothing was sent.",
+    );
+    expect(await refused("cap", "--set", "1", "--raise", "1")).toContain("Only one of --set, --raise and --lower");
+  });
+
+  it("a signed permit costs the payer no transaction and is sent by somebody else", async () => {
+    const { chain } = deployed;
+    const before = await chain.provider.getTransactionCount(payer);
+    await as("cap", "--set", "20", "--permit", permit, "--yes");
+    expect(await as("cap")).toMatchObject({ capUsd: "70.00" });
+    expect(await succeed(chain, "operator", "send-permit", permit, "--yes")).toMatchObject({ payer, capUsd: "20.00" });
+    expect(await chain.provider.getTransactionCount(payer)).toBe(before);
+  });
+
+  it("a permit cannot be sent twice", async () => {
+    expect(await fail(deployed.chain, "operator", "send-permit", permit)).toContain('the token says "EIP2612: invalid');
+  });
+
+  it("a permit for another spender or an unreadable one is not sent", async () => {
+    const forged = { ...JSON.parse(readFileSync(permit, "utf8")), spender: addressOf("operator") };
+    writeFileSync(permit, JSON.stringify(forged));
+    expect(await fail(deployed.chain, "operator", "send-permit", permit)).toContain("which is not our router");
+    writeFileSync(permit, "{}");
+    expect(await fail(deployed.chain, "operator", "send-permit", permit)).toContain("is not a permit");
+  });
+
+  it("a permit ends after a day", async () => {
+    await as("cap", "--set", "30", "--permit", permit, "--yes");
+    await passTime(deployed.chain, 24 * 60 * 60 + 60);
+    expect(await fail(deployed.chain, "operator", "send-permit", permit)).toMatch(/ended at .* UTC: ask for a new one/);
+  });
+
+  it("the daily cap is set, shown and lifted, and bounds what is spendable", async () => {
+    expect(await as("daily-cap")).toEqual({ payer, dailyCapUsd: null, leftUsd: null });
+    await as("daily-cap", "--set", "5", "--yes");
+    expect(await as("daily-cap")).toEqual({ payer, dailyCapUsd: "5.00", leftUsd: "5.00" });
+    expect(await as("spendable")).toEqual({
+      payer,
+      spendableUsd: "5.00",
+      balanceUsd: "1000.00",
+      capUsd: "20.00",
+      dailyCapLeftUsd: "5.00",
+    });
+    expect(await refused("daily-cap", "--set", "0")).toContain("use --lift for that");
+    await as("daily-cap", "--lift", "--yes");
+    expect(await as("spendable")).toMatchObject({ spendableUsd: "20.00", dailyCapLeftUsd: null });
+  });
+
+  it("a direct payment is taken from the cap and shared with the tool's owner", async () => {
+    const { chain, router } = deployed;
+    const { tool } = await succeed(chain, "contributor", "list-tool", "--name", "maps", "--price", "0.10", "--yes");
+    expect(await as("pay", tool, "--amount", "1", "--model-cost", "0.5", "--yes")).toMatchObject({ paidUsd: "1.50" });
+    expect(await as("cap")).toMatchObject({ capUsd: "18.50" });
+    expect(await router.creditOf(addressOf("contributor"))).toBe(900_000n);
+    expect(await refused("pay", tool, "--amount", "18.51")).toContain(
+      `18.50 USDC can be charged to ${payer} and 18.51 are needed`,
+    );
+  });
+});
