@@ -22,11 +22,11 @@ const checks: Check[] = [
   { name: "types", run: () => command("tsc", "--noEmit") },
   {
     name: "contract laws and fuzz tests",
-    run: () => suite(/^(\d+) (passing|failing)/gm, "hardhat", "test", "solidity"),
+    run: () => suite(/^\s*(\d+) (passing|failing)/gm, "hardhat", "test", "solidity"),
   },
   {
     name: "contract tests",
-    run: () => suite(/^ *(\d+) (passing|failing)/gm, "hardhat", "test", "mocha", "--no-compile"),
+    run: () => suite(/^\s*(\d+) (passing|failing)/gm, "hardhat", "test", "mocha", "--no-compile"),
   },
   { name: "service tests", run: () => suite(/Tests .*/g, "vitest", "run") },
 ];
