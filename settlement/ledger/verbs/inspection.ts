@@ -7,6 +7,7 @@ import { address, amount, chargeFrom, chargeIdOfCall, count, hex, inclusionFrom,
 import type { Inspection, SettledBatch, Totals } from "../ledger.ts";
 import { placeholders, type Reader, type Row } from "../sql.ts";
 import { lower, validCount } from "../validate.ts";
+import { gauges } from "./gauges.ts";
 import { findHold } from "./hold.ts";
 import { outcomeFromJson } from "./outcomeJson.ts";
 import { findSubmission } from "./submissions.ts";
@@ -30,6 +31,7 @@ export function createInspection(sql: Reader): Omit<Inspection, "audit"> {
   }
 
   return {
+    gauges: () => gauges(sql),
     async charge(id) {
       return (await charges([id]))[0] ?? null;
     },
