@@ -27,7 +27,7 @@ export function createStatements(sql: Reader): Statements {
       const rows = await sql.all(
         `SELECT e.*, s.tx_hash FROM earnings e JOIN submissions s ON s.id = e.root
          WHERE e.payee = $1 AND e.settled_at < $3
-           AND (e.settled_at > $2 OR (e.settled_at = $2 AND e.root || e.tool_id > $4))
+           AND (e.settled_at > $2 OR (e.settled_at = $2 AND e.root || SUBSTR(e.tool_id, 3) > $4))
          ORDER BY e.settled_at, e.root, e.tool_id LIMIT $5`,
         [validAddress("the payee", payee), ...paged(query)],
       );
