@@ -1,0 +1,55 @@
+import type { ParseArgsConfig } from "node:util";
+import { type Config, type Environment, readConfig } from "../config.ts";
+import { openEngine } from "../openEngine.ts";
+
+export type Output = {
+  // A line for people. Nothing is printed by it with --json.
+  say(line: string): void;
+  // How far a long work is; on a terminal only.
+  progress(text: string): void;
+  environment: Environment;
+};
+
+// What a command found: the value for --json, and 0 if all is well or 1 if not.
+export type Result = { exitCode: 0 | 1; value: unknown };
+
+export type Values = Readonly<Record<string, string | boolean | undefined>>;
+
+export type Command = {
+  name: string;
+  // Behind the name in the usage line.
+  usage: string;
+  summary: string;
+  help: readonly string[];
+  options?: ParseArgsConfig["options"];
+  // How many words may follow the name.
+  positionals?: { min: number; max: number };
+  run(request: { positionals: readonly string[]; values: Values; output: Output }): Promise<Result>;
+};
+
+// The command line itself was wrong.
+export class UsageError extends Error {
+  override readonly name = "UsageError";
+}
+
+export type Opened = Awaited<ReturnType<typeof openEngine>> & { config: Config };
+
+// The engine of the configuration for one command. Without keys it can look and not act.
+export async function withEngine<T>(
+  { environment }: Output,
+  { keys }: { keys: boolean },
+  work: (opened: Opened) => Promise<T>,
+): Promise<T> {
+  const config = readConfig(environment);
+  const opened = await openEngine({
+    ...config,
+    keys: keys ? config.keys : [],
+    // Its own name, so that it never takes a running daemon's lease for its own.
+    holder: `${config.holder} command ${process.pid}`,
+  });
+  try {
+    return await work({ ...opened, config });
+  } finally {
+    await opened.close();
+  }
+}
