@@ -1,6 +1,5 @@
 import type { ParseArgsConfig } from "node:util";
-import { type Config, type Environment, readConfig } from "../config.ts";
-import { openEngine } from "../openEngine.ts";
+import type { Environment } from "../config.ts";
 
 export type Output = {
   // A line for people. Nothing is printed by it with --json.
@@ -19,7 +18,6 @@ export type Command = {
   name: string;
   // Behind the name in the usage line.
   usage: string;
-  summary: string;
   help: readonly string[];
   options?: ParseArgsConfig["options"];
   // How many words may follow the name.
@@ -30,26 +28,4 @@ export type Command = {
 // The command line itself was wrong.
 export class UsageError extends Error {
   override readonly name = "UsageError";
-}
-
-export type Opened = Awaited<ReturnType<typeof openEngine>> & { config: Config };
-
-// The engine of the configuration for one command. Without keys it can look and not act.
-export async function withEngine<T>(
-  { environment }: Output,
-  { keys }: { keys: boolean },
-  work: (opened: Opened) => Promise<T>,
-): Promise<T> {
-  const config = readConfig(environment);
-  const opened = await openEngine({
-    ...config,
-    keys: keys ? config.keys : [],
-    // Its own name, so that it never takes a running daemon's lease for its own.
-    holder: `${config.holder} command ${process.pid}`,
-  });
-  try {
-    return await work({ ...opened, config });
-  } finally {
-    await opened.close();
-  }
 }

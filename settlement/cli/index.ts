@@ -1,24 +1,54 @@
 // `npm run --silent settle -- <command>`: the operator's command line. 0 is well, 1 is failed or different, 2 is a command
 // line that cannot be followed.
 import { type ParseArgsConfig, parseArgs } from "node:util";
-import { readConfig, secretsOf } from "../config.ts";
-import { createScrub } from "../daemon/createLogger.ts";
 import { type Command, type Output, UsageError, type Values } from "./command.ts";
-import { audit } from "./commands/audit.ts";
-import { daemon } from "./commands/daemon.ts";
-import { doctor } from "./commands/doctor.ts";
-import { drain } from "./commands/drain.ts";
-import { keys } from "./commands/keys.ts";
-import { proof } from "./commands/proof.ts";
-import { reconcile } from "./commands/reconcile.ts";
-import { settle } from "./commands/settle.ts";
-import { status } from "./commands/status.ts";
 
-const commands: readonly Command[] = [daemon, doctor, status, settle, reconcile, audit, proof, drain, keys];
+// A command is loaded when it is picked, because each brings other parts of the service along.
+const commands: readonly { name: string; summary: string; load: () => Promise<Command> }[] = [
+  { name: "daemon", summary: "run the service", load: async () => (await import("./commands/daemon.ts")).daemon },
+  {
+    name: "doctor",
+    summary: "check everything that the daemon needs, and say what to do",
+    load: async () => (await import("./commands/doctor.ts")).doctor,
+  },
+  {
+    name: "status",
+    summary: "sums by state, queues and whether settlement is halted",
+    load: async () => (await import("./commands/status.ts")).status,
+  },
+  {
+    name: "settle",
+    summary: "one round of settlement by hand, or a look at what it would do",
+    load: async () => (await import("./commands/settle.ts")).settle,
+  },
+  {
+    name: "reconcile",
+    summary: "compare the newest batches with the chain's logs, line by line",
+    load: async () => (await import("./commands/reconcile.ts")).reconcile,
+  },
+  {
+    name: "audit",
+    summary: "recompute everything from the chain's logs and compare it with the ledger",
+    load: async () => (await import("./commands/audit.ts")).audit,
+  },
+  {
+    name: "proof",
+    summary: "prove a charge against the root on chain",
+    load: async () => (await import("./commands/proof.ts")).proof,
+  },
+  {
+    name: "drain",
+    summary: "settle until nothing is pending",
+    load: async () => (await import("./commands/drain.ts")).drain,
+  },
+  {
+    name: "keys",
+    summary: "make, list and revoke the API keys of payers",
+    load: async () => (await import("./commands/keys.ts")).keys,
+  },
+];
 const PROGRAM = "npm run --silent settle --";
 const COMMON: ParseArgsConfig["options"] = { json: { type: "boolean" }, help: { type: "boolean", short: "h" } };
-
-process.exitCode = await main(process.argv.slice(2));
 
 async function main(args: readonly string[]): Promise<number> {
   const [name, ...rest] = args;
@@ -26,16 +56,17 @@ async function main(args: readonly string[]): Promise<number> {
     (name === undefined ? console.error : console.log)(overview());
     return name === undefined ? 2 : 0;
   }
-  const command = commands.find((candidate) => candidate.name === name);
-  if (command === undefined) {
+  const picked = commands.find((candidate) => candidate.name === name);
+  if (picked === undefined) {
     console.error(`There is no command "${name}".\n${overview()}`);
     return 2;
   }
+  const command = await picked.load();
   try {
     return await run(command, rest);
   } catch (error) {
     if (!(error instanceof UsageError)) {
-      console.error(scrubbed(sentenceOf(error)));
+      console.error(await scrubbed(sentenceOf(error)));
       return 1;
     }
     console.error(`${error.message}\n${usageOf(command)}`);
@@ -97,7 +128,9 @@ function sentenceOf(error: unknown): string {
 }
 
 // Whatever an error says, it never says a secret.
-function scrubbed(line: string): string {
+async function scrubbed(line: string): Promise<string> {
+  const { readConfig, secretsOf } = await import("../config.ts");
+  const { createScrub } = await import("../daemon/createLogger.ts");
   try {
     return createScrub(secretsOf(readConfig(process.env)))(line);
   } catch {
@@ -105,3 +138,5 @@ function scrubbed(line: string): string {
     return line;
   }
 }
+
+process.exitCode = await main(process.argv.slice(2));

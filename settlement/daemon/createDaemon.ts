@@ -1,4 +1,4 @@
-import Fastify, { type FastifyBaseLogger, type FastifyInstance, type FastifyReply } from "fastify";
+import Fastify, { type FastifyBaseLogger, type FastifyInstance, type FastifyReply, LogController } from "fastify";
 import { createAuthenticate } from "./authenticate.ts";
 import { answerErrors, apiErrorOf, rawAnswerOf } from "./errors.ts";
 import type { Metrics } from "./metrics.ts";
@@ -47,7 +47,7 @@ export function createDaemon(options: DaemonOptions): Daemon {
 
   const app = Fastify({
     loggerInstance: log,
-    disableRequestLogging: true,
+    logController: new LogController({ disableRequestLogging: true }),
     bodyLimit: MAX_BODY_BYTES,
     routerOptions: { maxParamLength: MAX_PARAMETER_LENGTH },
     requestTimeout: REQUEST_TIMEOUT_MS,

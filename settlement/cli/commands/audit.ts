@@ -1,9 +1,9 @@
-import { type Command, withEngine } from "../command.ts";
+import type { Command } from "../command.ts";
+import { withEngine } from "../withEngine.ts";
 
 export const audit: Command = {
   name: "audit",
   usage: "",
-  summary: "recompute everything from the chain's logs and compare it with the ledger",
   help: [
     "Reads every settlement since SETTLEMENT_FROM_BLOCK from the chain, and adds up every counter of the ledger again.",
     "Shows the lines that differ, and ends with 1 if there are any.",

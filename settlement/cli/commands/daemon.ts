@@ -8,7 +8,6 @@ const SIGNALS = ["SIGTERM", "SIGINT"] as const;
 export const daemon: Command = {
   name: "daemon",
   usage: "",
-  summary: "run the service",
   help: [
     "Runs until SIGTERM or SIGINT: then it takes no more writes, finishes what is running, settles once more,",
     "gives its leases back and ends. A second signal ends it at once, which loses nothing either.",

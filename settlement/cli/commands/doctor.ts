@@ -15,7 +15,6 @@ const UNLIMITED = 2n ** 128n;
 export const doctor: Command = {
   name: "doctor",
   usage: "",
-  summary: "check everything that the daemon needs, and say what to do",
   help: [
     "RPC endpoints and their chain ids, operator limits and gas, the insurance account, the token's implementation,",
     "pauses, the ledger's counters and this machine's clock. Ends with 1 if something has to be done.",

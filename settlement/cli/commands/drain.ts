@@ -1,6 +1,7 @@
 import { setTimeout as pause } from "node:timers/promises";
 import { formatUsd } from "../../domain/money.ts";
-import { type Command, UsageError, withEngine } from "../command.ts";
+import { type Command, UsageError } from "../command.ts";
+import { withEngine } from "../withEngine.ts";
 
 const DEFAULT_MINUTES = 60;
 const ROUND_MS = 1_000;
@@ -8,7 +9,6 @@ const ROUND_MS = 1_000;
 export const drain: Command = {
   name: "drain",
   usage: "[--minutes <n>]",
-  summary: "settle until nothing is pending",
   help: [
     "Does rounds of settlement until every charge is final, absorbed, refused or voided, or the time is over (60 minutes",
     "unless told otherwise). Stop the daemon first: it holds the lease of the operator keys while it runs.",
@@ -26,8 +26,7 @@ export const drain: Command = {
         await engine.tick();
         pending = (await ledger.totals()).pending;
         // New charges may come in meanwhile.
-        const left = pending > first ? first : pending;
-        const done = ((first - left) * 100n) / first;
+        const done = pending < first ? ((first - pending) * 100n) / first : 0n;
         output.progress(`${bar(Number(done))} ${formatUsd(pending)} USD pending`);
         if (pending === 0n || Date.now() >= endMs) break;
         await pause(ROUND_MS);

@@ -13,7 +13,6 @@ const MAX_LISTED = 10_000;
 export const keys: Command = {
   name: "keys",
   usage: "create <payer> [--label <text>] | list [<payer>] | revoke <key id>",
-  summary: "API keys of payers",
   help: ["create shows the key once; the ledger keeps its hash only.", "revoke works at once and for ever."],
   options: { label: { type: "string" } },
   positionals: { min: 1, max: 2 },

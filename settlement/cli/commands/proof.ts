@@ -2,14 +2,14 @@ import { isHex } from "viem";
 import { proofView } from "../../daemon/routes/platform/charges.ts";
 import { SettlementError } from "../../domain/errors.ts";
 import { verifyProof } from "../../engine/prove.ts";
-import { type Command, UsageError, withEngine } from "../command.ts";
+import { type Command, UsageError } from "../command.ts";
+import { withEngine } from "../withEngine.ts";
 
 const HASH_LENGTH = 66;
 
 export const proof: Command = {
   name: "proof",
   usage: "<charge>",
-  summary: "prove a charge against the root on chain",
   help: ["Prints the receipt, its leaf, the path to the root, and when the chain settled the root."],
   positionals: { min: 1, max: 1 },
   run: ({ positionals: [chargeId = ""], output }) => {

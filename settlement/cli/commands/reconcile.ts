@@ -1,12 +1,12 @@
 import { reconcileBatch } from "../../engine/reconcileBatch.ts";
-import { type Command, type Opened, UsageError, withEngine } from "../command.ts";
+import { type Command, UsageError } from "../command.ts";
+import { type Opened, withEngine } from "../withEngine.ts";
 
 const DEFAULT_BATCHES = 1_000;
 
 export const reconcile: Command = {
   name: "reconcile",
   usage: "[--batches <n>] [--resume]",
-  summary: "compare the newest final batches with the chain's logs, line by line",
   help: [
     "Reads the transaction of each of the newest batches (1000 unless told otherwise) again.",
     "With --resume it lifts a halt once nothing differs. Ends with 1 if something differs.",

@@ -1,12 +1,12 @@
 import { formatUsd, microUsdc, sumOf } from "../../domain/money.ts";
-import { type Command, type Opened, withEngine } from "../command.ts";
+import type { Command } from "../command.ts";
+import { type Opened, withEngine } from "../withEngine.ts";
 
 const MAX_ACCOUNTS = 500;
 
 export const settle: Command = {
   name: "settle",
   usage: "[--dry-run]",
-  summary: "one round of settlement by hand",
   help: [
     "With --dry-run it shows which accounts would be charged how much now, and who could not pay, and changes nothing.",
     "Without, it does one round, as the daemon does every second; a running daemon's lease is respected.",

@@ -6,7 +6,6 @@ import type { Command } from "../command.ts";
 export const status: Command = {
   name: "status",
   usage: "",
-  summary: "sums by state, queues and whether settlement is halted",
   help: ["Reads the ledger only. Ends with 1 while settlement is halted."],
   async run({ output }) {
     const ledger = await openLedger(readConfig(output.environment).ledger);
