@@ -111,7 +111,7 @@ export function readConfig(environment: Environment): Config {
     keys: [...keystoresOf(values), ...plainKeysOf(values)],
     fromBlock: BigInt(values.SETTLEMENT_FROM_BLOCK),
     // No two processes of a machine listen on one port, and one that comes back continues its own lease.
-    holder: values.SETTLEMENT_HOLDER ?? `${hostname()}:${listen.port}`,
+    holder: values.SETTLEMENT_HOLDER ?? `${hostname()}:${listen.port === 0 ? `process-${process.pid}` : listen.port}`,
     listen,
     serviceToken: values.SETTLEMENT_SERVICE_TOKEN ?? null,
     helpUrl: values.SETTLEMENT_HELP_URL ?? null,

@@ -1,4 +1,4 @@
-import { createHash, randomUUID } from "node:crypto";
+import { hash, randomUUID } from "node:crypto";
 import type { Hex } from "viem";
 import type { Clock } from "../clock.ts";
 import type { Answer, Ledger } from "../ledger/ledger.ts";
@@ -50,18 +50,14 @@ async function answerOf(work: () => Promise<Answered>): Promise<{ answer: Answer
 }
 
 function digestOf({ method, path, body }: OnceRequest): Hex {
-  return `0x${createHash("sha256")
-    .update(JSON.stringify([method, path, body ?? null]))
-    .digest("hex")}`;
+  return `0x${hash("sha256", JSON.stringify([method, path, body ?? null]))}`;
 }
 
 // What a request under a key makes is named after the key, in the form of a UUID.
 export function newIdOf(caller: string, key: string | null): () => string {
   if (key === null) return randomUUID;
   return () => {
-    const digits = createHash("sha256")
-      .update(JSON.stringify([caller, key]))
-      .digest("hex");
+    const digits = hash("sha256", JSON.stringify([caller, key]));
     return [0, 8, 12, 16, 20].map((start, i, starts) => digits.slice(start, starts[i + 1] ?? 32)).join("-");
   };
 }

@@ -1,4 +1,4 @@
-import { createHash, timingSafeEqual } from "node:crypto";
+import { hash, timingSafeEqual } from "node:crypto";
 import type { Ledger } from "../ledger/ledger.ts";
 import { API_KEY_PATTERN, hashOfSecret } from "./apiKeySecret.ts";
 import { ApiError } from "./errors.ts";
@@ -29,6 +29,6 @@ export function createAuthenticate(ledger: Ledger, serviceToken: string): Authen
   };
 }
 
-const digestOf = (text: string) => createHash("sha256").update(text).digest();
+const digestOf = (text: string) => hash("sha256", text, "buffer");
 
 export const nameOf = (caller: Caller) => (caller.kind === "platform" ? "platform" : caller.apiKey.id);

@@ -5,10 +5,10 @@ import type { Metrics } from "./metrics.ts";
 import { createRateLimit } from "./rateLimit.ts";
 import type { Readiness } from "./readiness.ts";
 import { registerRoutes } from "./registerRoutes.ts";
-import type { Services } from "./route.ts";
+import type { Route, Services } from "./route.ts";
 import { registerDocs } from "./routes/docs.ts";
 import { registerHealth } from "./routes/health.ts";
-import { routes } from "./routes/index.ts";
+import { routes as allRoutes } from "./routes/index.ts";
 import { registerMetrics } from "./routes/metrics.ts";
 
 export type DaemonOptions = {
@@ -18,6 +18,7 @@ export type DaemonOptions = {
   log: FastifyBaseLogger;
   readiness: Readiness;
   metrics: Metrics;
+  routes?: readonly Route[];
 };
 
 export type Daemon = {
@@ -41,7 +42,7 @@ const STRANGERS_PER_SECOND = 10;
 
 // The HTTP API around an opened engine.
 export function createDaemon(options: DaemonOptions): Daemon {
-  const { services, serviceToken, rateLimitPerSecond, log, readiness, metrics } = options;
+  const { services, serviceToken, rateLimitPerSecond, log, readiness, metrics, routes = allRoutes } = options;
   const { ledger, clock } = services;
   let draining = false;
 
@@ -50,6 +51,8 @@ export function createDaemon(options: DaemonOptions): Daemon {
     logController: new LogController({ disableRequestLogging: true }),
     bodyLimit: MAX_BODY_BYTES,
     routerOptions: { maxParamLength: MAX_PARAMETER_LENGTH },
+    // Fastify's own answer while it closes has another form; writes are refused by the gate.
+    return503OnClosing: false,
     requestTimeout: REQUEST_TIMEOUT_MS,
     handlerTimeout: HANDLER_TIMEOUT_MS,
     connectionTimeout: CONNECTION_TIMEOUT_MS,

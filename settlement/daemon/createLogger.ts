@@ -3,7 +3,7 @@ import type { LogLevel } from "../config.ts";
 import { API_KEY_PATTERN } from "./apiKeySecret.ts";
 
 const REDACTED = "[redacted]";
-const FLUSH_BYTES = 4_096;
+const FLUSH_BYTES = 16_000;
 const FLUSH_EVERY_MS = 500;
 
 export type DaemonLogger = { log: Logger; flush(): void };

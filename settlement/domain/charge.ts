@@ -1,4 +1,4 @@
-import { createHash } from "node:crypto";
+import { hash } from "node:crypto";
 import type { Address, Hex } from "viem";
 import type { MicroUsdc } from "./money.ts";
 import type { ToolId } from "./toolId.ts";
@@ -53,7 +53,5 @@ export type DueCharge = Pick<
 export function chargeIdOf(source: ChargeSource, chargeFor: ChargeFor): Hex {
   const origin = source.kind === "turn" ? ["turn", source.turnId] : ["call", source.callId];
   const subject = chargeFor.kind === "tool" ? chargeFor.toolId : "model";
-  return `0x${createHash("sha256")
-    .update(JSON.stringify([...origin, subject]))
-    .digest("hex")}`;
+  return `0x${hash("sha256", JSON.stringify([...origin, subject]))}`;
 }

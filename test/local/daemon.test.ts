@@ -2,11 +2,16 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { connect } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { pino } from "pino";
 import type { Address } from "viem";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createKeystore } from "../../settlement/chain/createKeystore.ts";
+import { systemClock } from "../../settlement/clock.ts";
 import type { Environment } from "../../settlement/config.ts";
+import { createDaemon } from "../../settlement/daemon/createDaemon.ts";
+import { createMetrics } from "../../settlement/daemon/metrics.ts";
 import { uuidFromToolId } from "../../settlement/domain/toolId.ts";
+import { openEngine } from "../../settlement/openEngine.ts";
 import { type LocalChain, startLocalChain } from "./localChain.ts";
 import {
   askOf,
@@ -564,15 +569,44 @@ describe("the daemon", () => {
     for (const secret of secrets) expect(log).not.toContain(secret);
   });
 
-  it("a daemon that drains takes no more writes and is not ready", async () => {
+  it("a daemon without an operator key is not ready and says why", async () => {
     const other = await startTestDaemon(chain, join(folder, "other.db"), { operators: false });
     expect(await other.ask("GET", "/ready")).toMatchObject({
       status: 503,
       body: { components: { operators: { ok: false, reason: "no operator key is configured" } } },
     });
-    const stopped = other.stop();
-    await stopped;
+    await other.stop();
     await expect(other.ask("GET", "/health")).rejects.toThrow();
+  });
+
+  it("a daemon that drains takes no more writes, and still answers questions", async () => {
+    const { app, drain, close } = await openApp("draining.db");
+    drain();
+    const headers = { authorization: `Bearer ${SERVICE_TOKEN}` };
+    const written = await app.inject({ method: "POST", url: "/v1/turns", headers, payload: turnOf("late") });
+    expect(written.statusCode).toBe(503);
+    expect(written.json()).toMatchObject({ code: "unavailable" });
+    expect((await app.inject({ url: "/v1/status", headers })).json()).toMatchObject({ totals: { accruedUsd: "0.00" } });
+    expect((await app.inject({ url: "/ready" })).json()).toEqual({ ready: false, draining: true });
+    await close();
+  });
+
+  it("a crash between what a request did and its stored answer does not do it twice", async () => {
+    const { app, ledger, close } = await openApp("crash.db");
+    const headers = { authorization: `Bearer ${SERVICE_TOKEN}`, "idempotency-key": "once" };
+    const payload = { payer: payerOf(0), maxSpendUsd: "1" };
+    const request = { method: "POST", url: "/v1/sessions", headers, payload } as const;
+    const { saveAnswer } = ledger;
+    ledger.saveAnswer = async () => {
+      throw new Error("the process ends here");
+    };
+    expect((await app.inject(request)).statusCode).toBe(500);
+    ledger.saveAnswer = saveAnswer;
+    const again = await app.inject(request);
+    expect(again.statusCode).toBe(200);
+    expect(await ledger.sessionsOfPayer(payerOf(0), 10, 0)).toHaveLength(1);
+    expect((await app.inject(request)).body).toBe(again.body);
+    await close();
   });
 
   it("holds while USDC is paused, says so, and goes on by itself", async () => {
@@ -600,6 +634,28 @@ describe("the daemon", () => {
     for (const secret of secrets) expect(log).not.toContain(secret);
     expect(log).not.toContain("sk_live_");
   });
+
+  // The server without a loop and without a port.
+  async function openApp(name: string) {
+    const router = (await chain.router.getAddress()) as Address;
+    const { chainId, url } = chain;
+    const ledgerFile = join(folder, name);
+    const opened = await openEngine({ chainId, rpcUrls: [url], router, ledger: ledgerFile, keys: [], holder: name });
+    const { engine, ledger } = opened;
+    const { app, drain } = createDaemon({
+      services: { engine, ledger, clock: systemClock, helpUrl: null, sessionTtlMs: 60_000 },
+      serviceToken: SERVICE_TOKEN,
+      rateLimitPerSecond: 50,
+      log: pino({ level: "silent" }),
+      readiness: async () => Promise.reject(new Error("nobody asks")),
+      metrics: createMetrics(systemClock),
+    });
+    const close = async () => {
+      await app.close();
+      await opened.close();
+    };
+    return { app, drain, ledger, close };
+  }
 
   function raw(text: string): Promise<string> {
     const { hostname, port } = new URL(daemon.url);

@@ -33,12 +33,24 @@ export async function insertCharges(tx: Tx, charges: readonly NewCharge[]): Prom
     params.push(charge.accruedAtMs, 0, state, charge.dueAtMs, null, charge.waiting ? 1 : 0, 0);
     if (state === "accrued") tx.change(payer, { pending: amount });
   }
-  await tx.run(
-    `INSERT INTO charges (id, turn_id, session_id, call_id, tool_id, calls, payer, charged_to, amount, request_hash,
-       response_hash, schema_hash, accrued_at, attempts, state, due_at, root, waiting, cleared)
-     VALUES ${tuples(charges.length, params.length / charges.length)}`,
-    params,
-  );
+  await tx.run(statementFor(charges.length), params);
+}
+
+const COLUMNS = [
+  ...["id", "turn_id", "session_id", "call_id", "tool_id", "calls", "payer", "charged_to", "amount"],
+  ...["request_hash", "response_hash", "schema_hash"],
+  ...["accrued_at", "attempts", "state", "due_at", "root", "waiting", "cleared"],
+];
+
+// One text per number of charges, of which a turn has few: made once, it is also found at once among the prepared ones.
+const statements = new Map<number, string>();
+
+function statementFor(count: number): string {
+  const known = statements.get(count);
+  if (known !== undefined) return known;
+  const text = `INSERT INTO charges (${COLUMNS.join(", ")}) VALUES ${tuples(count, COLUMNS.length)}`;
+  statements.set(count, text);
+  return text;
 }
 
 function known(hash: Hex): Hex | null {

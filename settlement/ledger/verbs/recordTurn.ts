@@ -1,4 +1,4 @@
-import { createHash } from "node:crypto";
+import { hash } from "node:crypto";
 import type { Hex } from "viem";
 import { chargeIdOf, NO_HASH } from "../../domain/charge.ts";
 import type { Turn } from "../../domain/turn.ts";
@@ -59,5 +59,5 @@ function digestOf(turn: Turn): Hex {
     turn.requestHash,
     turn.responseHash,
   ];
-  return `0x${createHash("sha256").update(JSON.stringify(contents)).digest("hex")}`;
+  return `0x${hash("sha256", JSON.stringify(contents))}`;
 }
