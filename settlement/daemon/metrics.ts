@@ -63,6 +63,7 @@ export function createMetrics(clock: Clock): Metrics {
     "kind",
     "state",
   ]);
+  const failures = gauge("failed_attempts", "How often payers could not pay, by reason", ["reason"]);
   const debt = gauge("debt_micro_usdc", "What payers owe to the platform, in micro-USDC");
   const drift = gauge("drift", "1 while settlement is halted because ledger and chain differ or a person has to look");
   const balance = gauge("operator_wei", "Ether of an operator, in wei", ["operator"]);
@@ -87,6 +88,7 @@ export function createMetrics(clock: Clock): Metrics {
       submissions.set({ kind, state }, count);
       submissionAge.set({ kind, state }, secondsSince(oldestCreatedAtMs));
     }
+    for (const { reason, count } of gauges.failures) failures.set({ reason }, count);
     debt.set(shown(gauges.debt));
     drift.set(halted === null ? 0 : 1);
   }

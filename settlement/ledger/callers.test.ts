@@ -116,13 +116,18 @@ describe.each(backends)("callers and statements on $name", ({ create }) => {
     await ledger.hold({ callId: "c", sessionId: "s", toolId: toolOf(1), method: "m", amount: usdc(7) }, 3);
     await ledger.recordTurn(turnOf("t"), 10);
     expect(await ledger.gauges()).toEqual({
+      failures: [],
       accrued: { count: 2, amount: 120_000n, oldestDueAtMs: 10 },
       openSessions: 1,
       holds: { count: 1, amount: 7n, oldestHeldAtMs: 3 },
       submissions: [],
       debt: 0n,
     });
-    await settled(ledger, await leaseOf(ledger), [ALICE], outcomeOf({ charged: usdc(120_000) }), 20);
+    const lease = await leaseOf(ledger);
+    const failed = [{ chargedTo: ALICE, amount: usdc(120_000), reason: "balance" as const }];
+    await settled(ledger, lease, [ALICE], outcomeOf({ failed }), 20);
+    expect(await ledger.gauges()).toMatchObject({ failures: [{ reason: "balance", count: 2 }], accrued: { count: 2 } });
+    await settled(ledger, lease, [ALICE], outcomeOf({ charged: usdc(120_000) }), 10_000);
     expect(await ledger.gauges()).toMatchObject({ accrued: { count: 0, oldestDueAtMs: null }, submissions: [] });
     expect(await ledger.sessionsOfPayer(ALICE, 10, 0)).toMatchObject([{ id: "s" }]);
     expect(await ledger.call("c")).toMatchObject({ callId: "c", state: { kind: "held" } });

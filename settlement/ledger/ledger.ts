@@ -222,8 +222,9 @@ export type Inspection = {
 // ── Pages for payers and developers.
 export type ToolEarnings = { toolId: ToolId; batches: number; amount: MicroUsdc; developerShare: MicroUsdc };
 
-// What has not come to its end yet.
+// What has not come to its end yet, and how often payers could not pay.
 export type Gauges = {
+  failures: { reason: ChargeFailure; count: number }[];
   accrued: { count: number; amount: MicroUsdc; oldestDueAtMs: number | null };
   openSessions: number;
   holds: { count: number; amount: MicroUsdc; oldestHeldAtMs: number | null };

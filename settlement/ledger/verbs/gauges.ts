@@ -1,3 +1,4 @@
+import type { ChargeFailure } from "../../domain/batch.ts";
 import { microUsdc } from "../../domain/money.ts";
 import { amount, count, text } from "../decode.ts";
 import type { Gauges } from "../ledger.ts";
@@ -19,7 +20,9 @@ export async function gauges(sql: Reader): Promise<Gauges> {
      WHERE state NOT IN ('final', 'released') GROUP BY kind, state ORDER BY kind, state`,
   );
   const [debt] = await sql.all("SELECT CAST(COALESCE(SUM(debt), 0) AS BIGINT) AS amount FROM payers");
+  const failures = await sql.all("SELECT reason, COUNT(*) AS failures FROM failures GROUP BY reason ORDER BY reason");
   return {
+    failures: failures.map((row) => ({ reason: text(row, "reason") as ChargeFailure, count: count(row, "failures") })),
     accrued: {
       count: due === undefined ? 0 : count(due, "charges"),
       amount: due === undefined ? microUsdc(0n) : amount(due),
