@@ -125,8 +125,9 @@ const GAS_CHECK_MS = 60_000;
 // Gas that runs out stops settlement hours later and without another sign.
 function watchGas(readiness: ReturnType<typeof createReadiness>, alerts: Alerts): NodeJS.Timeout {
   const look = async () => {
-    const { operators } = (await readiness()).components;
-    if (!operators.ok) alerts.raise("operator_gas", operators.reason);
+    const { operators, chain } = (await readiness()).components;
+    // A chain that does not answer says nothing about gas, and is reported by itself.
+    if (chain.ok && !operators.ok) alerts.raise("operator_gas", operators.reason);
   };
   return setInterval(() => void look().catch(() => undefined), GAS_CHECK_MS).unref();
 }
