@@ -26,6 +26,11 @@ const benchmarks: readonly Benchmark[] = [
     description: "how fast 100,000 accrued calls are settled on a local chain, beside 10,000",
     run: async () => (await import("./drain.ts")).drain(),
   },
+  {
+    name: "http",
+    description: "durable accruals per second over HTTP, beside an empty route of the same server",
+    run: async () => (await import("./http/measureHttp.ts")).measureHttp(),
+  },
 ];
 
 // What the command line asks for, or the sentence that says why it cannot be followed.

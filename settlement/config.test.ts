@@ -1,5 +1,17 @@
-import { expect, it } from "vitest";
-import { readConfig } from "./config.ts";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, expect, it } from "vitest";
+import { readConfig, secretsOf } from "./config.ts";
+
+const folder = mkdtempSync(join(tmpdir(), "config-"));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+function fileOf(name: string, contents: unknown): string {
+  const path = join(folder, name);
+  writeFileSync(path, typeof contents === "string" ? contents : JSON.stringify(contents));
+  return path;
+}
 
 const complete = {
   SETTLEMENT_CHAIN_ID: "31337",
@@ -10,7 +22,7 @@ const complete = {
 };
 
 it("reads a complete environment", () => {
-  expect(readConfig(complete)).toEqual({
+  expect(readConfig(complete)).toMatchObject({
     chainId: 31337,
     rpcUrls: ["http://127.0.0.1:8545", "https://rpc.example/key"],
     router: complete.SETTLEMENT_ROUTER,
@@ -43,4 +55,62 @@ it("asks for the password when there are keystores", () => {
   expect(() => readConfig({ ...complete, SETTLEMENT_KEYSTORES: "operator.json" })).toThrow(
     /SETTLEMENT_KEYSTORE_PASSWORD is missing/,
   );
+});
+
+it("reads a file, and takes from the environment what is in both", () => {
+  const { SETTLEMENT_RPC_URLS: _, ...rest } = complete;
+  const path = fileOf("settlement.json", {
+    chainId: 1,
+    rpcUrls: ["https://one.example", "https://two.example"],
+    listen: "0.0.0.0:9000",
+    tickMs: 250,
+  });
+  expect(readConfig({ ...rest, SETTLEMENT_CONFIG: path })).toMatchObject({
+    chainId: 31337,
+    rpcUrls: ["https://one.example", "https://two.example"],
+    listen: { host: "0.0.0.0", port: 9000 },
+    tickMs: 250,
+  });
+});
+
+it.each([
+  ["a name that it does not know", { rpcUrl: "https://one.example" }, 'has "rpcUrl", which is no setting'],
+  ["a value of another kind", { chainId: { id: 1 } }, 'a "chainId" that is no text'],
+  ["no object", [], "has to hold one object"],
+  ["no JSON", "{", "cannot be read as JSON"],
+])("refuses a file with %s", (name, contents, message) => {
+  const path = fileOf(`${name}.json`, contents);
+  expect(() => readConfig({ ...complete, SETTLEMENT_CONFIG: path })).toThrow(message);
+});
+
+it.each([
+  ["SETTLEMENT_LISTEN", "8787", "has to be host:port"],
+  ["SETTLEMENT_LISTEN", "127.0.0.1:70000", "has a port above 65535"],
+  ["SETTLEMENT_SERVICE_TOKEN", "short", "has to have 32 characters or more"],
+  ["SETTLEMENT_TICK_MS", "soon", "has to be a whole number from 50 to 60000"],
+  ["SETTLEMENT_LOG_LEVEL", "loud", "has to be one of"],
+  ["SETTLEMENT_MIN_OPERATOR_ETH", "-1", "has to be a number of ether"],
+  ["SETTLEMENT_ALERT_WEBHOOK_URL", "https://alerts.example", "SETTLEMENT_ALERT_WEBHOOK_SECRET is missing"],
+])("refuses %s=%s and says why", (name, value, message) => {
+  expect(() => readConfig({ ...complete, [name]: value })).toThrow(message);
+});
+
+it("lists every secret that it holds, so that logs can be filtered", () => {
+  const secrets = {
+    SETTLEMENT_SERVICE_TOKEN: "t".repeat(32),
+    SETTLEMENT_ALERT_WEBHOOK_URL: "https://alerts.example/hook",
+    SETTLEMENT_ALERT_WEBHOOK_SECRET: "s".repeat(32),
+    SETTLEMENT_KEYSTORES: "operator.json",
+    SETTLEMENT_KEYSTORE_PASSWORD: "the keystore's password",
+  };
+  const listed = secretsOf(readConfig({ ...complete, ...secrets, SETTLEMENT_LEDGER: "postgres://u:hidden@db/x" }));
+  const { SETTLEMENT_KEYSTORES: _, ...values } = secrets;
+  for (const value of [
+    ...Object.values(values),
+    complete.SETTLEMENT_OPERATOR_KEYS,
+    "https://rpc.example/key",
+    "hidden",
+  ]) {
+    expect(listed).toContain(value);
+  }
 });

@@ -1,4 +1,6 @@
-import { isAddress, isHex } from "viem";
+import { existsSync, readFileSync } from "node:fs";
+import { hostname } from "node:os";
+import { isAddress, isHex, parseEther } from "viem";
 import { z } from "zod";
 import { SettlementError } from "./domain/errors.ts";
 
@@ -10,6 +12,8 @@ export type KeyConfig =
   // For development: the key itself.
   | { kind: "plain"; privateKey: `0x${string}` };
 
+export type LogLevel = (typeof LOG_LEVELS)[number];
+
 export type Config = {
   chainId: number;
   rpcUrls: readonly string[];
@@ -17,18 +21,50 @@ export type Config = {
   // A file, or a postgres:// URL.
   ledger: string;
   keys: readonly KeyConfig[];
+  // Where the router's logs begin: an audit reads from here.
+  fromBlock: bigint;
+  // The name of this process, under which it holds leases.
+  holder: string;
+  listen: { host: string; port: number };
+  // Null if it is not set; the daemon does not start without it.
+  serviceToken: string | null;
+  // Where a payer reads how to set a spending cap.
+  helpUrl: string | null;
+  logLevel: LogLevel;
+  tickMs: number;
+  sessionTtlMs: number;
+  // How many requests an API key may make per second.
+  rateLimitPerSecond: number;
+  // Below this an operator is about to run out of gas.
+  minOperatorWei: bigint;
+  alertWebhook: { url: string; secret: string } | null;
 };
 
 const DEVELOPMENT_CHAIN_ID = 31337;
+const LOG_LEVELS = ["fatal", "error", "warn", "info", "debug", "trace", "silent"] as const;
+const DEFAULT_FILE = "settlement.json";
+const PREFIX = "SETTLEMENT_";
+// 32 characters of chance are more than anybody can guess.
+const MIN_SECRET_LENGTH = 32;
 
 const commaList = z
   .string()
   .transform((text) => text.split(",").map((part) => part.trim()))
   .pipe(z.array(z.string().min(1, "has an empty entry")).min(1));
 
+const whole = (min: number, max: number) => {
+  const message = `has to be a whole number from ${min} to ${max}`;
+  return z.coerce.number(message).int(message).min(min, message).max(max, message);
+};
+
+const webUrl = (message: string) => z.url({ protocol: /^https?$/, error: message });
+const secret = z
+  .string()
+  .min(MIN_SECRET_LENGTH, `has to have ${MIN_SECRET_LENGTH} characters or more; openssl rand -hex 32 makes one`);
+
 const schema = z.object({
   SETTLEMENT_CHAIN_ID: z.coerce.number("has to be a number, like 8453 for Base").int().positive(),
-  SETTLEMENT_RPC_URLS: commaList.pipe(z.array(z.url({ protocol: /^https?$/, error: "has to be http or https URLs" }))),
+  SETTLEMENT_RPC_URLS: commaList.pipe(z.array(webUrl("has to be http or https URLs"))),
   SETTLEMENT_ROUTER: z.string().refine((text) => isAddress(text), "has to be the address of ContextRouter"),
   SETTLEMENT_LEDGER: z.string().min(1, "has to be a file or a postgres:// URL"),
   SETTLEMENT_KEYSTORES: commaList.optional(),
@@ -36,22 +72,125 @@ const schema = z.object({
   SETTLEMENT_OPERATOR_KEYS: commaList
     .pipe(z.array(z.string().refine((text) => isHex(text) && text.length === 66, "has to be private keys of 32 bytes")))
     .optional(),
+  SETTLEMENT_FROM_BLOCK: z.string().regex(/^\d+$/, "has to be a block number").default("0"),
+  SETTLEMENT_HOLDER: z.string().min(1).max(200).optional(),
+  SETTLEMENT_LISTEN: z
+    .string()
+    .regex(/^(\[[0-9a-fA-F:]+\]|[^:\s]+):\d{1,5}$/, "has to be host:port, like 127.0.0.1:8787")
+    .default("127.0.0.1:8787"),
+  SETTLEMENT_SERVICE_TOKEN: secret.optional(),
+  SETTLEMENT_HELP_URL: webUrl("has to be an http or https URL").optional(),
+  SETTLEMENT_LOG_LEVEL: z.enum(LOG_LEVELS, `has to be one of ${LOG_LEVELS.join(", ")}`).default("info"),
+  SETTLEMENT_TICK_MS: whole(50, 60_000).default(1_000),
+  SETTLEMENT_SESSION_TTL_SECONDS: whole(1, 604_800).default(3_600),
+  SETTLEMENT_RATE_LIMIT_PER_SECOND: whole(1, 100_000).default(50),
+  SETTLEMENT_MIN_OPERATOR_ETH: z
+    .string()
+    .regex(/^\d{1,9}(\.\d{1,18})?$/, "has to be a number of ether, like 0.002")
+    .default("0.002"),
+  SETTLEMENT_ALERT_WEBHOOK_URL: webUrl("has to be an http or https URL").optional(),
+  SETTLEMENT_ALERT_WEBHOOK_SECRET: secret.optional(),
 });
 
+// Reads the configuration from the environment and from the file that SETTLEMENT_CONFIG names, or settlement.json if that
+// exists. What is in both is taken from the environment.
 export function readConfig(environment: Environment): Config {
-  const parsed = schema.safeParse(environment);
-  if (!parsed.success) throw new SettlementError("invalid_config", parsed.error.issues.map(describeIssue).join("; "));
+  const given: Environment = { ...fileValues(environment), ...definedOf(environment) };
+  const parsed = schema.safeParse(given);
+  if (!parsed.success) {
+    const problems = parsed.error.issues.map((issue) => describeIssue(issue, given));
+    throw new SettlementError("invalid_config", problems.join("; "));
+  }
   const values = parsed.data;
+  const listen = listenOf(values.SETTLEMENT_LISTEN);
   return {
     chainId: values.SETTLEMENT_CHAIN_ID,
     rpcUrls: values.SETTLEMENT_RPC_URLS,
     router: values.SETTLEMENT_ROUTER as `0x${string}`,
     ledger: values.SETTLEMENT_LEDGER,
     keys: [...keystoresOf(values), ...plainKeysOf(values)],
+    fromBlock: BigInt(values.SETTLEMENT_FROM_BLOCK),
+    // No two processes of a machine listen on one port, and one that comes back continues its own lease.
+    holder: values.SETTLEMENT_HOLDER ?? `${hostname()}:${listen.port === 0 ? `process-${process.pid}` : listen.port}`,
+    listen,
+    serviceToken: values.SETTLEMENT_SERVICE_TOKEN ?? null,
+    helpUrl: values.SETTLEMENT_HELP_URL ?? null,
+    logLevel: values.SETTLEMENT_LOG_LEVEL,
+    tickMs: values.SETTLEMENT_TICK_MS,
+    sessionTtlMs: values.SETTLEMENT_SESSION_TTL_SECONDS * 1_000,
+    rateLimitPerSecond: values.SETTLEMENT_RATE_LIMIT_PER_SECOND,
+    minOperatorWei: parseEther(values.SETTLEMENT_MIN_OPERATOR_ETH),
+    alertWebhook: webhookOf(values),
   };
 }
 
+// Everything in a configuration that must never be shown, for the filter in front of the logs.
+export function secretsOf(config: Config): string[] {
+  const secrets = [config.serviceToken, config.alertWebhook?.secret, config.alertWebhook?.url, ...config.rpcUrls];
+  for (const key of config.keys) secrets.push(key.kind === "plain" ? key.privateKey : key.password);
+  if (URL.parse(config.ledger)?.password) secrets.push(config.ledger, URL.parse(config.ledger)?.password);
+  // A development endpoint without a path holds no key, and its address helps whoever reads the log.
+  return secrets.filter(
+    (value): value is string => !!value && !/^http:\/\/(127\.0\.0\.1|localhost)(:\d+)?\/?$/.test(value),
+  );
+}
+
 type Values = z.infer<typeof schema>;
+
+// A variable that is set to nothing is as good as not set.
+function definedOf(environment: Environment): Environment {
+  return Object.fromEntries(Object.entries(environment).filter(([, value]) => value !== undefined && value !== ""));
+}
+
+// The file has the same names without the prefix and in camel case: `rpcUrls` is SETTLEMENT_RPC_URLS.
+function fileValues(environment: Environment): Record<string, string> {
+  const named = environment.SETTLEMENT_CONFIG;
+  const path = named ?? DEFAULT_FILE;
+  if (named === undefined && !existsSync(path)) return {};
+  let contents: unknown;
+  try {
+    contents = JSON.parse(readFileSync(path, "utf8"));
+  } catch (cause) {
+    throw new SettlementError("invalid_config", `SETTLEMENT_CONFIG: ${path} cannot be read as JSON`, { cause });
+  }
+  if (typeof contents !== "object" || contents === null || Array.isArray(contents)) {
+    throw new SettlementError("invalid_config", `SETTLEMENT_CONFIG: ${path} has to hold one object`);
+  }
+  return Object.fromEntries(
+    Object.entries(contents).map(([key, value]) => [nameOf(path, key), textOf(path, key, value)]),
+  );
+}
+
+function nameOf(path: string, key: string): string {
+  const name = PREFIX + key.replace(/[A-Z]/g, (letter) => `_${letter}`).toUpperCase();
+  if (!(name in schema.shape)) throw new SettlementError("invalid_config", `${path} has "${key}", which is no setting`);
+  return name;
+}
+
+function textOf(path: string, key: string, value: unknown): string {
+  const parts = Array.isArray(value) ? value : [value];
+  if (parts.every((part) => typeof part === "string" || typeof part === "number")) return parts.join(",");
+  throw new SettlementError("invalid_config", `${path} has a "${key}" that is no text, number or list of texts`);
+}
+
+function listenOf(text: string): Config["listen"] {
+  const separator = text.lastIndexOf(":");
+  const port = Number(text.slice(separator + 1));
+  if (port > 65_535) throw new SettlementError("invalid_config", "SETTLEMENT_LISTEN has a port above 65535");
+  return { host: text.slice(0, separator).replace(/^\[|\]$/g, ""), port };
+}
+
+function webhookOf(values: Values): Config["alertWebhook"] {
+  const { SETTLEMENT_ALERT_WEBHOOK_URL: url, SETTLEMENT_ALERT_WEBHOOK_SECRET: key } = values;
+  if (url === undefined) return null;
+  if (key === undefined) {
+    throw new SettlementError(
+      "invalid_config",
+      "SETTLEMENT_ALERT_WEBHOOK_SECRET is missing; alerts are signed with it",
+    );
+  }
+  return { url, secret: key };
+}
 
 function keystoresOf({
   SETTLEMENT_KEYSTORES: paths = [],
@@ -76,8 +215,7 @@ function plainKeysOf({ SETTLEMENT_OPERATOR_KEYS: keys = [], SETTLEMENT_CHAIN_ID:
 }
 
 // Names the variable and never shows its value, which may be a secret.
-function describeIssue(issue: z.core.$ZodIssue): string {
+function describeIssue(issue: z.core.$ZodIssue, given: Environment): string {
   const name = String(issue.path[0]);
-  const missing = issue.code === "invalid_type" && issue.input === undefined;
-  return `${name} ${missing ? "is missing" : issue.message}`;
+  return `${name} ${given[name] === undefined ? "is missing" : issue.message}`;
 }

@@ -29,6 +29,7 @@ export function createEngine(context: EngineContext, readSpendable: (payer: Addr
   let maxRows = policy.bounds.maxRows;
   let lastPayoutAtMs = Number.NEGATIVE_INFINITY;
   let lastFinalized: { number: bigint; hash: Hex } | null = null;
+  const leases = new Map<Address, Lease>();
 
   const check = (payer: Address | null, amount: MicroUsdc) => preflight(ledger, readSpendable, payer, amount);
 
@@ -54,7 +55,9 @@ export function createEngine(context: EngineContext, readSpendable: (payer: Addr
       await checkFinality();
       for (const signer of context.signers) {
         const lease = await ledger.acquireLease(signer.address, context.holder, policy.leaseMs, clock.nowMs());
-        if (lease !== null) await settleWith(signer, lease);
+        if (lease === null) continue;
+        leases.set(signer.address, lease);
+        await settleWith(signer, lease);
       }
     } catch (error) {
       // What was saved is safe, and the next round begins from it.
@@ -111,6 +114,14 @@ export function createEngine(context: EngineContext, readSpendable: (payer: Addr
     return true;
   }
 
+  // Lets another process go on at once instead of when the leases run out. Not while a round is running.
+  async function releaseLeases(): Promise<void> {
+    for (const [operator, lease] of leases) {
+      await ledger.releaseLease(lease);
+      leases.delete(operator);
+    }
+  }
+
   // A chain that undoes what it called final breaks the promise that everything else rests on.
   async function checkFinality(): Promise<void> {
     if (lastFinalized !== null) {
@@ -133,6 +144,8 @@ export function createEngine(context: EngineContext, readSpendable: (payer: Addr
     closeSession: (id: string) => ledger.closeSession(id, clock.nowMs()),
     audit: (fromBlock?: bigint) => audit(ledger, chain, fromBlock),
     prove: (chargeId: Hex) => prove(ledger, chain, chargeId),
+    operators: context.signers.map(({ address }) => address) as readonly Address[],
     tick,
+    releaseLeases,
   };
 }

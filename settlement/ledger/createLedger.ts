@@ -9,11 +9,14 @@ import {
   validAmount,
   validCapture,
   validCount,
+  validHash,
   validName,
   validTime,
   validToolId,
   validTurn,
 } from "./validate.ts";
+import { claimKey, saveAnswer } from "./verbs/answers.ts";
+import { apiKeyByHash, apiKeys, createApiKey, revokeApiKey } from "./verbs/apiKeys.ts";
 import { assignNonce } from "./verbs/assignNonce.ts";
 import { audit } from "./verbs/audit.ts";
 import { capture } from "./verbs/capture.ts";
@@ -32,6 +35,7 @@ import { recordLoss } from "./verbs/recordLoss.ts";
 import { recordTurns } from "./verbs/recordTurns.ts";
 import { release } from "./verbs/release.ts";
 import { saveBroadcast } from "./verbs/saveBroadcast.ts";
+import { createStatements } from "./verbs/statements.ts";
 import { openSubmissions } from "./verbs/submissions.ts";
 import { sweepSessions } from "./verbs/sweepSessions.ts";
 import { unplanBatch } from "./verbs/unplanBatch.ts";
@@ -123,6 +127,40 @@ export async function createLedger(database: Database, options: LedgerOptions = 
       return alone((tx) => sweepSessions(tx, policy, holdTtlMs, nowMs, limit));
     },
 
+    async createApiKey(key, nowMs) {
+      const valid = {
+        id: validName("the key's id", key.id),
+        hash: validHash("the key's hash", key.hash),
+        payer: validAddress("the payer", key.payer),
+        label: validName("the label", key.label),
+      };
+      validTime("now", nowMs);
+      return shared((tx) => createApiKey(tx, valid, nowMs));
+    },
+    async revokeApiKey(id, nowMs) {
+      validTime("now", nowMs);
+      return shared((tx) => revokeApiKey(tx, id, nowMs));
+    },
+    async apiKeyByHash(hash) {
+      return apiKeyByHash(read, validHash("the key's hash", hash));
+    },
+    async apiKeys(payer, limit, offset) {
+      const account = payer === null ? null : validAddress("the payer", payer);
+      return apiKeys(read, account, validCount("the limit", limit), validCount("the offset", offset));
+    },
+    async claimKey({ caller, key, digest }, nowMs) {
+      const valid = {
+        caller: validName("the caller", caller),
+        key: validName("the idempotency key", key),
+        digest: validHash("the request's digest", digest),
+      };
+      validTime("now", nowMs);
+      return shared((tx) => claimKey(tx, valid, nowMs));
+    },
+    async saveAnswer(caller, key, answer) {
+      return shared((tx) => saveAnswer(tx, caller, key, answer));
+    },
+
     async acquireLease(operator, holder, ttlMs, nowMs) {
       const account = validAddress("the operator", operator);
       validName("the holder", holder);
@@ -156,6 +194,7 @@ export async function createLedger(database: Database, options: LedgerOptions = 
     release: (lease, id, nowMs) => leased(lease, (tx, valid) => release(tx, valid, lower(id), nowMs)),
 
     ...createInspection(read),
+    ...createStatements(read),
     audit: () => database.snapshot(audit),
 
     async close() {
@@ -166,7 +205,7 @@ export async function createLedger(database: Database, options: LedgerOptions = 
 }
 
 // What a call says that has changed something.
-const DONE = new Set(["recorded", "opened", "held", "captured", "voided", "closed"]);
+const DONE = new Set(["recorded", "opened", "held", "captured", "voided", "closed", "created"]);
 
 // A call that finds its own first try done has done it, and says so.
 function answerAgain(first: unknown, again: unknown): unknown {

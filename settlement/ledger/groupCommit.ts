@@ -29,6 +29,8 @@ type Call<Tx> = {
   reject: (error: unknown) => void;
 };
 
+const MAX_LOOKS = 16;
+
 // A durable commit costs the same for one call as for a hundred. Calls that arrive while a commit is on its way wait
 // for the next one and share it: they run one after another in its transaction, and each is answered only when that
 // transaction is on disk.
@@ -58,13 +60,21 @@ export function createGroupCommit<Tx>(options: GroupCommitOptions<Tx>): GroupCom
 
   async function run(): Promise<void> {
     while (queue.length > 0) {
-      // Lets everything that is ready to run submit its call first, and requests be read between two groups.
-      await new Promise((resolve) => setImmediate(resolve));
+      await gather();
       const group = queue.slice(0, maxGroup);
       queue = queue.slice(maxGroup);
       await commit(group);
     }
     running = null;
+  }
+
+  // Lets everything that is ready to run submit its call first, and requests be read between two groups: for as long as
+  // each look brings more, within a bound. What waits for one more look is less than what a commit of its own costs.
+  async function gather(): Promise<void> {
+    for (let look = 0, waiting = -1; look < MAX_LOOKS && waiting < queue.length && queue.length < maxGroup; look++) {
+      waiting = queue.length;
+      await new Promise((resolve) => setImmediate(resolve));
+    }
   }
 
   async function commit(group: readonly Call<Tx>[]): Promise<void> {

@@ -1,17 +1,25 @@
 import type { Address, Hex } from "viem";
+import type { ApiKey, NewApiKey } from "../domain/apiKey.ts";
 import type { BatchOutcome, ChargeFailure, Net } from "../domain/batch.ts";
 import type { Charge } from "../domain/charge.ts";
 import type { MicroUsdc } from "../domain/money.ts";
 import type { Exposure } from "../domain/payer.ts";
 import type { Capture, Hold, Session } from "../domain/session.ts";
-import type { Broadcast, Inclusion, Submission } from "../domain/submission.ts";
+import type { Earning, StatementQuery } from "../domain/statement.ts";
+import type { Broadcast, Inclusion, Submission, SubmissionKind } from "../domain/submission.ts";
 import type { ToolId } from "../domain/toolId.ts";
 import type { Turn } from "../domain/turn.ts";
 
 // The durable memory of the service. A promise that resolves means that what it says is on disk. Every verb is one
 // transaction; verbs that run at the same time may share one (group commit). Addresses may be given in any case and come
 // back in lower case.
-export type Ledger = Accruals & Sessions & Operators & Submissions & Inspection & { close(): Promise<void> };
+export type Ledger = Accruals &
+  Sessions &
+  Callers &
+  Operators &
+  Submissions &
+  Inspection &
+  Statements & { close(): Promise<void> };
 
 // ── What is delivered becomes charges.
 export type Accruals = {
@@ -72,6 +80,26 @@ export type Sessions = {
     nowMs: number,
     limit: number,
   ): Promise<{ expired: number; voided: number; flushed: number }>;
+};
+
+// ── Who asks, and what was answered.
+export type Answer = { status: number; body: string };
+
+export type Callers = {
+  // The same id again is `duplicate` for the same payer and label, whatever its hash: a key is shown once.
+  createApiKey(key: NewApiKey, nowMs: number): Promise<{ kind: "created" | "duplicate"; apiKey: ApiKey } | Conflict>;
+  // Null if there is no such key.
+  revokeApiKey(id: string, nowMs: number): Promise<ApiKey | null>;
+  apiKeyByHash(hash: Hex): Promise<ApiKey | null>;
+  // Oldest first.
+  apiKeys(payer: Address | null, limit: number, offset: number): Promise<ApiKey[]>;
+  // Takes a caller's Idempotency-Key for a request, or gives back what the same request was answered before.
+  claimKey(
+    claim: { caller: string; key: string; digest: Hex },
+    nowMs: number,
+  ): Promise<{ kind: "claimed" } | { kind: "answered"; answer: Answer } | Conflict>;
+  // Keeps the answer for ever and returns the one that counts: the first.
+  saveAnswer(caller: string, key: string, answer: Answer): Promise<Answer>;
 };
 
 // ── One writer per operator key.
@@ -186,6 +214,37 @@ export type Inspection = {
   settledByTool(): Promise<{ toolId: ToolId; amount: MicroUsdc }[]>;
   settledByAccount(): Promise<{ account: Address; amount: MicroUsdc }[]>;
   failures(chargeId: Hex): Promise<{ reason: ChargeFailure; atMs: number }[]>;
+  gauges(): Promise<Gauges>;
   // A sentence for every counter of a payer or a session that is not what its charges and holds add up to: none, always.
   audit(): Promise<string[]>;
+};
+
+// ── Pages for payers and developers.
+export type ToolEarnings = { toolId: ToolId; batches: number; amount: MicroUsdc; developerShare: MicroUsdc };
+
+// What has not come to its end yet, and how often payers could not pay.
+export type Gauges = {
+  failures: { reason: ChargeFailure; count: number }[];
+  accrued: { count: number; amount: MicroUsdc; oldestDueAtMs: number | null };
+  openSessions: number;
+  holds: { count: number; amount: MicroUsdc; oldestHeldAtMs: number | null };
+  submissions: {
+    kind: SubmissionKind;
+    state: "planned" | "submitted" | "included" | "reverted";
+    count: number;
+    oldestCreatedAtMs: number;
+  }[];
+  debt: MicroUsdc;
+};
+
+export type Statements = {
+  chargesOfPayer(payer: Address, query: StatementQuery): Promise<Charge[]>;
+  earningsOf(payee: Address, query: StatementQuery): Promise<Earning[]>;
+  // Newest first.
+  sessionsOfPayer(payer: Address, limit: number, offset: number): Promise<Session[]>;
+  // Debts first, then what is pending.
+  payersByExposure(limit: number, offset: number): Promise<Exposure[]>;
+  earningsByTool(limit: number, offset: number): Promise<ToolEarnings[]>;
+  earningsOfTool(toolId: ToolId): Promise<ToolEarnings | null>;
+  call(callId: string): Promise<Hold | null>;
 };

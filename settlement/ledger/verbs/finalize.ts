@@ -37,8 +37,13 @@ async function settleCharges(tx: Tx, root: Hex, outcome: BatchOutcome, retry: Re
   await forgetOutcome(tx, root);
   await countTaken(tx, root, outcome, "taken");
   await tx.run("UPDATE batches SET outcome = $2 WHERE root = $1", [root, outcomeToJson(outcome)]);
-  for (const { payee } of outcome.paid) {
+  for (const { toolId, payee, amount: earned, developerShare } of outcome.paid) {
     await tx.run("INSERT INTO payees (payee) VALUES ($1) ON CONFLICT DO NOTHING", [lower(payee)]);
+    await tx.run(
+      `INSERT INTO earnings (payee, settled_at, root, tool_id, amount, developer_share)
+       VALUES ($1, $2, $3, $4, $5, $6)`,
+      [lower(payee), nowMs, root, lower(toolId), earned, developerShare],
+    );
   }
 
   for (const { chargedTo, toolId } of outcome.refused) {

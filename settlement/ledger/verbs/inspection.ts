@@ -6,6 +6,7 @@ import { address, amount, chargeFrom, chargeIdOfCall, count, hex, holdFrom, incl
 import type { Inspection, SettledBatch, Totals } from "../ledger.ts";
 import { type Param, placeholders, type Reader, type Row } from "../sql.ts";
 import { lower, validCount } from "../validate.ts";
+import { gauges } from "./gauges.ts";
 import { outcomeFromJson } from "./outcomeJson.ts";
 import { findSubmission } from "./submissions.ts";
 
@@ -27,6 +28,7 @@ export function createInspection(sql: Reader): Omit<Inspection, "audit"> {
   }
 
   return {
+    gauges: () => gauges(sql),
     // The index of ids has what was ever batched; the others are looked for among what is due.
     async charge(id) {
       const [indexed] = await charges("c.id = $1 AND c.state <> 'accrued'", [lower(id)]);

@@ -1,0 +1,150 @@
+import { formatEther } from "viem";
+import { inspectChain } from "../../chain/inspectChain.ts";
+import { type Config, readConfig } from "../../config.ts";
+import { formatUsd, microUsdc } from "../../domain/money.ts";
+import { openEngine } from "../../openEngine.ts";
+import type { Command } from "../command.ts";
+
+export type Check = { name: string; ok: boolean; found: string; todo: string | null };
+
+const MAX_CLOCK_DIFFERENCE_MS = 60_000;
+// Less than this lasts for a few absorbed turns only.
+const LOW_INSURANCE = 10_000_000n;
+const UNLIMITED = 2n ** 128n;
+
+export const doctor: Command = {
+  name: "doctor",
+  usage: "",
+  help: [
+    "RPC endpoints and their chain ids, operator limits and gas, the insurance account, the token's implementation,",
+    "pauses, the ledger's counters and this machine's clock. Ends with 1 if something has to be done.",
+  ],
+  async run({ output }) {
+    const config = readConfig(output.environment);
+    const checks: Check[] = [];
+    for (const examine of [endpoints, service]) {
+      for (const check of await examine(config, output.progress)) {
+        checks.push(check);
+        output.say(
+          `${check.ok ? "ok  " : "FIX "} ${check.name}: ${check.found}${check.todo === null ? "" : ` — ${check.todo}`}`,
+        );
+      }
+    }
+    return { exitCode: checks.every(({ ok }) => ok) ? 0 : 1, value: { checks } };
+  },
+};
+
+const good = (name: string, found: string): Check => ({ name, ok: true, found, todo: null });
+const bad = (name: string, found: string, todo: string): Check => ({ name, ok: false, found, todo });
+
+async function endpoints(config: Config): Promise<Check[]> {
+  const answers = await inspectChain(config).chainIds();
+  return answers.map((answer, i) => {
+    const name = `endpoint ${i + 1}`;
+    if (answer.kind === "failure") return bad(name, answer.reason, "look at its address in SETTLEMENT_RPC_URLS");
+    if (answer.chainId === config.chainId) return good(name, `chain ${answer.chainId}`);
+    return bad(
+      name,
+      `chain ${answer.chainId}`,
+      `take it out of SETTLEMENT_RPC_URLS: this service is for ${config.chainId}`,
+    );
+  });
+}
+
+async function service(config: Config, progress: (text: string) => void): Promise<Check[]> {
+  let opened: Awaited<ReturnType<typeof openEngine>>;
+  try {
+    opened = await openEngine({ ...config, holder: `${config.holder} doctor` });
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : "it failed";
+    return [bad("start", reason, "the daemon would not start either; mend this first")];
+  }
+  try {
+    const { chain, ledger, engine } = opened;
+    const inspection = inspectChain(config);
+    const checks: Check[] = [];
+
+    if (engine.operators.length === 0) {
+      checks.push(bad("operators", "no key is configured", "name a keystore in SETTLEMENT_KEYSTORES"));
+    }
+    for (const operator of engine.operators) {
+      progress(`looking at operator ${operator}`);
+      const [{ limit, left }, balance] = await Promise.all([
+        inspection.operatorLimit(operator),
+        chain.balance(operator),
+      ]);
+      checks.push(limitCheck(operator, limit, left));
+      const gas = `operator ${operator} gas`;
+      checks.push(
+        balance >= config.minOperatorWei
+          ? good(gas, `${formatEther(balance)} ether`)
+          : bad(gas, `${formatEther(balance)} ether`, `send it more than ${formatEther(config.minOperatorWei)} ether`),
+      );
+    }
+
+    const [insurance] = await chain.spendable([chain.insurance]);
+    const spendable = insurance?.amount ?? microUsdc(0n);
+    const allowance = insurance?.allowance ?? 0n;
+    const shown = `${formatUsd(insurance?.balance ?? microUsdc(0n))} USDC, allows ${allowance >= UNLIMITED ? "any amount" : formatUsd(microUsdc(allowance))}`;
+    checks.push(
+      spendable >= LOW_INSURANCE
+        ? good(`insurance ${chain.insurance}`, shown)
+        : bad(
+            `insurance ${chain.insurance}`,
+            shown,
+            "give it USDC and let it approve the router, or nothing can be absorbed",
+          ),
+    );
+
+    const availability = await chain.availability();
+    checks.push(
+      availability.kind === "available"
+        ? good("settlement", "USDC and the router are open")
+        : bad("settlement", availability.reason, "charges wait until this is lifted; nothing is lost"),
+    );
+
+    const implementation = await inspection.usdcImplementation();
+    checks.push(
+      implementation === null
+        ? bad("USDC", "it is no known proxy", "make sure that SETTLEMENT_ROUTER is the right one")
+        : good("USDC", `implementation ${implementation}`),
+    );
+
+    const halted = await ledger.halted();
+    checks.push(
+      halted === null
+        ? good("halt", "none")
+        : bad("halt", halted.reason, "find out why, then lift it with `settle -- reconcile --resume`"),
+    );
+    progress("adding up the ledger");
+    const differences = await ledger.audit();
+    checks.push(
+      differences.length === 0
+        ? good("ledger", "its counters are what they should be")
+        : bad(
+            "ledger",
+            `${differences.length} counters are wrong: ${differences[0]}`,
+            "stop the daemon and restore a copy",
+          ),
+    );
+
+    const head = await chain.head();
+    const behindMs = Date.now() - head.timestampMs;
+    const clock = `${Math.round(behindMs / 1_000)} s after block ${head.number}`;
+    checks.push(
+      Math.abs(behindMs) <= MAX_CLOCK_DIFFERENCE_MS
+        ? good("clock", clock)
+        : bad("clock", clock, "set this machine's clock, or look whether the endpoint lags behind"),
+    );
+    return checks;
+  } finally {
+    await opened.close();
+  }
+}
+
+function limitCheck(operator: string, limit: bigint, left: bigint): Check {
+  const name = `operator ${operator} limit`;
+  if (limit === 0n) return bad(name, "it is no operator", "let the admin set its limit with setOperatorLimit");
+  const found = `${formatUsd(microUsdc(left))} of ${formatUsd(microUsdc(limit))} USD left`;
+  return left > 0n ? good(name, found) : bad(name, found, "wait, or let the admin raise its limit");
+}

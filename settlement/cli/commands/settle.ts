@@ -1,0 +1,51 @@
+import { formatUsd, microUsdc, sumOf } from "../../domain/money.ts";
+import type { Command } from "../command.ts";
+import { type Opened, withEngine } from "../withEngine.ts";
+
+const MAX_ACCOUNTS = 500;
+
+export const settle: Command = {
+  name: "settle",
+  usage: "[--dry-run]",
+  help: [
+    "With --dry-run it shows which accounts would be charged how much now, and who could not pay, and changes nothing.",
+    "Without, it does one round, as the daemon does every second; a running daemon's lease is respected.",
+  ],
+  options: { "dry-run": { type: "boolean" } },
+  run: ({ values, output }) =>
+    values["dry-run"] === true
+      ? withEngine(output, { keys: false }, async (opened) => {
+          const found = await preview(opened);
+          for (const { account, charges, amountUsd, payable, reason } of found.accounts) {
+            output.say(`${account}  ${charges} charges  ${amountUsd} USD${payable ? "" : `  not payable: ${reason}`}`);
+          }
+          output.say(`${found.accounts.length} accounts, ${found.payableUsd} USD payable`);
+          if (found.holding !== null) output.say(`settlement holds: ${found.holding}`);
+          return { exitCode: 0, value: found };
+        })
+      : withEngine(output, { keys: true }, async ({ engine, ledger }) => {
+          await engine.tick();
+          await engine.releaseLeases();
+          const { pending } = await ledger.totals();
+          output.say(`done; ${formatUsd(pending)} USD are pending`);
+          return { exitCode: 0, value: { pendingUsd: formatUsd(pending) } };
+        }),
+};
+
+async function preview({ ledger, chain }: Opened) {
+  const due = await ledger.duePayers(Date.now(), MAX_ACCOUNTS);
+  const spendable = await chain.spendable(due.map(({ chargedTo }) => chargedTo));
+  const availability = await chain.availability();
+  const halted = await ledger.halted();
+  const accounts = due.map(({ chargedTo, amount, charges }, i) => {
+    const { amount: most = microUsdc(0n), allowance = 0n, balance = 0n } = spendable[i] ?? {};
+    const reason =
+      most >= amount ? null : allowance < amount ? "allowance" : balance < amount ? "balance" : "cap or block";
+    return { account: chargedTo, charges, amountUsd: formatUsd(amount), payable: reason === null, reason };
+  });
+  return {
+    accounts,
+    payableUsd: formatUsd(sumOf(due.filter((_, i) => accounts[i]?.payable).map(({ amount }) => amount))),
+    holding: halted?.reason ?? (availability.kind === "unavailable" ? availability.reason : null),
+  };
+}

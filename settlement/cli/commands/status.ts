@@ -1,0 +1,24 @@
+import { readConfig } from "../../config.ts";
+import { readStatus } from "../../daemon/readStatus.ts";
+import { openLedger } from "../../ledger/openLedger.ts";
+import type { Command } from "../command.ts";
+
+export const status: Command = {
+  name: "status",
+  usage: "",
+  help: ["Reads the ledger only. Ends with 1 while settlement is halted."],
+  async run({ output }) {
+    const ledger = await openLedger(readConfig(output.environment).ledger);
+    try {
+      const found = await readStatus(ledger);
+      for (const [name, amount] of Object.entries(found.totals)) output.say(`${name.padEnd(14)}${amount}`);
+      output.say(`waiting       ${found.waiting.charges} charges, ${found.waiting.amountUsd} USD`);
+      output.say(`sessions      ${found.sessions.open} open, ${found.sessions.runningCalls} calls running`);
+      for (const { kind, state, count } of found.submissions) output.say(`on its way    ${count} ${kind} ${state}`);
+      output.say(found.halted === null ? "not halted" : `HALTED since ${found.halted.since}: ${found.halted.reason}`);
+      return { exitCode: found.halted === null ? 0 : 1, value: found };
+    } finally {
+      await ledger.close();
+    }
+  },
+};

@@ -1,0 +1,112 @@
+import Fastify, { type FastifyBaseLogger, type FastifyInstance, type FastifyReply, LogController } from "fastify";
+import { createAuthenticate } from "./authenticate.ts";
+import { answerErrors, apiErrorOf, rawAnswerOf } from "./errors.ts";
+import type { Metrics } from "./metrics.ts";
+import { createRateLimit } from "./rateLimit.ts";
+import type { Readiness } from "./readiness.ts";
+import { registerRoutes } from "./registerRoutes.ts";
+import type { Route, Services } from "./route.ts";
+import { registerDocs } from "./routes/docs.ts";
+import { registerHealth } from "./routes/health.ts";
+import { routes as allRoutes } from "./routes/index.ts";
+import { registerMetrics } from "./routes/metrics.ts";
+
+export type DaemonOptions = {
+  services: Services;
+  serviceToken: string;
+  rateLimitPerSecond: number;
+  log: FastifyBaseLogger;
+  readiness: Readiness;
+  metrics: Metrics;
+  routes?: readonly Route[];
+};
+
+export type Daemon = {
+  // Not listening yet. Whatever else is served, such as a console, is registered on it before it is.
+  app: FastifyInstance;
+  // From now on nothing is written any more; what is running is finished by `app.close()`.
+  drain(): void;
+};
+
+// A turn of 100 tools takes 12 KiB.
+const MAX_BODY_BYTES = 64 * 1024;
+const MAX_HEADER_BYTES = 8 * 1024;
+const MAX_HEADERS = 64;
+const MAX_PARAMETER_LENGTH = 256;
+// From the first byte of a request to its last.
+const REQUEST_TIMEOUT_MS = 10_000;
+// Longer than a read of the chain takes with its retries.
+const HANDLER_TIMEOUT_MS = 30_000;
+const CONNECTION_TIMEOUT_MS = 60_000;
+const STRANGERS_PER_SECOND = 10;
+
+// The HTTP API around an opened engine.
+export function createDaemon(options: DaemonOptions): Daemon {
+  const { services, serviceToken, rateLimitPerSecond, log, readiness, metrics, routes = allRoutes } = options;
+  const { ledger, clock } = services;
+  let draining = false;
+
+  const app = Fastify({
+    loggerInstance: log,
+    logController: new LogController({ disableRequestLogging: true }),
+    bodyLimit: MAX_BODY_BYTES,
+    routerOptions: { maxParamLength: MAX_PARAMETER_LENGTH },
+    // Fastify's own answer while it closes has another form; writes are refused by the gate.
+    return503OnClosing: false,
+    requestTimeout: REQUEST_TIMEOUT_MS,
+    handlerTimeout: HANDLER_TIMEOUT_MS,
+    connectionTimeout: CONNECTION_TIMEOUT_MS,
+    http: { maxHeaderSize: MAX_HEADER_BYTES },
+    // Keys like __proto__ are refused and never merged into anything.
+    onProtoPoisoning: "error",
+    onConstructorPoisoning: "error",
+    clientErrorHandler: (error, socket) => {
+      if (socket.writable) socket.end(rawAnswerOf(error.code));
+      else socket.destroy();
+    },
+    // An address that cannot be decoded belongs to no route, and is answered like everything else.
+    frameworkErrors: (error, _request, reply) => {
+      const { status, body } = apiErrorOf(error);
+      (reply as FastifyReply).code(status).send(body);
+    },
+  });
+  app.server.maxHeadersCount = MAX_HEADERS;
+  acceptEmptyBodies(app);
+  answerErrors(app);
+  app.addHook("onResponse", async (request, reply) => {
+    const { method, routeOptions } = request;
+    const path = routeOptions.url ?? "unknown";
+    metrics.observeRequest(method, path, reply.statusCode, reply.elapsedTime);
+    request.log.debug(
+      { method, path, status: reply.statusCode, durationMs: Math.round(reply.elapsedTime) },
+      "answered",
+    );
+  });
+
+  registerRoutes(app, routes, services, {
+    authenticate: createAuthenticate(ledger, serviceToken),
+    limitCaller: createRateLimit({ perSecond: rateLimitPerSecond, clock }),
+    limitStranger: createRateLimit({ perSecond: STRANGERS_PER_SECOND, clock }),
+    isDraining: () => draining,
+  });
+  registerHealth(app, readiness, () => draining);
+  registerMetrics(app, metrics);
+  registerDocs(app, routes);
+
+  return {
+    app,
+    drain() {
+      draining = true;
+    },
+  };
+}
+
+// Some writes need nothing but their address; clients send them with a JSON type and no body.
+function acceptEmptyBodies(app: FastifyInstance): void {
+  const parse = app.getDefaultJsonParser("error", "error");
+  app.removeContentTypeParser(["application/json", "text/plain"]);
+  app.addContentTypeParser("application/json", { parseAs: "string" }, (request, body, done) => {
+    if (body === "") done(null, undefined);
+    else parse(request, body as string, done);
+  });
+}

@@ -1,0 +1,54 @@
+import { z } from "zod";
+import type { Proof } from "../../../engine/prove.ts";
+import { ApiError } from "../../errors.ts";
+import * as field from "../../fields.ts";
+import { route } from "../../route.ts";
+import { chargeView, timeOf } from "../../views.ts";
+
+const params = z.object({ chargeId: field.hash });
+const noCharge = (chargeId: string) => new ApiError("not_found", `There is no charge ${chargeId}.`);
+
+export const chargeRoutes = [
+  route({
+    method: "GET",
+    path: "/v1/charges/:chargeId",
+    access: "platform",
+    summary: "Show a charge, where it is, and each time that its payer could not pay",
+    params,
+    async handle({ params: { chargeId }, services: { ledger } }) {
+      const [charge, failures] = await Promise.all([ledger.charge(chargeId), ledger.failures(chargeId)]);
+      if (charge === null) throw noCharge(chargeId);
+      return {
+        body: {
+          charge: chargeView(charge),
+          failures: failures.map(({ reason, atMs }) => ({ reason, at: timeOf(atMs) })),
+        },
+      };
+    },
+  }),
+  route({
+    method: "GET",
+    path: "/v1/charges/:chargeId/proof",
+    access: "platform",
+    summary: "Prove a charge against the root on chain",
+    params,
+    async handle({ params: { chargeId }, services: { engine } }) {
+      const outcome = await engine.prove(chargeId);
+      if (outcome.kind === "charge_not_found") throw noCharge(chargeId);
+      if (outcome.kind === "not_in_a_batch") throw new ApiError("conflict", "The charge is in no batch yet.");
+      return { body: proofView(outcome.proof) };
+    },
+  }),
+];
+
+export function proofView({ charge, receipt, leaf, root, path, settledAt }: Proof) {
+  const settledAtMs = Number(settledAt) * 1_000;
+  return {
+    charge: chargeView(charge),
+    receipt,
+    leaf,
+    root,
+    path,
+    settledAt: settledAt === 0n ? null : timeOf(settledAtMs),
+  };
+}

@@ -1,0 +1,77 @@
+import { z } from "zod";
+import { ApiError } from "../../errors.ts";
+import * as field from "../../fields.ts";
+import { route } from "../../route.ts";
+import { startSession } from "../../startSession.ts";
+import { sessionView } from "../../views.ts";
+
+const params = z.object({ sessionId: field.name });
+const MAX_TTL_SECONDS = 604_800;
+const TTL_MESSAGE = `has to be a whole number from 1 to ${MAX_TTL_SECONDS}`;
+
+export const platformSessionRoutes = [
+  route({
+    method: "POST",
+    path: "/v1/sessions",
+    access: "platform",
+    summary: "Start a session for a payer",
+    body: z.strictObject({
+      payer: field.address,
+      maxSpendUsd: field.positiveUsd,
+      sessionId: field.name.optional(),
+      ttlSeconds: z
+        .number(TTL_MESSAGE)
+        .int(TTL_MESSAGE)
+        .min(1, TTL_MESSAGE)
+        .max(MAX_TTL_SECONDS, TTL_MESSAGE)
+        .optional(),
+    }),
+    fieldCodes: { maxSpendUsd: "invalid_max_spend" },
+    async handle({ body, newId, services, log }) {
+      const { payer, maxSpendUsd: maxSpend, sessionId: id = newId(), ttlSeconds } = body;
+      const ttlMs = ttlSeconds === undefined ? services.sessionTtlMs : ttlSeconds * 1_000;
+      const session = await startSession(services, { id, payer, maxSpend, ttlMs });
+      log.info({ event: "session_started", session: id, payer }, "session started");
+      return { body: { payer, session } };
+    },
+  }),
+  route({
+    method: "GET",
+    path: "/v1/sessions",
+    access: "platform",
+    summary: "A payer's sessions, newest first",
+    query: z.strictObject({ payer: field.address, limit: field.limit, offset: field.offset }),
+    async handle({ query: { payer, limit, offset }, services: { ledger, clock } }) {
+      const sessions = await ledger.sessionsOfPayer(payer, limit, offset);
+      return { body: { payer, sessions: sessions.map((session) => sessionView(session, clock.nowMs())) } };
+    },
+  }),
+  route({
+    method: "GET",
+    path: "/v1/sessions/:sessionId",
+    access: "platform",
+    summary: "Show a session",
+    params,
+    async handle({ params: { sessionId }, services: { ledger, clock } }) {
+      const session = await ledger.session(sessionId);
+      if (session === null) throw new ApiError("session_not_found", `There is no session ${sessionId}.`);
+      return { body: { payer: session.payer, session: sessionView(session, clock.nowMs()) } };
+    },
+  }),
+  route({
+    method: "POST",
+    path: "/v1/sessions/:sessionId/close",
+    access: "platform",
+    summary: "Close a session; what it spent is handed to settlement at once",
+    params,
+    body: z.strictObject({}).optional(),
+    async handle({ params: { sessionId }, services: { engine, clock }, log }) {
+      const closed = await engine.closeSession(sessionId);
+      if (closed.kind === "session_not_found") {
+        throw new ApiError("session_not_found", `There is no session ${sessionId}.`);
+      }
+      log.info({ event: "session_closed", session: sessionId }, "session closed");
+      return { body: { payer: closed.session.payer, session: sessionView(closed.session, clock.nowMs()) } };
+    },
+  }),
+];
