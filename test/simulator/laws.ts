@@ -148,6 +148,8 @@ export function createLaws(options: {
       const [failure] = await read.all("SELECT charge_id, reason FROM failures");
       if (failure !== undefined)
         broken(`an attempt was used up (${failure.reason}) though every payer could always pay`);
+      const [tried] = await read.all("SELECT id FROM charges WHERE attempts > 0");
+      if (tried !== undefined) broken(`charge ${tried.id} has attempts though every payer could always pay`);
     }
     const [several] = await read.all("SELECT charge_id FROM failures GROUP BY charge_id, attempt HAVING COUNT(*) > 1");
     if (several !== undefined) broken(`an attempt of ${several.charge_id} was counted twice`);

@@ -196,7 +196,9 @@ async function simulateOn(
     disturb(chain, chance, faults, world);
     if (stalledRounds > 0) stalledRounds -= 1;
     else chain.produce(Math.floor(nowMs / 1000));
-    if (faults.strike("a reorganisation", 0.08)) chain.reorganise();
+    if (faults.strike("a reorganisation", 0.05)) chain.reorganise();
+    else if (chain.foreignDepth() !== null && faults.strike("what came from elsewhere is lost", 0.2))
+      chain.reorganise();
     if (chance.happens(0.5)) clients.deliver();
     if (chance.happens(0.12)) clients.visit();
 
