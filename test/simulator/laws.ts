@@ -4,7 +4,7 @@ import { routerAbi } from "../../settlement/chain/abi.ts";
 import { decodeRows } from "../../settlement/chain/encodeRows.ts";
 import type { Batch } from "../../settlement/domain/batch.ts";
 import type { ToolId } from "../../settlement/domain/toolId.ts";
-import type { Ledger } from "../../settlement/ledger/ledger.ts";
+import type { Lease, Ledger } from "../../settlement/ledger/ledger.ts";
 import type { Reader } from "../../settlement/ledger/sql.ts";
 import type { Clients } from "./clients.ts";
 import type { Block, SimulatedChain } from "./simulatedChain.ts";
@@ -184,6 +184,12 @@ export function createLaws(options: {
     check,
     isDone,
     checkEnd,
+    // Whether somebody else has taken this lease over.
+    async isOutdated({ operator, token }: Lease): Promise<boolean> {
+      const [row] = await read.all("SELECT token FROM operators WHERE operator = $1", [operator.toLowerCase()]);
+      return row !== undefined && Number(row.token) !== token;
+    },
+    wroteWithoutLease: (verb: string) => broken(`${verb} changed the ledger with a lease that was lost`),
     planned: ({ root, receipts }: Batch) => receiptsOf.set(root, receipts),
     // Asked by the chain when it is handed bytes.
     async sent(raw: Hex): Promise<void> {
