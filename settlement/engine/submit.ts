@@ -25,8 +25,9 @@ export async function submit(
 ): Promise<SubmitOutcome> {
   const { ledger, chain, policy } = context;
   let { gasLimit } = submission;
-  // One that has its nonce was simulated before a crash; its place in the queue must be filled either way.
-  if (submission.nonce === null) {
+  // One that has its gas was simulated before a crash; its place in the queue must be filled either way. What fills a gap
+  // has a nonce from the start and no gas yet.
+  if (gasLimit === 0n) {
     const simulation = await chain.simulate({ from: signer.address, to: submission.to, calldata: submission.calldata });
     switch (simulation.kind) {
       case "ok":

@@ -4,7 +4,7 @@ import { routerAbi } from "../../settlement/chain/abi.ts";
 import { decodeRows } from "../../settlement/chain/encodeRows.ts";
 import type { Batch } from "../../settlement/domain/batch.ts";
 import type { ToolId } from "../../settlement/domain/toolId.ts";
-import type { Ledger } from "../../settlement/ledger/ledger.ts";
+import type { Lease, Ledger } from "../../settlement/ledger/ledger.ts";
 import type { Reader } from "../../settlement/ledger/sql.ts";
 import type { Clients } from "./clients.ts";
 import type { Block, SimulatedChain } from "./simulatedChain.ts";
@@ -148,6 +148,8 @@ export function createLaws(options: {
       const [failure] = await read.all("SELECT charge_id, reason FROM failures");
       if (failure !== undefined)
         broken(`an attempt was used up (${failure.reason}) though every payer could always pay`);
+      const [tried] = await read.all("SELECT id FROM charges WHERE attempts > 0");
+      if (tried !== undefined) broken(`charge ${tried.id} has attempts though every payer could always pay`);
     }
     const [several] = await read.all("SELECT charge_id FROM failures GROUP BY charge_id, attempt HAVING COUNT(*) > 1");
     if (several !== undefined) broken(`an attempt of ${several.charge_id} was counted twice`);
@@ -182,6 +184,12 @@ export function createLaws(options: {
     check,
     isDone,
     checkEnd,
+    // Whether somebody else has taken this lease over.
+    async isOutdated({ operator, token }: Lease): Promise<boolean> {
+      const [row] = await read.all("SELECT token FROM operators WHERE operator = $1", [operator.toLowerCase()]);
+      return row !== undefined && Number(row.token) !== token;
+    },
+    wroteWithoutLease: (verb: string) => broken(`${verb} changed the ledger with a lease that was lost`),
     planned: ({ root, receipts }: Batch) => receiptsOf.set(root, receipts),
     // Asked by the chain when it is handed bytes.
     async sent(raw: Hex): Promise<void> {

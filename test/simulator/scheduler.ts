@@ -54,7 +54,7 @@ export function createScheduler(chance: Chance, faults: Faults, nowMs: () => num
     const first = chance.pick(ready);
     const together = chance.happens(0.5) ? ready.filter(({ actor }) => actor === first.actor) : [first];
     calls = calls.filter((waiting) => !together.includes(waiting));
-    if (!first.actor.spared && faults.strike("frozen", 0.002))
+    if (!first.actor.spared && faults.strike("frozen", 0.005))
       first.actor.frozenUntilMs = nowMs() + chance.between(2, 60) * 1000;
     await Promise.all(together.map(perform));
     await settled();

@@ -7,7 +7,7 @@ import { SettlementError } from "../../settlement/domain/errors.ts";
 import type { EngineContext } from "../../settlement/engine/context.ts";
 import { createEngine } from "../../settlement/engine/createEngine.ts";
 import { createLedger } from "../../settlement/ledger/createLedger.ts";
-import type { Ledger } from "../../settlement/ledger/ledger.ts";
+import type { Lease, Ledger } from "../../settlement/ledger/ledger.ts";
 import { openSqlite } from "../../settlement/ledger/sqlite.ts";
 import { createChance } from "./chance.ts";
 import { createClients } from "./clients.ts";
@@ -41,6 +41,17 @@ const MAX_STEPS_PER_ROUND = 3_000;
 
 // Memory, where there is a folder for it: the ledger's promises to the disk are tested elsewhere.
 const FOLDER = existsSync("/dev/shm") ? "/dev/shm" : tmpdir();
+
+const LEASED = [
+  "planSubmission",
+  "assignNonce",
+  "saveBroadcast",
+  "unplanBatch",
+  "recordInclusion",
+  "recordLoss",
+  "finalize",
+  "release",
+] as const;
 
 type Daemon = {
   name: string;
@@ -90,7 +101,7 @@ async function simulateOn(
 
   const contextFor = (actor: Actor, holder: string, offsetMs: () => number): EngineContext => ({
     ledger: through(actor, "ledger", {
-      ...ledger,
+      ...fenced(ledger),
       planBatch: (lease, request, atMs) => ledger.planBatch(lease, { ...request, net: noted(request.net) }, atMs),
     }),
     chain: through(actor, "chain", {
@@ -120,6 +131,20 @@ async function simulateOn(
       return [verb, (...args: unknown[]) => scheduler.call(actor, `${name}.${verb}`, async () => value(...args))];
     });
     return Object.fromEntries(entries) as T;
+  }
+
+  // Whoever lost its lease must not get through with anything.
+  function fenced(verbs: Ledger): Ledger {
+    const entries = LEASED.map((verb) => [
+      verb,
+      async (lease: Lease, ...args: unknown[]) => {
+        const outdated = await laws.isOutdated(lease);
+        const answer = await (verbs[verb] as (...all: unknown[]) => Promise<unknown>)(lease, ...args);
+        if (outdated) laws.wroteWithoutLease(verb);
+        return answer;
+      },
+    ]);
+    return { ...verbs, ...Object.fromEntries(entries) };
   }
 
   const noted: (net: Parameters<Ledger["planBatch"]>[1]["net"]) => typeof net = (net) => (charges) => {
@@ -196,7 +221,9 @@ async function simulateOn(
     disturb(chain, chance, faults, world);
     if (stalledRounds > 0) stalledRounds -= 1;
     else chain.produce(Math.floor(nowMs / 1000));
-    if (faults.strike("a reorganisation", 0.08)) chain.reorganise();
+    if (faults.strike("a reorganisation", 0.05)) chain.reorganise();
+    else if (chain.foreignDepth() !== null && faults.strike("what came from elsewhere is lost", 0.2))
+      chain.reorganise();
     if (chance.happens(0.5)) clients.deliver();
     if (chance.happens(0.12)) clients.visit();
 

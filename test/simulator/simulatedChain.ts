@@ -252,7 +252,7 @@ export function createSimulatedChain(
   // Other blocks take the place of the newest ones. Their transactions come back to the pool, or do not.
   function reorganise(): void {
     const { head, finalized } = fresh();
-    const depth = Math.min(chance.between(1, MAX_REORG_BLOCKS), head.number - finalized - 1);
+    const depth = Math.min(foreignDepth() ?? chance.between(1, MAX_REORG_BLOCKS), head.number - finalized - 1);
     if (depth < 1) return;
     reorgs += 1;
     const orphans: Block[] = [];
@@ -271,6 +271,15 @@ export function createSimulatedChain(
     // Nobody sees half of a reorganisation.
     for (const { timestamp } of orphans) extend(timestamp);
     shown.push(current);
+  }
+
+  // How deep the newest transaction lies that came from elsewhere and would not come back; null if it is out of reach.
+  function foreignDepth(): number | null {
+    let block: Block | null = fresh().head;
+    for (let depth = 1; depth <= MAX_REORG_BLOCKS && block !== null; depth++, block = block.parent) {
+      if (block.transactions.some(({ transaction }) => transaction.fleeting)) return depth;
+    }
+    return null;
   }
 
   // ── What nodes answer.
@@ -417,6 +426,7 @@ export function createSimulatedChain(
     port,
     produce,
     reorganise,
+    foreignDepth,
     reorgs: () => reorgs,
     head: () => fresh().head,
     finalizedNumber: () => fresh().finalized,

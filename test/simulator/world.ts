@@ -142,7 +142,7 @@ export function disturb(chain: SimulatedChain, chance: Chance, faults: Faults, w
   const pooled = chain.pooled();
   if (pooled.length > 0 && faults.strike("the pool drops a transaction", 0.05)) chain.drop(chance.pick(pooled));
   if (faults.strike("a key is used elsewhere", 0.05)) {
-    chain.inject({ from: operator, to: operator, calldata: "0x", gasLimit: 21_000n });
+    chain.inject({ from: operator, to: operator, calldata: "0x", gasLimit: 21_000n, fleeting: chance.happens(0.5) });
   }
   const batches = pooled.filter(({ to, from }) => to === ROUTER && from !== PEER);
   if (batches.length > 0 && faults.strike("a peer settles the same batch first", 0.03)) {
