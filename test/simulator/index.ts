@@ -91,4 +91,14 @@ function wholeNumber(name: string, text: string): number {
   return value;
 }
 
-await main();
+const USAGE = "Usage: npm run --silent sim -- [--seeds N] [--seed S] [--json]";
+
+try {
+  await main();
+} catch (error) {
+  // What parseArgs and wholeNumber say of the command line is a sentence for whoever typed it.
+  const mistyped = error instanceof RangeError || (error instanceof TypeError && "code" in error);
+  if (!mistyped) throw error;
+  console.error(`${error.message.split(". ")[0]}.\n${USAGE}`);
+  process.exitCode = 2;
+}
