@@ -10,8 +10,9 @@ export const ROLES = { admin: 0n, guardian: 1n, adjudicator: 2n } as const;
 
 export type RoleName = keyof typeof ROLES;
 
-// How long everything that the admin does is public before it takes effect.
-export const ADMIN_DELAY_SECONDS = 2 * 24 * 60 * 60;
+// How long everything that the admin does is public before it takes effect: a day more than a stake needs to leave, so that
+// a developer who disagrees can be out before, even if the admin's key was stolen to name a hostile adjudicator.
+export const ADMIN_DELAY_SECONDS = 8 * 24 * 60 * 60;
 
 export type Parties = {
   admin: string;

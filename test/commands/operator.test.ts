@@ -23,7 +23,7 @@ describe("the admin", () => {
   const newcomer = addressOf("payer");
   let operation: string;
 
-  it("an operator is added in two steps with two days between them", async () => {
+  it("an operator is added in two steps with eight days between them", async () => {
     const scheduled = await as("admin", "operator", "add", newcomer, "--limit", "500", "--yes");
     operation = scheduled.operation;
     expect((await deployed.router.operatorLimit(newcomer)).limit).toBe(0n);
@@ -35,7 +35,7 @@ describe("the admin", () => {
       `run operation execute ${operation}`,
     );
 
-    await passTime(deployed.chain, 2 * DAY);
+    await passTime(deployed.chain, 8 * DAY);
     expect(await refused("guardian", "operation", "execute", operation)).toContain(`Only ${addressOf("admin")}`);
     await as("admin", "operation", "execute", operation, "--yes");
     expect((await deployed.router.operatorLimit(newcomer)).limit).toBe(500_000_000n);
@@ -49,7 +49,7 @@ describe("the admin", () => {
   it("a limit is changed and an operator removed the same way", async () => {
     const change = await as("admin", "operator", "limit", newcomer, "--limit", "250.50", "--yes");
     const removal = await as("admin", "operator", "remove", addressOf("operator"), "--yes");
-    await passTime(deployed.chain, 2 * DAY);
+    await passTime(deployed.chain, 8 * DAY);
     await as("admin", "operation", "execute", change.operation, "--yes");
     await as("admin", "operation", "execute", removal.operation, "--yes");
     expect(await as("admin", "operator", "list")).toEqual([
@@ -73,7 +73,7 @@ describe("the admin", () => {
   it("parameters that are not named stay as they are, and bounds are checked before scheduling", async () => {
     expect(await refused("admin", "set-parameters", "--stake-multiplier", "1001")).toContain("has to be 1 to 1000");
     const scheduled = await as("admin", "set-parameters", "--minimum-stake", "12.50", "--yes");
-    await passTime(deployed.chain, 2 * DAY);
+    await passTime(deployed.chain, 8 * DAY);
     await as("admin", "operation", "execute", scheduled.operation, "--yes");
     expect(await as("admin", "parameters")).toEqual({
       minimumStakeUsd: "12.50",
@@ -96,7 +96,7 @@ describe("the admin", () => {
       JSON.stringify([Number(ROLES.guardian), newcomer, 0]),
       "--yes",
     );
-    await passTime(deployed.chain, 2 * DAY);
+    await passTime(deployed.chain, 8 * DAY);
     await as("admin", "operation", "execute", scheduled.operation, "--yes");
     expect((await deployed.manager.hasRole(ROLES.guardian, newcomer)).isMember).toBe(true);
   });
@@ -126,7 +126,7 @@ describe("the admin", () => {
     const [{ to, data }] = batch.transactions;
     await (await chain.wallet("admin").sendTransaction({ to, data })).wait();
     const [{ id: operation }] = await as("admin", "operation", "list");
-    await passTime(chain, 2 * DAY);
+    await passTime(chain, 8 * DAY);
     await as("admin", "operation", "execute", operation, "--yes");
     expect((await router.operatorLimit(newcomer)).limit).toBe(300_000_000n);
   });

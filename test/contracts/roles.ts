@@ -80,7 +80,7 @@ describe("roles", () => {
       expect(await manager.hasRole(ROLES.admin, admin)).to.deep.equal([true, BigInt(ADMIN_DELAY_SECONDS)]);
       expect(await manager.hasRole(ROLES.guardian, guardian)).to.deep.equal([true, 0n]);
       expect(await manager.hasRole(ROLES.adjudicator, adjudicator)).to.deep.equal([true, 0n]);
-      expect(ADMIN_DELAY_SECONDS).to.equal(2 * DAY);
+      expect(ADMIN_DELAY_SECONDS).to.equal(8 * DAY);
     });
   });
 
@@ -162,7 +162,7 @@ describe("roles", () => {
           .withArgs(await manager.hashOperation(admin, to, data));
       });
 
-      it(`cannot change ${what} a second before two days have passed`, async () => {
+      it(`cannot change ${what} a second before eight days have passed`, async () => {
         const { manager, admin, to, data, operationId, readyAt } = await scheduled(call);
         await time.setNextBlockTimestamp(readyAt - 1);
         await expect(manager.connect(admin).execute(to, data))
@@ -216,7 +216,7 @@ describe("roles", () => {
       expect((await staking.parameters()).minimumStake).to.equal(STAKE);
     });
 
-    it("waits two days to name a guardian or an adjudicator, too", async () => {
+    it("waits eight days to name a guardian or an adjudicator, too", async () => {
       const { manager, asAdmin, admin, stranger } = await marketplace();
       for (const role of [ROLES.guardian, ROLES.adjudicator]) {
         await expect(manager.connect(admin).grantRole(role, stranger, 0)).to.be.revertedWithCustomError(

@@ -214,7 +214,7 @@ async function mineAllOf(url: string, senders: readonly Sender[]): Promise<void>
   if (failed !== -1) throw new Error(`transaction ${hashes[failed]} of the local chain's setup failed`);
 }
 
-// The deployer has given everything away, so further operators go the admin's way: announced, and done two days later.
+// The deployer has given everything away, so further operators go the admin's way: announced, and done eight days later.
 async function addOperators(
   provider: JsonRpcProvider,
   { manager, router }: Protocol,

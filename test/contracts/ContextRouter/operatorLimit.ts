@@ -1,5 +1,6 @@
 import { expect } from "chai";
-import { DAY, marketplace, OPERATOR_LIMIT, time, usd } from "../fixture.ts";
+import { ADMIN_DELAY_SECONDS } from "../../../scripts/deploy/protocol.ts";
+import { marketplace, OPERATOR_LIMIT, time, usd } from "../fixture.ts";
 
 describe("ContextRouter.setOperatorLimit", () => {
   it("makes an operator of an account that was none", async () => {
@@ -61,7 +62,7 @@ describe("ContextRouter.suspendOperator", () => {
     const back = await router.setOperatorLimit.populateTransaction(operator, usd("10"));
     // The admin's decision ripens first, so that suspension and return lie within one day.
     await manager.connect(admin).schedule(back.to, back.data, 0);
-    await time.increase(2 * DAY);
+    await time.increase(ADMIN_DELAY_SECONDS);
     await settle([{ payer, lines: [[tool, usd("7")]] }]);
     await router.connect(guardian).suspendOperator(operator);
     await manager.connect(admin).execute(back.to, back.data);

@@ -21,6 +21,7 @@
 //         └── afterwards the proposal is gone
 import { expect } from "chai";
 import { ZeroHash } from "ethers";
+import { ADMIN_DELAY_SECONDS } from "../../../scripts/deploy/protocol.ts";
 import { DAY, freshHash, marketplace, STAKE, slashTerms, time, usd } from "../fixture.ts";
 
 async function proposed(overrides: Parameters<typeof slashTerms>[0] = {}) {
@@ -191,12 +192,17 @@ describe("ToolStaking.executeSlash", () => {
     });
 
     it("pays the bounty of the day of execution", async () => {
-      const { reporter } = await marketplace();
-      const { staking, asAdmin, tool, terms, execute, executableAt } = await proposed({ reporter });
+      const { staking, manager, admin, adjudicator, reporter, tool } = await marketplace();
       const parameters = { minimumStake: STAKE, stakeMultiplier: 100, bountyBps: 3000 };
-      await asAdmin(staking.setParameters.populateTransaction(parameters));
-      await time.increaseTo(executableAt);
-      await expect(execute())
+      const { to, data } = await staking.setParameters.populateTransaction(parameters);
+      await manager.connect(admin).schedule(to, data, 0);
+      // The admin's decision ripens while the slash waits.
+      await time.increase(ADMIN_DELAY_SECONDS - DAY);
+      const terms = slashTerms({ reporter });
+      await staking.connect(adjudicator).proposeSlash(tool, terms);
+      await time.increase(3 * DAY);
+      await manager.connect(admin).execute(to, data);
+      await expect(staking.connect(adjudicator).executeSlash(tool, terms))
         .to.emit(staking, "Slashed")
         .withArgs(tool, terms.evidenceHash, STAKE, 0n, usd("3"), usd("7"));
     });

@@ -32,7 +32,7 @@ describe("a thief with the guardian's key", () => {
     expect((await staking.tool(tool)).stake).to.equal(STAKE);
   });
 
-  it("is out two days after the admin has decided so, and the settlements go on", async () => {
+  it("is out eight days after the admin has decided so, and the settlements go on", async () => {
     const { manager, router, asAdmin, settle, guardian: thief, stranger: successor, payer, tool } = await marketplace();
     await router.connect(thief).pause();
     await asAdmin(manager.revokeRole.populateTransaction(ROLES.guardian, thief));

@@ -108,7 +108,7 @@ abstract contract Handler {
             vm.prank(Parties.ADMIN);
             manager.schedule(target, change, 0);
             _scheduled = change;
-            _scheduledFor = _now() + 2 days;
+            _scheduledFor = _now() + 8 days;
             return done;
         }
         if (_now() < _scheduledFor) return done;

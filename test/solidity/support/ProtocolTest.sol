@@ -14,7 +14,7 @@ abstract contract ProtocolTest {
     uint64 private constant ADMIN_ROLE = 0;
     uint64 private constant GUARDIAN_ROLE = 1;
     uint64 private constant ADJUDICATOR_ROLE = 2;
-    uint32 private constant ADMIN_DELAY = 2 days;
+    uint32 private constant ADMIN_DELAY = 8 days;
 
     IFiatToken internal usdc;
     IAccessManager internal manager;
@@ -54,7 +54,7 @@ abstract contract ProtocolTest {
         return Protocol(usdc, manager, staking, router);
     }
 
-    /// @notice Changes the operator's limit as the admin does it, which takes two days.
+    /// @notice Changes the operator's limit as the admin does it, which takes eight days.
     function setOperatorLimit(uint48 limit) internal {
         bytes memory change = abi.encodeCall(IContextRouter.setOperatorLimit, (Parties.OPERATOR, limit));
         vm.prank(Parties.ADMIN);

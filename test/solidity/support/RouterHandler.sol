@@ -165,7 +165,7 @@ contract RouterHandler is Handler {
 
     function suspendOperator(uint256 seed) external later(seed) {
         Dice memory dice = Dice(seed);
-        // Rarely, because the way back takes two days.
+        // Rarely, because the way back takes eight days.
         if (dice.chance(85)) return;
         address operator = Parties.SECOND_OPERATOR;
         _limits[operator] = 0;
