@@ -37,7 +37,7 @@ export function createLaws(options: {
   let counted = 0;
 
   // A batch whose transaction will not be undone: nothing in it may have been settled before.
-  function countBlock({ transactions, parent, timestamp, number }: Block): void {
+  function countBlock({ transactions, parent, timestamp, number, state, deeds }: Block): void {
     for (const { transaction, receipt, root } of transactions) {
       const outcome = root === null ? undefined : receipt.batches.get(root);
       if (root === null || outcome === undefined) continue;
@@ -63,7 +63,10 @@ export function createLaws(options: {
       }
       if (charged !== outcome.charged) broken(`batch ${root} charged ${outcome.charged} and its rows say ${charged}`);
       const cap = parent?.state.protocol.operatorLimits.get(transaction.from)?.cap ?? 0n;
-      operatorSpending.push({ operator: transaction.from, at: timestamp, amount: charged, cap });
+      // Others may have changed the limit between two transactions of this block; only a limit that stood still is told.
+      const capAfter = state.protocol.operatorLimits.get(transaction.from)?.cap ?? 0n;
+      const stood = cap === capAfter && !deeds.some(({ name }) => name.includes("limit"));
+      operatorSpending.push({ operator: transaction.from, at: timestamp, amount: charged, cap: stood ? cap : 0n });
       for (const receiptOfCharge of receipts) {
         if (failed.has(receiptOfCharge.chargedTo)) continue;
         const before = settledCharges.get(receiptOfCharge.chargeId);
