@@ -73,7 +73,8 @@ export function createEngine(context: EngineContext, readSpendable: (payer: Addr
       await rebroadcast(context, lease, signer, open);
       if ((await ledger.halted()) !== null) return;
       const gap = await fillGap(context, lease, open);
-      if (gap !== null) await submit(context, lease, signer, gap);
+      // What was released has its nonce spent: then the answer was stale, and there is no gap.
+      if (gap !== null && gap.state.kind !== "released") await submit(context, lease, signer, gap);
       for (const planned of open.filter(({ state }) => state.kind === "planned")) {
         if (!(await take(signer, lease, planned))) return;
       }

@@ -20,18 +20,19 @@ export async function rebroadcast(
     const last = submission.broadcasts.at(-1);
     if (last === undefined) continue;
     const ageMs = clock.nowMs() - last.signedAtMs;
-    if (position === 0 && ageMs >= policy.stuckMs) {
-      await replace(context, lease, signer, submission);
-    } else if (ageMs >= policy.rebroadcastMs) {
-      const outcome = await send(context, submission);
-      // The pool holds dearer bytes of ours, or the base fee has risen above these: either way the offer is too low.
-      const underpriced = outcome.kind === "replacement_underpriced" || outcome.kind === "fee_too_low";
-      if (position === 0 && underpriced) await replace(context, lease, signer, submission);
-      if (outcome.kind === "insufficient_funds") {
-        const reason = `operator ${lease.operator} is out of ETH for gas; send it some`;
-        context.report({ kind: "holding", operator: lease.operator, reason });
-      }
+    if (ageMs < policy.rebroadcastMs) continue;
+    const outcome = await send(context, submission);
+    if (outcome.kind === "insufficient_funds") {
+      // A dearer offer would need even more.
+      const reason = `operator ${lease.operator} is out of ETH for gas; send it some`;
+      context.report({ kind: "holding", operator: lease.operator, reason });
+      continue;
     }
+    // The nonce is spent, by this or by something else; confirming finds out which.
+    if (outcome.kind === "nonce_too_low") continue;
+    // The pool holds dearer bytes of ours, or the base fee has risen above these: either way the offer is too low.
+    const underpriced = outcome.kind === "replacement_underpriced" || outcome.kind === "fee_too_low";
+    if (position === 0 && (underpriced || ageMs >= policy.stuckMs)) await replace(context, lease, signer, submission);
   }
 }
 
@@ -44,7 +45,6 @@ async function replace(context: EngineContext, lease: Lease, signer: Signer, sub
   if (fees === null) {
     const reason = `transaction ${last.txHash} is stuck and a dearer one would be above the fee ceiling`;
     context.report({ kind: "holding", operator: lease.operator, reason });
-    await send(context, submission);
     return;
   }
   const replaced = await signAndSave(context, lease, signer, submission, fees);
