@@ -83,7 +83,7 @@ async function run(command: Command, args: readonly string[]): Promise<number> {
   const json = values.json === true;
   const { min, max } = command.positionals ?? { min: 0, max: 0 };
   if (positionals.length < min || positionals.length > max)
-    throw new UsageError(`Write ${command.name} ${command.usage}.`);
+    throw new UsageError(`Write ${`${command.name} ${command.usage}`.trim()}.`);
   const terminal = process.stderr.isTTY && !json;
   const output: Output = {
     say: (line) => {

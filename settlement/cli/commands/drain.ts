@@ -15,10 +15,10 @@ export const drain: Command = {
     "Ends with 1 if something is still pending.",
   ],
   options: { minutes: { type: "string" } },
-  run: ({ values, output }) =>
-    withEngine(output, { keys: true }, async ({ engine, ledger }) => {
-      const minutes = Number(values.minutes ?? DEFAULT_MINUTES);
-      if (!(minutes >= 0 && minutes <= 10_000)) throw new UsageError("--minutes has to be a number from 0 to 10000.");
+  run: ({ values, output }) => {
+    const minutes = Number(values.minutes ?? DEFAULT_MINUTES);
+    if (!(minutes >= 0 && minutes <= 10_000)) throw new UsageError("--minutes has to be a number from 0 to 10000.");
+    return withEngine(output, { keys: true }, async ({ engine, ledger }) => {
       const endMs = Date.now() + minutes * 60_000;
       const { pending: first } = await ledger.totals();
       let pending = first;
@@ -34,7 +34,8 @@ export const drain: Command = {
       await engine.releaseLeases();
       output.say(pending === 0n ? "nothing is pending" : `${formatUsd(pending)} USD are still pending`);
       return { exitCode: pending === 0n ? 0 : 1, value: { pendingUsd: formatUsd(pending) } };
-    }),
+    });
+  },
 };
 
 const bar = (percent: number) => `[${"#".repeat(Math.floor(percent / 5)).padEnd(20, ".")}] ${percent} %`;

@@ -12,10 +12,10 @@ export const reconcile: Command = {
     "With --resume it lifts a halt once nothing differs. Ends with 1 if something differs.",
   ],
   options: { batches: { type: "string" }, resume: { type: "boolean" } },
-  run: ({ values, output }) =>
-    withEngine(output, { keys: false }, async (opened) => {
-      const limit = Number(values.batches ?? DEFAULT_BATCHES);
-      if (!(Number.isSafeInteger(limit) && limit > 0)) throw new UsageError("--batches has to be a whole number.");
+  run: ({ values, output }) => {
+    const limit = Number(values.batches ?? DEFAULT_BATCHES);
+    if (!(Number.isSafeInteger(limit) && limit > 0)) throw new UsageError("--batches has to be a whole number.");
+    return withEngine(output, { keys: false }, async (opened) => {
       const differences = await compare(opened, limit, output.progress);
       for (const difference of differences) output.say(difference);
       output.say(differences.length === 0 ? "nothing differs" : `${differences.length} batches differ`);
@@ -25,7 +25,8 @@ export const reconcile: Command = {
         output.say("the halt is lifted");
       }
       return { exitCode: differences.length === 0 ? 0 : 1, value: { differences, resumed } };
-    }),
+    });
+  },
 };
 
 async function compare({ ledger, chain }: Opened, limit: number, progress: (text: string) => void): Promise<string[]> {
