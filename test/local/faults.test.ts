@@ -132,7 +132,16 @@ describe("a fault of the chain", () => {
   it("of an operator without ETH keeps the nonce and goes on when it is funded", async () => {
     const balance = await chain.provider.getBalance(operator());
     await chain.rpc("anvil_setBalance", [operator(), "0x0"]);
-    await settlement.engine.tick();
+    for (let round = 0; round < 3; round++) {
+      await settlement.engine.tick();
+      settlement.clock.advance(MINUTE_MS);
+    }
+    // Whoever cannot pay the first offer does not outbid it.
+    const [submission] = await settlement.ledger.openSubmissions(operator());
+    expect(submission?.broadcasts).toHaveLength(1);
+    expect(settlement.events).toContainEqual(
+      expect.objectContaining({ kind: "holding", reason: expect.stringContaining("out of ETH") }),
+    );
     await chain.rpc("anvil_setBalance", [operator(), `0x${balance.toString(16)}`]);
     settlement.clock.advance(MINUTE_MS);
     await settledOnce();
