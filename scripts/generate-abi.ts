@@ -36,7 +36,7 @@ const sources: readonly Source[] = [
   {
     name: "stakingAbi",
     contract: "contracts/interfaces/IToolStaking.sol/IToolStaking",
-    members: ["insurance"],
+    members: ["insurance", "tool", "requiredStake"],
   },
   {
     name: "usdcAbi",

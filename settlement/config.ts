@@ -28,6 +28,9 @@ export type Config = {
   listen: { host: string; port: number };
   // Null if it is not set; the daemon does not start without it.
   serviceToken: string | null;
+  console: boolean;
+  // Null if it is not set; then nobody can log in to the console.
+  consoleToken: string | null;
   // Where a payer reads how to set a spending cap.
   helpUrl: string | null;
   logLevel: LogLevel;
@@ -79,6 +82,8 @@ const schema = z.object({
     .regex(/^(\[[0-9a-fA-F:]+\]|[^:\s]+):\d{1,5}$/, "has to be host:port, like 127.0.0.1:8787")
     .default("127.0.0.1:8787"),
   SETTLEMENT_SERVICE_TOKEN: secret.optional(),
+  SETTLEMENT_CONSOLE: z.enum(["on", "off"], 'has to be "on" or "off"').default("on"),
+  SETTLEMENT_CONSOLE_TOKEN: secret.optional(),
   SETTLEMENT_HELP_URL: webUrl("has to be an http or https URL").optional(),
   SETTLEMENT_LOG_LEVEL: z.enum(LOG_LEVELS, `has to be one of ${LOG_LEVELS.join(", ")}`).default("info"),
   SETTLEMENT_TICK_MS: whole(50, 60_000).default(1_000),
@@ -114,6 +119,8 @@ export function readConfig(environment: Environment): Config {
     holder: values.SETTLEMENT_HOLDER ?? `${hostname()}:${listen.port === 0 ? `process-${process.pid}` : listen.port}`,
     listen,
     serviceToken: values.SETTLEMENT_SERVICE_TOKEN ?? null,
+    console: values.SETTLEMENT_CONSOLE === "on",
+    consoleToken: values.SETTLEMENT_CONSOLE_TOKEN ?? null,
     helpUrl: values.SETTLEMENT_HELP_URL ?? null,
     logLevel: values.SETTLEMENT_LOG_LEVEL,
     tickMs: values.SETTLEMENT_TICK_MS,
@@ -126,7 +133,8 @@ export function readConfig(environment: Environment): Config {
 
 // Everything in a configuration that must never be shown, for the filter in front of the logs.
 export function secretsOf(config: Config): string[] {
-  const secrets = [config.serviceToken, config.alertWebhook?.secret, config.alertWebhook?.url, ...config.rpcUrls];
+  const { serviceToken, consoleToken, alertWebhook } = config;
+  const secrets = [serviceToken, consoleToken, alertWebhook?.secret, alertWebhook?.url, ...config.rpcUrls];
   for (const key of config.keys) secrets.push(key.kind === "plain" ? key.privateKey : key.password);
   if (URL.parse(config.ledger)?.password) secrets.push(config.ledger, URL.parse(config.ledger)?.password);
   // A development endpoint without a path holds no key, and its address helps whoever reads the log.

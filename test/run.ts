@@ -20,6 +20,7 @@ const checks: Check[] = [
   },
   { name: "generated types and ABIs are those of the contracts", run: generatedIsFresh },
   { name: "types", run: () => command("tsc", "--noEmit") },
+  { name: "types of the console", run: () => command("tsc", "--noEmit", "-p", "settlement/console/app") },
   {
     name: "contract laws and fuzz tests",
     run: () => suite(/^\s*(\d+) (passing|failing)/gm, "hardhat", "test", "solidity"),

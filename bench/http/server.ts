@@ -3,6 +3,7 @@ import type { Address } from "viem";
 import { systemClock } from "../../settlement/clock.ts";
 import { createDaemon } from "../../settlement/daemon/createDaemon.ts";
 import { createLogger } from "../../settlement/daemon/createLogger.ts";
+import { createServices } from "../../settlement/daemon/createServices.ts";
 import { createMetrics } from "../../settlement/daemon/metrics.ts";
 import { route } from "../../settlement/daemon/route.ts";
 import { routes } from "../../settlement/daemon/routes/index.ts";
@@ -19,15 +20,27 @@ const empty = route({
   summary: "Nothing",
   handle: async () => ({ body: {} }),
 });
-const { engine, ledger } = await openEngine({ ...options, rpcUrls: [rpcUrl], keys: [], holder: "bench" });
+const rpcUrls = [rpcUrl];
+const { engine, ledger, chain } = await openEngine({ ...options, rpcUrls, keys: [], holder: "bench" });
+const readiness = async () => {
+  throw new Error("nobody asks here");
+};
 const { app } = createDaemon({
-  services: { engine, ledger, clock, helpUrl: null, sessionTtlMs: 3_600_000 },
+  services: createServices({
+    engine,
+    ledger,
+    chain,
+    clock,
+    readiness,
+    rpcUrls,
+    router: options.router,
+    fromBlock: 0n,
+    helpUrl: null,
+    sessionTtlMs: 3_600_000,
+  }),
   serviceToken,
   rateLimitPerSecond: 50,
   log: createLogger({ level: "info", secrets: [serviceToken] }).log,
-  readiness: async () => {
-    throw new Error("nobody asks here");
-  },
   metrics: createMetrics(clock),
   routes: [...routes, empty],
 });

@@ -43,6 +43,8 @@ export const routerAbi = [
 
 export const stakingAbi = [
   {"inputs":[],"name":"insurance","outputs":[{"name":"","type":"address"}],"stateMutability":"view","type":"function"},
+  {"inputs":[{"name":"price","type":"uint256"}],"name":"requiredStake","outputs":[{"name":"","type":"uint256"}],"stateMutability":"view","type":"function"},
+  {"inputs":[{"name":"toolId","type":"bytes16"}],"name":"tool","outputs":[{"components":[{"name":"payout","type":"address"},{"name":"stake","type":"uint48"},{"name":"price","type":"uint48"},{"name":"owner","type":"address"},{"name":"withdrawing","type":"uint48"},{"name":"readyAt","type":"uint48"},{"name":"pendingOwner","type":"address"}],"name":"","type":"tuple"}],"stateMutability":"view","type":"function"},
 ] as const;
 
 export const usdcAbi = [

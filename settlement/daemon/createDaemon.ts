@@ -1,9 +1,10 @@
 import Fastify, { type FastifyBaseLogger, type FastifyInstance, type FastifyReply, LogController } from "fastify";
+import { createLogin } from "../console/login.ts";
+import { registerConsole } from "../console/registerConsole.ts";
 import { createAuthenticate } from "./authenticate.ts";
 import { answerErrors, apiErrorOf, rawAnswerOf } from "./errors.ts";
 import type { Metrics } from "./metrics.ts";
 import { createRateLimit } from "./rateLimit.ts";
-import type { Readiness } from "./readiness.ts";
 import { registerRoutes } from "./registerRoutes.ts";
 import type { Route, Services } from "./route.ts";
 import { registerDocs } from "./routes/docs.ts";
@@ -14,15 +15,16 @@ import { registerMetrics } from "./routes/metrics.ts";
 export type DaemonOptions = {
   services: Services;
   serviceToken: string;
+  // Absent: no console, and nothing of the ledger is public.
+  console?: { token: string | null };
   rateLimitPerSecond: number;
   log: FastifyBaseLogger;
-  readiness: Readiness;
   metrics: Metrics;
   routes?: readonly Route[];
 };
 
 export type Daemon = {
-  // Not listening yet. Whatever else is served, such as a console, is registered on it before it is.
+  // Not listening yet. Whatever else is served is registered on it before it is.
   app: FastifyInstance;
   // From now on nothing is written any more; what is running is finished by `app.close()`.
   drain(): void;
@@ -39,11 +41,15 @@ const REQUEST_TIMEOUT_MS = 10_000;
 const HANDLER_TIMEOUT_MS = 30_000;
 const CONNECTION_TIMEOUT_MS = 60_000;
 const STRANGERS_PER_SECOND = 10;
+// An open page of the console asks about once in two seconds.
+const PUBLIC_PER_SECOND = 50;
 
 // The HTTP API around an opened engine.
 export function createDaemon(options: DaemonOptions): Daemon {
-  const { services, serviceToken, rateLimitPerSecond, log, readiness, metrics, routes = allRoutes } = options;
-  const { ledger, clock } = services;
+  const { services, serviceToken, rateLimitPerSecond, log, metrics, routes = allRoutes } = options;
+  const { ledger, clock, readiness } = services;
+  const login = options.console ? createLogin({ token: options.console.token, clock }) : null;
+  const limitStranger = createRateLimit({ perSecond: STRANGERS_PER_SECOND, clock });
   let draining = false;
 
   const app = Fastify({
@@ -84,14 +90,16 @@ export function createDaemon(options: DaemonOptions): Daemon {
   });
 
   registerRoutes(app, routes, services, {
-    authenticate: createAuthenticate(ledger, serviceToken),
+    authenticate: createAuthenticate({ ledger, serviceToken, login }),
     limitCaller: createRateLimit({ perSecond: rateLimitPerSecond, clock }),
-    limitStranger: createRateLimit({ perSecond: STRANGERS_PER_SECOND, clock }),
+    limitStranger,
+    limitPublic: createRateLimit({ perSecond: PUBLIC_PER_SECOND, clock }),
     isDraining: () => draining,
   });
   registerHealth(app, readiness, () => draining);
   registerMetrics(app, metrics);
   registerDocs(app, routes);
+  if (login !== null) registerConsole(app, login, limitStranger);
 
   return {
     app,

@@ -51,7 +51,7 @@ export const calls = z
   .min(0, "has to be from 0 to 100")
   .max(100, "has to be from 0 to 100");
 
-const whole = (min: number, max: number) => {
+export const whole = (min: number, max: number) => {
   const message = `has to be a whole number from ${min} to ${max}`;
   return z
     .string(message)

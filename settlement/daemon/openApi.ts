@@ -35,6 +35,7 @@ export function openApiOf(routes: readonly Route[]) {
       securitySchemes: {
         payer: { type: "http", scheme: "bearer", description: "A payer's API key, sk_live_…" },
         platform: { type: "http", scheme: "bearer", description: "The service token" },
+        console: { type: "apiKey", in: "cookie", name: "settlement_console", description: "A login to the console" },
       },
       schemas: { Error: ERROR },
     },
@@ -54,7 +55,7 @@ function operationOf(route: Route) {
   }
   return {
     summary: route.summary,
-    security: [{ [route.access]: [] }],
+    security: securityOf(route),
     parameters,
     ...(route.body && { requestBody: { content: { "application/json": { schema: schemaOf(route.body) } } } }),
     responses: {
@@ -65,6 +66,13 @@ function operationOf(route: Route) {
       },
     },
   };
+}
+
+// One of these is enough; the empty one is nothing at all.
+function securityOf({ access, method }: Route): Record<string, never[]>[] {
+  if (access === "payer") return [{ payer: [] }];
+  const read = method === "GET" ? [{ platform: [] }, { console: [] }] : [{ platform: [] }];
+  return access === "public" ? [{}, ...read] : read;
 }
 
 function parametersOf(place: "path" | "query", schema: z.ZodType | undefined) {

@@ -12,6 +12,8 @@ export type Gate = {
   limitCaller: RateLimit;
   // For those without a valid key, by address.
   limitStranger: RateLimit;
+  // For those who ask for what is public, by address.
+  limitPublic: RateLimit;
   isDraining: () => boolean;
 };
 
@@ -46,16 +48,17 @@ async function admit(route: Route, request: FastifyRequest, reply: FastifyReply,
   }
   let caller: Caller;
   try {
-    caller = await gate.authenticate(request.headers.authorization, route.access);
+    caller = await gate.authenticate(request.headers, route);
   } catch (error) {
     if (error instanceof ApiError) slowDown(gate.limitStranger(request.ip), reply);
     throw error;
   }
   if (caller.kind === "payer") slowDown(gate.limitCaller(caller.apiKey.id), reply);
+  if (caller.kind === "anybody") slowDown(gate.limitPublic(request.ip), reply);
   return caller;
 }
 
-function slowDown(waitMs: number, reply: FastifyReply): void {
+export function slowDown(waitMs: number, reply: FastifyReply): void {
   if (waitMs === 0) return;
   reply.header("retry-after", `${Math.ceil(waitMs / 1_000)}`);
   throw new ApiError("rate_limited", `Too many requests; try again in ${waitMs} ms.`);

@@ -4,13 +4,26 @@ import type { Clock } from "../clock.ts";
 import type { ApiKey } from "../domain/apiKey.ts";
 import type { Engine } from "../engine/createEngine.ts";
 import type { Ledger } from "../ledger/ledger.ts";
+import type { Auditor } from "./auditor.ts";
+import type { Readings } from "./createReadings.ts";
 import type { ApiCode } from "./errors.ts";
+import type { Readiness } from "./readiness.ts";
 
-// Who asks. A payer sees its own data only; the platform sees everybody's.
-export type Caller = { kind: "payer"; apiKey: ApiKey } | { kind: "platform" };
+// Who asks. A payer sees its own data only; the platform sees everybody's, and so does who is logged in to the console,
+// but only by reading. Anybody else sees sums and what is on chain anyway.
+export type Caller = { kind: "payer"; apiKey: ApiKey } | { kind: "platform" | "console" | "anybody" };
 
 // What handlers work with.
-export type Services = { engine: Engine; ledger: Ledger; clock: Clock; helpUrl: string | null; sessionTtlMs: number };
+export type Services = {
+  engine: Engine;
+  ledger: Ledger;
+  clock: Clock;
+  readings: Readings;
+  readiness: Readiness;
+  auditor: Auditor;
+  helpUrl: string | null;
+  sessionTtlMs: number;
+};
 
 export type Asked<P, Q, B> = {
   params: P;
@@ -33,7 +46,8 @@ export type Answered = {
   contentType?: string;
 };
 
-export type Access = "payer" | "platform";
+// `public` needs no secret while there is a console, and is `platform` otherwise.
+export type Access = "payer" | "platform" | "public";
 
 export type Route = {
   method: "GET" | "POST";

@@ -6,6 +6,7 @@ import type { EngineEvent, Policy } from "../engine/context.ts";
 import { openEngine } from "../openEngine.ts";
 import { type Alerts, createAlerts } from "./alerts.ts";
 import { createDaemon } from "./createDaemon.ts";
+import { createServices } from "./createServices.ts";
 import { createMetrics } from "./metrics.ts";
 import { createReadiness } from "./readiness.ts";
 import { runLoop } from "./runLoop.ts";
@@ -56,7 +57,7 @@ export async function startDaemon(config: Config, { log, policy = {}, extend }: 
   let loop: ReturnType<typeof runLoop> | undefined;
   const startedAtMs = clock.nowMs();
   const notYet = { startedAtMs, lastDoneAtMs: null, failures: 0, lastError: null };
-  const { minOperatorWei, helpUrl, sessionTtlMs, rateLimitPerSecond } = config;
+  const { minOperatorWei, rateLimitPerSecond } = config;
   const readiness = createReadiness({
     ledger,
     chain,
@@ -65,8 +66,14 @@ export async function startDaemon(config: Config, { log, policy = {}, extend }: 
     minOperatorWei,
     loop: () => loop?.state() ?? notYet,
   });
-  const services = { engine, ledger, clock, helpUrl, sessionTtlMs };
-  const daemon = createDaemon({ services, serviceToken, rateLimitPerSecond, log, readiness, metrics });
+  const daemon = createDaemon({
+    services: createServices({ ...config, engine, ledger, chain, clock, readiness }),
+    serviceToken,
+    ...(config.console && { console: { token: config.consoleToken } }),
+    rateLimitPerSecond,
+    log,
+    metrics,
+  });
   const { app } = daemon;
 
   let url: string;

@@ -10,7 +10,7 @@ type Line = Readonly<Record<string, Cell>>;
 const END_OF_TIME_MS = 8_640_000_000_000_000;
 const CURSOR_PATTERN = /^(\d{1,16})\.(0x[0-9a-f]+)$/;
 
-const cursor = z.string().transform((text, context): Place => {
+export const cursor = z.string().transform((text, context): Place => {
   const [, atMs, id] = CURSOR_PATTERN.exec(text) ?? [];
   if (atMs !== undefined && id !== undefined) return { atMs: Number(atMs), id };
   context.addIssue({ code: "custom", message: "has to be the `next` of an earlier page" });

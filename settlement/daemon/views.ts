@@ -44,6 +44,11 @@ export function sessionView(session: Session, nowMs: number): SessionView {
   };
 }
 
+// A line of a list, which shows sessions of several payers.
+export function sessionRow(session: Session, nowMs: number) {
+  return { payer: session.payer, openedAt: timeOf(session.openedAtMs), ...sessionView(session, nowMs) };
+}
+
 export function callView({ callId, sessionId, payer, toolId, method, amount, heldAtMs, state }: Hold) {
   return {
     callId,

@@ -26,7 +26,7 @@ import { finalize } from "./verbs/finalize.ts";
 import { hold } from "./verbs/hold.ts";
 import { createInspection } from "./verbs/inspection.ts";
 import { findSession, openSession } from "./verbs/openSession.ts";
-import { acquireLease, halt, halted, releaseLease, resume } from "./verbs/operators.ts";
+import { acquireLease, halt, halted, operators, releaseLease, resume } from "./verbs/operators.ts";
 import { clearDebt, exposures } from "./verbs/payers.ts";
 import { planBatch } from "./verbs/planBatch.ts";
 import { planSubmission } from "./verbs/planSubmission.ts";
@@ -167,6 +167,7 @@ export async function createLedger(database: Database, options: LedgerOptions = 
       return alone((tx) => acquireLease(tx, account, holder, ttlMs, nowMs));
     },
     releaseLease: (lease) => leased(lease, releaseLease),
+    operators: () => operators(read),
     halt: (reason, nowMs) => alone((tx) => halt(tx, reason, nowMs)),
     halted: () => halted(read),
     resume: () => alone(resume),

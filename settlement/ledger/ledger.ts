@@ -5,7 +5,7 @@ import type { Charge } from "../domain/charge.ts";
 import type { MicroUsdc } from "../domain/money.ts";
 import type { Exposure } from "../domain/payer.ts";
 import type { Capture, Hold, Session } from "../domain/session.ts";
-import type { Earning, StatementQuery } from "../domain/statement.ts";
+import type { Earning, Place, StatementQuery } from "../domain/statement.ts";
 import type { Broadcast, Inclusion, Submission, SubmissionKind } from "../domain/submission.ts";
 import type { ToolId } from "../domain/toolId.ts";
 import type { Turn } from "../domain/turn.ts";
@@ -111,6 +111,9 @@ export type Operators = {
   // A new or continued lease, or null while somebody else's has not run out.
   acquireLease(operator: Address, holder: string, ttlMs: number, nowMs: number): Promise<Lease | null>;
   releaseLease(lease: Lease): Promise<void>;
+  // Every operator that ever had a lease. The holder is null while nobody has it; whether `untilMs` has passed is for
+  // the caller's clock to say.
+  operators(): Promise<{ operator: Address; holder: string | null; untilMs: number; nextNonce: number }[]>;
   // A reason why nothing may be submitted by anybody, kept until it is lifted.
   halt(reason: string, nowMs: number): Promise<void>;
   halted(): Promise<{ reason: string; sinceMs: number } | null>;
@@ -239,9 +242,12 @@ export type Gauges = {
 
 export type Statements = {
   chargesOfPayer(payer: Address, query: StatementQuery): Promise<Charge[]>;
+  // Of everybody or of one payer, newest first, from before a place on.
+  newestCharges(payer: Address | null, before: Place | null, limit: number): Promise<Charge[]>;
   earningsOf(payee: Address, query: StatementQuery): Promise<Earning[]>;
   // Newest first.
   sessionsOfPayer(payer: Address, limit: number, offset: number): Promise<Session[]>;
+  newestSessions(limit: number, offset: number): Promise<Session[]>;
   // Debts first, then what is pending.
   payersByExposure(limit: number, offset: number): Promise<Exposure[]>;
   earningsByTool(limit: number, offset: number): Promise<ToolEarnings[]>;

@@ -9,6 +9,7 @@ import { createKeystore } from "../../settlement/chain/createKeystore.ts";
 import { systemClock } from "../../settlement/clock.ts";
 import type { Environment } from "../../settlement/config.ts";
 import { createDaemon } from "../../settlement/daemon/createDaemon.ts";
+import { createServices } from "../../settlement/daemon/createServices.ts";
 import { createMetrics } from "../../settlement/daemon/metrics.ts";
 import { uuidFromToolId } from "../../settlement/domain/toolId.ts";
 import { openEngine } from "../../settlement/openEngine.ts";
@@ -642,12 +643,23 @@ describe("the daemon", () => {
     const ledgerFile = join(folder, name);
     const opened = await openEngine({ chainId, rpcUrls: [url], router, ledger: ledgerFile, keys: [], holder: name });
     const { engine, ledger } = opened;
+    const readiness = async () => Promise.reject(new Error("nobody asks"));
     const { app, drain } = createDaemon({
-      services: { engine, ledger, clock: systemClock, helpUrl: null, sessionTtlMs: 60_000 },
+      services: createServices({
+        engine,
+        ledger,
+        chain: opened.chain,
+        clock: systemClock,
+        readiness,
+        rpcUrls: [url],
+        router,
+        fromBlock: 0n,
+        helpUrl: null,
+        sessionTtlMs: 60_000,
+      }),
       serviceToken: SERVICE_TOKEN,
       rateLimitPerSecond: 50,
       log: pino({ level: "silent" }),
-      readiness: async () => Promise.reject(new Error("nobody asks")),
       metrics: createMetrics(systemClock),
     });
     const close = async () => {

@@ -1,8 +1,11 @@
 import type { Route } from "../route.ts";
 import { apiKeyRoutes } from "./platform/apiKeys.ts";
+import { auditRoutes } from "./platform/audit.ts";
 import { batchRoutes } from "./platform/batches.ts";
 import { callRoutes } from "./platform/calls.ts";
 import { chargeRoutes } from "./platform/charges.ts";
+import { figuresRoutes } from "./platform/figures.ts";
+import { operatorRoutes } from "./platform/operators.ts";
 import { payerRoutes } from "./platform/payers.ts";
 import { preflightRoutes } from "./platform/preflight.ts";
 import { platformSessionRoutes } from "./platform/sessions.ts";
@@ -24,4 +27,7 @@ export const routes: readonly Route[] = [
   ...toolRoutes,
   ...apiKeyRoutes,
   ...statusRoutes,
+  ...figuresRoutes,
+  ...operatorRoutes,
+  ...auditRoutes,
 ];

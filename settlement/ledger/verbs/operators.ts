@@ -1,6 +1,6 @@
 import type { Address } from "viem";
 import { SettlementError } from "../../domain/errors.ts";
-import { count, text } from "../decode.ts";
+import { address, count, text } from "../decode.ts";
 import type { Lease, Operators } from "../ledger.ts";
 import type { Reader } from "../sql.ts";
 import type { Tx } from "../tx.ts";
@@ -36,6 +36,16 @@ export async function releaseLease(tx: Tx, { operator, token }: Lease): Promise<
     token,
     NOBODY,
   ]);
+}
+
+export async function operators(sql: Reader): ReturnType<Operators["operators"]> {
+  const rows = await sql.all("SELECT operator, holder, until_at, next_nonce FROM operators ORDER BY operator");
+  return rows.map((row) => ({
+    operator: address(row, "operator"),
+    holder: text(row, "holder") === NOBODY ? null : text(row, "holder"),
+    untilMs: count(row, "until_at"),
+    nextNonce: count(row, "next_nonce"),
+  }));
 }
 
 // Every write for an operator begins with this. The row stays locked until the commit, so that nobody can take the lease

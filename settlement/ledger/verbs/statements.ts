@@ -23,6 +23,18 @@ export function createStatements(sql: Reader): Statements {
       );
       return rows.map(chargeFrom) satisfies Charge[];
     },
+    async newestCharges(payer, before, limit) {
+      const { atMs, id } = before ?? { atMs: Number.MAX_SAFE_INTEGER, id: "" };
+      const params = [validTime("the place", atMs), lower(id as Address), validCount("the limit", limit)];
+      const rows = await sql.all(
+        `SELECT c.*, s.state AS submission_state
+         FROM charges c LEFT JOIN submissions s ON s.id = c.root
+         WHERE (c.accrued_at < $1 OR (c.accrued_at = $1 AND c.id < $2)) ${payer === null ? "" : "AND c.payer = $4"}
+         ORDER BY c.accrued_at DESC, c.id DESC LIMIT $3`,
+        payer === null ? params : [...params, validAddress("the payer", payer)],
+      );
+      return rows.map(chargeFrom) satisfies Charge[];
+    },
     async earningsOf(payee, query) {
       const rows = await sql.all(
         `SELECT e.*, s.tx_hash FROM earnings e JOIN submissions s ON s.id = e.root
@@ -38,6 +50,13 @@ export function createStatements(sql: Reader): Statements {
         "SELECT * FROM sessions WHERE payer = $1 ORDER BY opened_at DESC, id LIMIT $2 OFFSET $3",
         [validAddress("the payer", payer), validCount("the limit", limit), validCount("the offset", offset)],
       );
+      return rows.map(sessionFrom) satisfies Session[];
+    },
+    async newestSessions(limit, offset) {
+      const rows = await sql.all("SELECT * FROM sessions ORDER BY opened_at DESC, id LIMIT $1 OFFSET $2", [
+        validCount("the limit", limit),
+        validCount("the offset", offset),
+      ]);
       return rows.map(sessionFrom) satisfies Session[];
     },
     async payersByExposure(limit, offset) {

@@ -8,7 +8,7 @@ export const batchRoutes = [
   route({
     method: "GET",
     path: "/v1/batches",
-    access: "platform",
+    access: "public",
     summary: "Batches, newest first",
     query: z.strictObject({ limit: field.limit, offset: field.offset }),
     async handle({ query: { limit, offset }, services: { ledger } }) {
@@ -18,7 +18,7 @@ export const batchRoutes = [
   route({
     method: "GET",
     path: "/v1/batches/:batch",
-    access: "platform",
+    access: "public",
     summary: "Show a batch, its transactions and what became of its rows",
     params: z.object({ batch: field.hash }),
     async handle({ params: { batch: root }, services: { ledger } }) {

@@ -3,12 +3,26 @@ import type { Proof } from "../../../engine/prove.ts";
 import { ApiError } from "../../errors.ts";
 import * as field from "../../fields.ts";
 import { route } from "../../route.ts";
+import { cursor } from "../../statement.ts";
 import { chargeView, timeOf } from "../../views.ts";
 
 const params = z.object({ chargeId: field.hash });
 const noCharge = (chargeId: string) => new ApiError("not_found", `There is no charge ${chargeId}.`);
 
 export const chargeRoutes = [
+  route({
+    method: "GET",
+    path: "/v1/charges",
+    access: "platform",
+    summary: "Charges of all payers or of one, newest first; `next` is the `before` of the following page",
+    query: z.strictObject({ payer: field.address.optional(), before: cursor.optional(), limit: field.limit }),
+    async handle({ query: { payer = null, before = null, limit }, services: { ledger } }) {
+      const charges = await ledger.newestCharges(payer, before, limit);
+      const last = charges.length === limit ? charges.at(-1) : undefined;
+      const next = last === undefined ? null : `${last.accruedAtMs}.${last.id}`;
+      return { body: { charges: charges.map(chargeView), next } };
+    },
+  }),
   route({
     method: "GET",
     path: "/v1/charges/:chargeId",

@@ -3,7 +3,7 @@ import { ApiError } from "../../errors.ts";
 import * as field from "../../fields.ts";
 import { route } from "../../route.ts";
 import { startSession } from "../../startSession.ts";
-import { sessionView } from "../../views.ts";
+import { sessionRow, sessionView } from "../../views.ts";
 
 const params = z.object({ sessionId: field.name });
 const MAX_TTL_SECONDS = 604_800;
@@ -39,11 +39,15 @@ export const platformSessionRoutes = [
     method: "GET",
     path: "/v1/sessions",
     access: "platform",
-    summary: "A payer's sessions, newest first",
-    query: z.strictObject({ payer: field.address, limit: field.limit, offset: field.offset }),
+    summary: "Sessions of all payers or of one, newest first",
+    query: z.strictObject({ payer: field.address.optional(), limit: field.limit, offset: field.offset }),
     async handle({ query: { payer, limit, offset }, services: { ledger, clock } }) {
-      const sessions = await ledger.sessionsOfPayer(payer, limit, offset);
-      return { body: { payer, sessions: sessions.map((session) => sessionView(session, clock.nowMs())) } };
+      const sessions =
+        payer === undefined
+          ? await ledger.newestSessions(limit, offset)
+          : await ledger.sessionsOfPayer(payer, limit, offset);
+      const nowMs = clock.nowMs();
+      return { body: { sessions: sessions.map((session) => sessionRow(session, nowMs)) } };
     },
   }),
   route({

@@ -1,32 +1,29 @@
 import { z } from "zod";
-import { microUsdc } from "../../../domain/money.ts";
 import * as field from "../../fields.ts";
+import { earningsOf } from "../../readTools.ts";
 import { route } from "../../route.ts";
 import { answerStatement, statementQuery } from "../../statement.ts";
 import { earningView, toolView } from "../../views.ts";
-
-const NOTHING = microUsdc(0n);
 
 export const toolRoutes = [
   route({
     method: "GET",
     path: "/v1/tools",
-    access: "platform",
-    summary: "What each tool has earned in final batches",
+    access: "public",
+    summary: "What each tool has earned in final batches, and how it stands in the registry",
     query: z.strictObject({ limit: field.limit, offset: field.offset }),
-    async handle({ query: { limit, offset }, services: { ledger } }) {
-      return { body: { tools: (await ledger.earningsByTool(limit, offset)).map(toolView) } };
+    async handle({ query: { limit, offset }, services: { readings } }) {
+      return { body: { tools: await readings.tools(limit, offset) } };
     },
   }),
   route({
     method: "GET",
     path: "/v1/tools/:toolId",
-    access: "platform",
+    access: "public",
     summary: "What a tool has earned in final batches",
     params: z.object({ toolId: field.toolId }),
     async handle({ params: { toolId }, services: { ledger } }) {
-      const earnings = await ledger.earningsOfTool(toolId);
-      return { body: toolView(earnings ?? { toolId, batches: 0, amount: NOTHING, developerShare: NOTHING }) };
+      return { body: toolView(await earningsOf(ledger, toolId)) };
     },
   }),
   route({

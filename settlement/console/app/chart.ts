@@ -1,0 +1,217 @@
+import { type Child, h, s } from "./dom.ts";
+import { minute } from "./format.ts";
+
+export type Series = {
+  name: string;
+  // The class that its colour comes from.
+  class: string;
+  kind: "area" | "line" | "bar";
+  // Null where there was nothing to measure.
+  values: readonly (number | null)[];
+};
+
+export type ChartOptions = {
+  id: string;
+  title: string;
+  // What the numbers are, for those who do not see the drawing.
+  description: string;
+  times: readonly string[];
+  series: readonly Series[];
+  format: (value: number) => string;
+  redraw: () => void;
+};
+
+const WIDTH = 1_000;
+const HEIGHT = 100;
+
+// What the reader is looking at survives every update: by chart, the step under the cursor, and whether its table is open.
+const cursors = new Map<string, number>();
+const open = new Set<string>();
+
+// A drawing that stretches to any width: lines keep their thickness, and words are HTML beside it. The cursor follows the
+// pointer or the arrow keys; the same numbers stand in a table below.
+export function chart(options: ChartOptions): HTMLElement {
+  const { id, title, description, times, series, format, redraw } = options;
+  const top = niceCeiling(Math.max(0, ...series.flatMap(({ values }) => values.map((value) => value ?? 0))));
+  const at = Math.min(cursors.get(id) ?? -1, times.length - 1);
+  const isEmpty = series.every(({ values }) => values.every((value) => !value));
+
+  function move(to: number | null): void {
+    if (to === null) cursors.delete(id);
+    else cursors.set(id, Math.max(0, Math.min(times.length - 1, to)));
+    redraw();
+  }
+  const onpointermove = (event: PointerEvent) => {
+    const box = (event.currentTarget as Element).getBoundingClientRect();
+    const step = Math.floor(((event.clientX - box.left) / box.width) * times.length);
+    if (step !== at) move(step);
+  };
+  const onkeydown = (event: KeyboardEvent) => {
+    const by = { ArrowLeft: -1, ArrowRight: 1 }[event.key];
+    if (by === undefined) return;
+    event.preventDefault();
+    move((at === -1 ? times.length - (by === 1 ? 1 : 0) : at) + by);
+  };
+
+  return h(
+    "figure",
+    { class: "chart panel", id },
+    h("figcaption", {}, h("h2", {}, title), legend(options, at)),
+    h(
+      "div",
+      { class: "plot" },
+      h(
+        "div",
+        { class: "scale", "aria-hidden": "true" },
+        [top, top / 2, 0].map((value) => h("span", {}, format(value))),
+      ),
+      h(
+        "div",
+        {
+          class: "canvas",
+          tabindex: 0,
+          role: "group",
+          "aria-label": `${title}: left and right arrow keys read the values`,
+          onpointermove,
+          onpointerleave: () => move(null),
+          onblur: () => move(null),
+          onkeydown,
+        },
+        draw(options, top, at),
+        isEmpty && h("p", { class: "none" }, "Nothing yet in this time"),
+      ),
+      h(
+        "div",
+        { class: "times", "aria-hidden": "true" },
+        ticksOf(times).map((time) => h("span", {}, minute(time))),
+      ),
+    ),
+    h(
+      "details",
+      {
+        ontoggle: (event: Event) => {
+          const isOpen = (event.currentTarget as HTMLDetailsElement).open;
+          if (isOpen === open.has(id)) return;
+          if (isOpen) open.add(id);
+          else open.delete(id);
+          redraw();
+        },
+      },
+      h("summary", {}, "As a table"),
+      open.has(id) && valuesTable(options),
+    ),
+    h("p", { class: "unseen" }, description),
+  );
+}
+
+function legend({ series, times, format }: ChartOptions, at: number): HTMLElement {
+  const value = ({ values }: Series) => (values[at] === null ? "–" : format(values[at] ?? 0));
+  return h(
+    "output",
+    { class: "legend" },
+    at >= 0 && h("span", { class: "moment" }, minute(times[at] ?? "")),
+    series.map((one) =>
+      h("span", {}, h("i", { class: `swatch ${one.class}` }), one.name, at >= 0 && h("b", {}, ` ${value(one)}`)),
+    ),
+  );
+}
+
+function draw({ id, title, description, times, series }: ChartOptions, top: number, at: number): SVGElement {
+  const step = WIDTH / Math.max(1, times.length);
+  const y = (value: number) => HEIGHT - (HEIGHT * value) / top;
+  const middle = (i: number) => (i + 0.5) * step;
+  return s(
+    "svg",
+    {
+      viewBox: `0 0 ${WIDTH} ${HEIGHT}`,
+      preserveAspectRatio: "none",
+      role: "img",
+      "aria-labelledby": `${id}-title ${id}-description`,
+    },
+    s("title", { id: `${id}-title` }, title),
+    s("desc", { id: `${id}-description` }, description),
+    [0, 0.5, 1].map((part) => s("line", { class: "grid", x1: 0, x2: WIDTH, y1: HEIGHT * part, y2: HEIGHT * part })),
+    at >= 0 && s("rect", { class: "cursor", x: at * step, y: 0, width: step, height: HEIGHT }),
+    series.map(({ kind, class: name, values }) => {
+      if (kind === "bar") {
+        return s(
+          "g",
+          { class: `bar ${name}` },
+          values.map((value, i) =>
+            value
+              ? s("rect", { x: (i + 0.15) * step, width: 0.7 * step, y: y(value), height: HEIGHT - y(value) })
+              : null,
+          ),
+        );
+      }
+      // Steps without a measurement are passed over; one on its own is drawn as wide as its step.
+      const known = values.flatMap((value, i) => (value === null ? [] : [[middle(i), y(value)] as const]));
+      const points =
+        known.length === 1
+          ? known.flatMap(
+              ([x, h]) =>
+                [
+                  [x - step / 2, h],
+                  [x + step / 2, h],
+                ] as const,
+            )
+          : known;
+      const line = points
+        .map(([x, height], i) => `${i === 0 ? "M" : "L"}${x.toFixed(1)} ${height.toFixed(2)}`)
+        .join("");
+      const [first, last] = [points[0], points.at(-1)];
+      return s(
+        "g",
+        { class: `${kind} ${name}` },
+        kind === "area" &&
+          first &&
+          last &&
+          s("path", { class: "under", d: `${line}L${last[0]} ${HEIGHT}L${first[0]} ${HEIGHT}Z` }),
+        s("path", { class: "line", d: line }),
+      );
+    }),
+  );
+}
+
+function valuesTable({ title, times, series, format }: ChartOptions): Child {
+  return h(
+    "table",
+    {},
+    h("caption", { class: "unseen" }, title),
+    h(
+      "thead",
+      {},
+      h(
+        "tr",
+        {},
+        h("th", { scope: "col" }, "From"),
+        series.map(({ name }) => h("th", { scope: "col", class: "number" }, name)),
+      ),
+    ),
+    h(
+      "tbody",
+      {},
+      times.map((time, i) =>
+        h(
+          "tr",
+          { "data-key": time },
+          h("th", { scope: "row" }, minute(time)),
+          series.map(({ values }) => h("td", { class: "number" }, values[i] === null ? "–" : format(values[i] ?? 0))),
+        ),
+      ),
+    ),
+  );
+}
+
+const TICKS = 5;
+const ticksOf = (times: readonly string[]) =>
+  Array.from({ length: TICKS }, (_, i) => times[Math.round((i * (times.length - 1)) / (TICKS - 1))] ?? "").filter(
+    Boolean,
+  );
+
+// The next number above that reads well: 1, 2, 2.5 or 5 times a power of ten.
+function niceCeiling(value: number): number {
+  if (value <= 0) return 1;
+  const power = 10 ** Math.floor(Math.log10(value));
+  return power * ([1, 2, 2.5, 5, 10].find((step) => step * power >= value * 1.02) ?? 10);
+}

@@ -1,0 +1,197 @@
+import type { Login } from "./answers.ts";
+import { AskError, ask, tell } from "./ask.ts";
+import { type Child, h, patchChildren } from "./dom.ts";
+import { duration } from "./format.ts";
+import { page } from "./parts.ts";
+import { type Poll, poll } from "./poll.ts";
+import type { Place, View } from "./view.ts";
+import { audit } from "./views/audit.ts";
+import { batch } from "./views/batch.ts";
+import { batches } from "./views/batches.ts";
+import { charge } from "./views/charge.ts";
+import { charges } from "./views/charges.ts";
+import { loginForm } from "./views/login.ts";
+import { operators } from "./views/operators.ts";
+import { overview } from "./views/overview.ts";
+import { payer } from "./views/payer.ts";
+import { payers } from "./views/payers.ts";
+import { sessions } from "./views/sessions.ts";
+import { tools } from "./views/tools.ts";
+
+// By name: the list, and what one entry of it leads to.
+const VIEWS: Readonly<Record<string, { all: View; one?: View }>> = {
+  overview: { all: overview },
+  batches: { all: batches, one: batch },
+  charges: { all: charges, one: charge },
+  sessions: { all: sessions },
+  payers: { all: payers, one: payer },
+  tools: { all: tools },
+  operators: { all: operators },
+  audit: { all: audit },
+};
+
+const element = (id: string) => document.getElementById(id) as HTMLElement;
+const main = element("main");
+let login: Login = { possible: false, loggedIn: false };
+let running: Poll | undefined;
+let ticking: ReturnType<typeof setInterval> | undefined;
+
+function placeOf(hash: string): Place {
+  const [path = "", query = ""] = hash.replace(/^#\/?/, "").split("?");
+  const [name = "", id = null] = path.split("/");
+  return { name: name === "" ? "overview" : name, id, options: new URLSearchParams(query) };
+}
+
+function show(isArrival: boolean): void {
+  running?.stop();
+  notice(null);
+  const place = placeOf(location.hash);
+  const known = VIEWS[place.name];
+  const view = place.id === null ? known?.all : known?.one;
+  drawFrame(place, view);
+  // A screen reader and a keyboard begin at the top of what is new, and not where the link was.
+  const arrive = () => {
+    if (!isArrival) return;
+    isArrival = false;
+    scrollTo(0, 0);
+    main.querySelector("h1")?.focus({ preventScroll: true });
+  };
+  const put = (content: HTMLElement) => {
+    // Another page is other elements; the same page is patched.
+    if (isArrival) main.replaceChildren(content);
+    else patchChildren(main, [content]);
+    arrive();
+  };
+
+  if (view === undefined) {
+    put(page("There is no such page", h("p", { class: "empty" }, h("a", { href: "#/" }, "Go to the overview"))));
+    return;
+  }
+  if (view.needsLogin && !login.loggedIn) {
+    put(loginForm(view.title, login, logIn));
+    return;
+  }
+  let data: unknown;
+  let isLoaded = false;
+  const redraw = () => {
+    if (isLoaded) put(view.draw(data, place, { redraw, reload: () => running?.now() }));
+  };
+  if (isArrival) main.replaceChildren(page(view.title, h("p", { class: "empty" }, "Loading …")));
+  running = poll({
+    load: () => view.load(place),
+    show(loaded) {
+      data = loaded;
+      isLoaded = true;
+      notice(null);
+      redraw();
+    },
+    fail(error, sinceMs) {
+      if (error.status === 401) {
+        login = { ...login, loggedIn: false };
+        show(true);
+      } else if (error.status === null || error.status >= 500 || error.status === 429) {
+        notice(() => `The daemon has not answered for ${duration(Date.now() - sinceMs)}. What you see is from before.`);
+      } else {
+        put(page(view.title, h("p", { class: "empty" }, error.message)));
+      }
+    },
+    isDone: view.isDone,
+    everyMs: view.everyMs,
+  });
+}
+
+// A sentence above everything, which counts along.
+function notice(text: (() => string) | null): void {
+  clearInterval(ticking);
+  const write = () => {
+    element("notice").textContent = text?.() ?? "";
+  };
+  write();
+  if (text !== null) ticking = setInterval(write, 1_000);
+}
+
+function drawFrame(place: Place, view: View | undefined): void {
+  document.title = `${view?.title ?? "Nothing"} · Settlement`;
+  patchChildren(
+    element("nav"),
+    Object.entries(VIEWS).map(([name, { all }]) =>
+      h(
+        "a",
+        {
+          href: name === "overview" ? "#/" : `#/${name}`,
+          "aria-current": name === place.name ? "page" : null,
+          class: all.needsLogin && !login.loggedIn ? "locked" : null,
+        },
+        all.title,
+      ),
+    ),
+  );
+  openMenu(false);
+  patchChildren(element("tools"), tools_());
+}
+
+function tools_(): Node[] {
+  const entry: Child = login.loggedIn
+    ? h("button", { type: "button", class: "quiet", onclick: () => void logOut() }, "Log out")
+    : h("a", { href: "#/payers" }, "Log in");
+  const isDark = getComputedStyle(document.documentElement).colorScheme === "dark" || prefersDark();
+  const next = isDark ? "light" : "dark";
+  return [
+    h(
+      "button",
+      { type: "button", class: "quiet", id: "theme", onclick: () => setTheme(next) },
+      isDark ? "Light" : "Dark",
+    ),
+    entry as Node,
+  ];
+}
+
+const prefersDark = () =>
+  document.documentElement.dataset.theme === undefined && matchMedia("(prefers-color-scheme: dark)").matches;
+
+function setTheme(theme: "light" | "dark"): void {
+  document.documentElement.dataset.theme = theme;
+  localStorage.setItem("theme", theme);
+  patchChildren(element("tools"), tools_());
+}
+
+function openMenu(isOpen: boolean): void {
+  element("menu").setAttribute("aria-expanded", `${isOpen}`);
+  element("nav").classList.toggle("open", isOpen);
+}
+
+// Returns why not, or null.
+async function logIn(token: string): Promise<string | null> {
+  try {
+    login = await tell<Login>("/console/login", { token });
+    show(true);
+    return null;
+  } catch (error) {
+    return error instanceof AskError ? error.message : "It did not work.";
+  }
+}
+
+async function logOut(): Promise<void> {
+  login = await tell<Login>("/console/logout", {});
+  show(true);
+}
+
+async function start(): Promise<void> {
+  // A link with the token logs in, and the token leaves the address bar before anything else happens.
+  const token = /^#token=(.+)$/.exec(location.hash)?.[1];
+  if (token !== undefined) history.replaceState(null, "", "#/");
+  try {
+    login = await ask<Login>("/console/login");
+  } catch {
+    // The first view says that the daemon does not answer.
+  }
+  if (token !== undefined && !login.loggedIn) await logIn(decodeURIComponent(token));
+  addEventListener("hashchange", () => show(true));
+  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () =>
+    patchChildren(element("tools"), tools_()),
+  );
+  element("menu").onclick = () => openMenu(element("menu").getAttribute("aria-expanded") === "false");
+  show(true);
+}
+
+void start();

@@ -1,0 +1,61 @@
+import type { Batch } from "../answers.ts";
+import { ask } from "../ask.ts";
+import { h } from "../dom.ts";
+import { count, usd } from "../format.ts";
+import { badge, code, onChain, page, since, table, toBatch } from "../parts.ts";
+import { view } from "../view.ts";
+
+const PAGE = 50;
+
+export const batches = view<{ batches: Batch[] }>({
+  title: "Batches",
+  load: ({ options }) => ask(`/v1/batches?limit=${PAGE}&offset=${offsetOf(options)}`),
+  draw({ batches: rows }, { options }) {
+    const offset = offsetOf(options);
+    return page(
+      "Batches",
+      table({
+        caption: "Batches, newest first",
+        isTitled: false,
+        rows,
+        keyOf: ({ batch }) => batch,
+        empty: "No batch yet. The first one is made as soon as a charge is due.",
+        columns: [
+          { name: "Batch", cell: ({ batch }) => toBatch(batch) },
+          { name: "State", cell: ({ state }) => badge(state) },
+          { name: "Rows", numeric: true, wide: true, cell: ({ rows: n }) => count(n) },
+          { name: "Charges", numeric: true, cell: ({ charges }) => count(charges) },
+          { name: "Total", numeric: true, cell: ({ totalUsd }) => usd(totalUsd) },
+          {
+            name: "Charged",
+            numeric: true,
+            wide: true,
+            cell: ({ outcome }) => (outcome ? usd(outcome.chargedUsd) : "–"),
+          },
+          { name: "Not charged", wide: true, cell: ({ outcome }) => shortfall(outcome) },
+          { name: "Transaction", wide: true, cell: ({ txHash }) => (txHash ? onChain("tx", txHash, code) : "–") },
+          { name: "Made", numeric: true, wide: true, cell: ({ createdAt }) => since(createdAt) },
+        ],
+      }),
+      h(
+        "p",
+        { class: "pages" },
+        offset > 0 && h("a", { href: `#/batches?offset=${Math.max(0, offset - PAGE)}` }, "Newer"),
+        rows.length === PAGE && h("a", { href: `#/batches?offset=${offset + PAGE}` }, "Older"),
+      ),
+    );
+  },
+});
+
+const offsetOf = (options: URLSearchParams) => Math.max(0, Number.parseInt(options.get("offset") ?? "0", 10) || 0);
+
+function shortfall(outcome: Batch["outcome"]) {
+  if (outcome === null) return "–";
+  const { failed, refused } = outcome;
+  if (failed.length + refused.length === 0) return h("span", { class: "zero" }, "none");
+  return [
+    failed.length > 0 && badge(`${failed.length} failed`, "bad"),
+    " ",
+    refused.length > 0 && badge(`${refused.length} refused`, "warn"),
+  ];
+}

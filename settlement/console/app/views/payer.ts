@@ -1,0 +1,64 @@
+import type { ApiKey, Charge, Exposure, Session } from "../answers.ts";
+import { ask } from "../ask.ts";
+import { h } from "../dom.ts";
+import { badge, facts, money, page, table, when, whole } from "../parts.ts";
+import { view } from "../view.ts";
+import { chargesTable } from "./charges.ts";
+import { sessionsTable } from "./sessions.ts";
+
+const PAGE = 20;
+
+type Data = { exposure: Exposure; sessions: Session[]; charges: Charge[]; apiKeys: ApiKey[] };
+
+export const payer = view<Data>({
+  title: "Payer",
+  needsLogin: true,
+  async load({ id }) {
+    const [exposure, { sessions }, { charges }, { apiKeys }] = await Promise.all([
+      ask<Exposure>(`/v1/payers/${id}`),
+      ask<{ sessions: Session[] }>(`/v1/sessions?payer=${id}&limit=${PAGE}`),
+      ask<{ charges: Charge[] }>(`/v1/charges?payer=${id}&limit=${PAGE}`),
+      ask<{ apiKeys: ApiKey[] }>(`/v1/api-keys?payer=${id}&limit=${PAGE}`),
+    ]);
+    return { exposure, sessions, charges, apiKeys };
+  },
+  draw: ({ exposure, sessions, charges, apiKeys }) =>
+    page(
+      "Payer",
+      h("p", { class: "subject" }, whole(exposure.payer)),
+      h(
+        "section",
+        { class: "panel" },
+        facts([
+          ["Pending", money(exposure.pendingUsd)],
+          ["Reserved by running calls", money(exposure.heldUsd)],
+          ["Debt to the platform", money(exposure.debtUsd)],
+          [
+            "Statement",
+            h(
+              "a",
+              { href: `/v1/payers/${exposure.payer}/statement?format=csv`, download: `${exposure.payer}.csv` },
+              "CSV",
+            ),
+          ],
+        ]),
+      ),
+      chargesTable("Newest charges", charges, { ofOne: true }),
+      sessionsTable("Newest sessions", sessions, { ofOne: true }),
+      table({
+        caption: "API keys",
+        rows: apiKeys,
+        keyOf: ({ keyId }) => keyId,
+        empty: "This payer has no API key.",
+        columns: [
+          { name: "Label", cell: ({ label }) => label },
+          {
+            name: "State",
+            cell: ({ revokedAt }) =>
+              badge(revokedAt === null ? "valid" : "revoked", revokedAt === null ? "good" : "calm"),
+          },
+          { name: "Made", numeric: true, cell: ({ createdAt }) => when(createdAt) },
+        ],
+      }),
+    ),
+});

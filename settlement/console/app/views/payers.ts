@@ -1,0 +1,36 @@
+import type { Exposure } from "../answers.ts";
+import { ask } from "../ask.ts";
+import { size } from "../format.ts";
+import { badge, money, page, table, toPayer } from "../parts.ts";
+import { view } from "../view.ts";
+
+const PAGE = 100;
+
+export const payers = view<{ payers: Exposure[] }>({
+  title: "Payers",
+  needsLogin: true,
+  load: () => ask(`/v1/payers?limit=${PAGE}`),
+  draw: ({ payers: rows }) =>
+    page(
+      "Payers",
+      table({
+        caption: "Payers, those with debts first",
+        isTitled: false,
+        rows,
+        keyOf: ({ payer }) => payer,
+        empty: "Nobody was charged yet.",
+        columns: [
+          { name: "Payer", cell: ({ payer }) => toPayer(payer) },
+          {
+            name: "",
+            wide: true,
+            cell: ({ debtUsd }) =>
+              size(debtUsd) > 0 ? badge("refused until paid", "bad") : badge("may spend", "good"),
+          },
+          { name: "Pending", numeric: true, cell: ({ pendingUsd }) => money(pendingUsd) },
+          { name: "Reserved", numeric: true, wide: true, cell: ({ heldUsd }) => money(heldUsd) },
+          { name: "Debt", numeric: true, cell: ({ debtUsd }) => money(debtUsd) },
+        ],
+      }),
+    ),
+});

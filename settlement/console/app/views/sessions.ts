@@ -1,0 +1,51 @@
+import type { Session } from "../answers.ts";
+import { ask } from "../ask.ts";
+import { h } from "../dom.ts";
+import { count, size, usd } from "../format.ts";
+import { badge, type Column, meter, money, page, since, table, toPayer, when } from "../parts.ts";
+import { view } from "../view.ts";
+
+const PAGE = 50;
+
+export const sessions = view<{ sessions: Session[] }>({
+  title: "Sessions",
+  needsLogin: true,
+  load: () => ask(`/v1/sessions?limit=${PAGE}`),
+  draw: ({ sessions: rows }) => page("Sessions", sessionsTable("Sessions, newest first", rows, { isTitled: false })),
+});
+
+export function sessionsTable(caption: string, rows: readonly Session[], { isTitled = true, ofOne = false } = {}) {
+  const columns: Column<Session>[] = [
+    { name: "Session", cell: ({ sessionId }) => h("code", { class: "name", title: sessionId }, sessionId) },
+    { name: "Status", cell: ({ status }) => badge(status) },
+    { name: "Payer", wide: true, cell: ({ payer }) => toPayer(payer) },
+    { name: "Spent", numeric: true, cell: ({ spent }) => usd(spent) },
+    { name: "Of", numeric: true, cell: ({ maxSpend }) => usd(maxSpend) },
+    {
+      name: "Budget",
+      wide: true,
+      cell: ({ spent, remaining, maxSpend }) => {
+        const held = size(maxSpend) - size(spent) - size(remaining);
+        return meter(
+          [
+            { part: size(spent), class: "settled" },
+            { part: held, class: "pending" },
+          ],
+          size(maxSpend),
+        );
+      },
+    },
+    { name: "To be settled", numeric: true, wide: true, cell: ({ pendingAccruedUsd }) => money(pendingAccruedUsd) },
+    { name: "Calls", numeric: true, wide: true, cell: ({ pendingAccruedCount }) => count(pendingAccruedCount) },
+    { name: "Opened", numeric: true, wide: true, cell: ({ openedAt }) => since(openedAt) },
+    { name: "Ends", numeric: true, wide: true, cell: ({ expiresAt }) => when(expiresAt) },
+  ];
+  return table({
+    caption,
+    isTitled,
+    rows,
+    keyOf: ({ sessionId }) => sessionId,
+    empty: "No session yet. One is opened with POST /v1/sessions, or by a payer with its API key.",
+    columns: ofOne ? columns.filter(({ name }) => name !== "Payer") : columns,
+  });
+}
