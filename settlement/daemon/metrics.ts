@@ -18,7 +18,7 @@ export type Metrics = {
   readFrom(source: { ledger: Ledger; chain: Chain; operators: readonly string[] }): void;
 };
 
-// Adding up all charges takes time that grows with them, so figures of the ledger are read this often at most.
+// Counting what waits takes time that grows with it, so figures of the ledger are read this often at most.
 const MAX_AGE_MS = 10_000;
 const SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 const GAS_PER_CALL = [100, 200, 300, 500, 1_000, 2_000, 5_000, 10_000, 50_000, 100_000, 200_000];

@@ -1,8 +1,9 @@
 import type { FastifyBaseLogger, FastifyInstance } from "fastify";
-import { systemClock } from "../clock.ts";
+import { type Clock, systemClock } from "../clock.ts";
 import type { Config } from "../config.ts";
 import { SettlementError } from "../domain/errors.ts";
 import type { EngineEvent, Policy } from "../engine/context.ts";
+import type { Ledger } from "../ledger/ledger.ts";
 import { openEngine } from "../openEngine.ts";
 import { type Alerts, createAlerts } from "./alerts.ts";
 import { createDaemon } from "./createDaemon.ts";
@@ -97,11 +98,13 @@ export async function startDaemon(config: Config, { log, policy = {}, extend }: 
     },
   });
   const watch = watchGas(readiness, alerts);
+  const upkeep = forgetOldFigures(ledger, clock, log);
   log.info({ event: "started", url, operators: engine.operators, holder: config.holder }, `listening on ${url}`);
 
   async function stop(): Promise<void> {
     log.info({ event: "draining" }, "draining: no more writes are taken");
     clearInterval(watch);
+    clearInterval(upkeep);
     daemon.drain();
     await app.close();
     await loop?.stop();
@@ -125,6 +128,21 @@ export async function startDaemon(config: Config, { log, policy = {}, extend }: 
       return stopping;
     },
   };
+}
+
+// The console shows a month at most.
+const FIGURES_KEPT_MS = 31 * 24 * 60 * 60 * 1_000;
+const UPKEEP_MS = 60 * 60 * 1_000;
+// Far more than an hour adds, so that what a long stop has left is soon gone.
+const MAX_FORGOTTEN = 5_000;
+
+function forgetOldFigures(ledger: Ledger, clock: Clock, log: FastifyBaseLogger): NodeJS.Timeout {
+  const forget = async () => {
+    await ledger.forgetFigures(clock.nowMs() - FIGURES_KEPT_MS, MAX_FORGOTTEN);
+  };
+  return setInterval(() => {
+    forget().catch((error) => log.warn({ err: error }, "old figures were not forgotten"));
+  }, UPKEEP_MS).unref();
 }
 
 const GAS_CHECK_MS = 60_000;

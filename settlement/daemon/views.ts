@@ -91,7 +91,9 @@ export function batchView(batch: SettledBatch) {
     totalUsd: formatUsd(batch.total),
     txHash: batch.inclusion?.txHash ?? null,
     blockNumber: batch.inclusion?.blockNumber.toString() ?? null,
+    gasUsed: batch.inclusion?.gasUsed?.toString() ?? null,
     createdAt: timeOf(batch.createdAtMs),
+    finalAt: batch.finalAtMs === null ? null : timeOf(batch.finalAtMs),
     outcome: batch.outcome === null ? null : outcomeView(batch.outcome),
   };
 }

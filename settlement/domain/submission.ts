@@ -3,7 +3,8 @@ import type { Address, Hex } from "viem";
 export type SubmissionKind = "settle" | "payout" | "fill";
 
 // A place in a transaction's life on chain. Only `included`, `reverted` and `final` have a block.
-export type Inclusion = { txHash: Hex; blockNumber: bigint; blockHash: Hex };
+// The gas is null where it was not recorded by an earlier version.
+export type Inclusion = { txHash: Hex; blockNumber: bigint; blockHash: Hex; gasUsed: bigint | null };
 
 // planned: it has its calldata, perhaps a nonce, and nothing was signed.
 // submitted: signed bytes are in the ledger and may be known to the network.

@@ -57,11 +57,12 @@ async function include(
   const { chain, ledger } = context;
   // A receipt of a block that has been left already is worth nothing.
   if ((await chain.blockHash(receipt.blockNumber)) !== receipt.blockHash) return;
-  const inclusion = { txHash: receipt.txHash, blockNumber: receipt.blockNumber, blockHash: receipt.blockHash };
+  const { txHash, blockNumber, blockHash, gasUsed } = receipt;
+  const inclusion = { txHash, blockNumber, blockHash, gasUsed };
   context.reached("before_inclusion");
   await ledger.recordInclusion(lease, submission.id, inclusion, receipt.status, outcomeOf(submission, receipt));
   context.reached("after_inclusion");
-  context.report({ kind: "included", id: submission.id, txHash: receipt.txHash, gasUsed: receipt.gasUsed });
+  context.report({ kind: "included", id: submission.id, txHash, gasUsed });
 }
 
 // Whether it is still where it was; and, once the chain will not undo that any more, what it means for the charges.

@@ -23,6 +23,7 @@ import { capture } from "./verbs/capture.ts";
 import { closeSession } from "./verbs/closeSession.ts";
 import { duePayers } from "./verbs/duePayers.ts";
 import { finalize } from "./verbs/finalize.ts";
+import { forgetFigures } from "./verbs/forgetFigures.ts";
 import { hold } from "./verbs/hold.ts";
 import { createInspection } from "./verbs/inspection.ts";
 import { findSession, openSession } from "./verbs/openSession.ts";
@@ -47,6 +48,8 @@ export type LedgerOptions = {
   maxGroup?: number;
   // How many calls may wait for their commit before more are turned away.
   maxQueue?: number;
+  // Which rows of running sums this process adds to. Processes that share a database should differ.
+  shard?: number;
 };
 
 const MAX_GROUP = 256;
@@ -54,17 +57,17 @@ const MAX_QUEUE = 10_000;
 
 // The verbs over a database. Those that answer a payer share commits; those of the settlement loop have their own.
 export async function createLedger(database: Database, options: LedgerOptions = {}): Promise<Ledger> {
-  const { groupCommit = true, maxGroup = MAX_GROUP, maxQueue = MAX_QUEUE } = options;
+  const { groupCommit = true, maxGroup = MAX_GROUP, maxQueue = MAX_QUEUE, shard = 0 } = options;
   await migrate(database);
 
   const group = createGroupCommit<Tx>({
-    transaction: (work) => inTransaction(database, work, { repeatable: true }),
+    transaction: (work) => inTransaction(database, work, { repeatable: true, shard }),
     answerAgain,
     maxGroup: groupCommit ? maxGroup : 1,
     maxQueue,
   });
   const shared = <T>(verb: Verb<Tx, T>) => group.submit(verb);
-  const alone = <T>(verb: (tx: Tx) => Promise<T>) => inTransaction(database, verb, { repeatable: false });
+  const alone = <T>(verb: (tx: Tx) => Promise<T>) => inTransaction(database, verb, { repeatable: false, shard });
   const leased = async <T>(lease: Lease, verb: (tx: Tx, lease: Lease) => Promise<T>) => {
     const operator = validAddress("the operator", lease.operator);
     return alone((tx) => verb(tx, { ...lease, operator }));
@@ -193,6 +196,11 @@ export async function createLedger(database: Database, options: LedgerOptions = 
     finalize: (lease, id, outcome, retry, nowMs) =>
       leased(lease, (tx, valid) => finalize(tx, valid, lower(id), outcome, retry, nowMs)),
     release: (lease, id, nowMs) => leased(lease, (tx, valid) => release(tx, valid, lower(id), nowMs)),
+
+    async forgetFigures(beforeMs, limit) {
+      validTime("the time", beforeMs);
+      return alone((tx) => forgetFigures(tx, beforeMs, validCount("the limit", limit)));
+    },
 
     ...createInspection(read),
     ...createStatements(read),

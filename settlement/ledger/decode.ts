@@ -142,6 +142,7 @@ export function inclusionFrom(row: Row): Inclusion | null {
     txHash: hex(row, "tx_hash"),
     blockNumber: integer(row, "block_number"),
     blockHash: hex(row, "block_hash"),
+    gasUsed: row.gas_used === null ? null : integer(row, "gas_used"),
   };
 }
 

@@ -9,6 +9,7 @@ import type { Earning, Place, StatementQuery } from "../domain/statement.ts";
 import type { Broadcast, Inclusion, Submission, SubmissionKind } from "../domain/submission.ts";
 import type { ToolId } from "../domain/toolId.ts";
 import type { Turn } from "../domain/turn.ts";
+import type { Figures } from "./figures.ts";
 
 // The durable memory of the service. A promise that resolves means that what it says is on disk. Every verb is one
 // transaction; verbs that run at the same time may share one (group commit). Addresses may be given in any case and come
@@ -18,6 +19,7 @@ export type Ledger = Accruals &
   Callers &
   Operators &
   Submissions &
+  Upkeep &
   Inspection &
   Statements & { close(): Promise<void> };
 
@@ -120,6 +122,11 @@ export type Operators = {
   resume(): Promise<void>;
 };
 
+export type Upkeep = {
+  // Forgets at most `limit` steps of the time line that lie before this time, and returns how many there were.
+  forgetFigures(beforeMs: number, limit: number): Promise<number>;
+};
+
 // ── From due charges to final ones.
 export type RetryPolicy = {
   // After this many failures of the payer the platform absorbs the charge. The insurance account is tried for ever.
@@ -195,7 +202,11 @@ export type SettledBatch = {
   outcome: BatchOutcome | null;
   inclusion: Inclusion | null;
   createdAtMs: number;
+  finalAtMs: number | null;
 };
+
+// Times in milliseconds; steps are whole multiples of ten seconds.
+export type TimelineQuery = { fromMs: number; toMs: number; stepMs: number };
 
 export type Inspection = {
   charge(id: Hex): Promise<Charge | null>;
@@ -213,12 +224,15 @@ export type Inspection = {
   batches(limit: number, offset: number): Promise<SettledBatch[]>;
   // By final state of every charge: accrued = pending + settled + absorbed + refused + voided, always.
   totals(): Promise<Totals>;
+  // What happened in each step, empty ones included. Steps begin at whole multiples of their length. Goes back a month.
+  timeline(query: TimelineQuery): Promise<({ atMs: number } & Figures)[]>;
   // What each tool was charged in final batches, and each account paid, for comparison with the chain.
   settledByTool(): Promise<{ toolId: ToolId; amount: MicroUsdc }[]>;
   settledByAccount(): Promise<{ account: Address; amount: MicroUsdc }[]>;
   failures(chargeId: Hex): Promise<{ reason: ChargeFailure; atMs: number }[]>;
   gauges(): Promise<Gauges>;
-  // A sentence for every counter of a payer or a session that is not what its charges and holds add up to: none, always.
+  // A sentence for every sum, and every counter of a payer or a session, that is not what its charges and holds add up to:
+  // none, always.
   audit(): Promise<string[]>;
 };
 

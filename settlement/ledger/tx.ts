@@ -1,4 +1,5 @@
 import type { Address } from "viem";
+import { createTally, type Tally } from "./figures.ts";
 import {
   type Attempt,
   type Database,
@@ -16,15 +17,18 @@ export type Tx = Sql & {
   // Changes what is known of a payer. Changes are gathered and written before the commit: once per payer however many
   // calls share the transaction, and in the order of addresses, so that two writers never wait for each other in a circle.
   change(payer: Address, by: Partial<Counters>): void;
+  // Adds to what happened at a time. Gathered and written likewise, after the payers.
+  count: Tally["add"];
 };
 
 export function inTransaction<T>(
   database: Database,
   work: (tx: Tx, attempt: Attempt) => Promise<T>,
-  options: TransactionOptions,
+  { shard, ...options }: TransactionOptions & { shard: number },
 ): Promise<T> {
   return database.transaction(async (sql, attempt) => {
     const changes = new Map<Address, Counters>();
+    const tally = createTally();
     const tx: Tx = {
       ...sql,
       change(payer, { pending = 0n, held = 0n, debt = 0n }) {
@@ -37,9 +41,11 @@ export function inTransaction<T>(
         change.held += held;
         change.debt += debt;
       },
+      count: tally.add,
     };
     const result = await work(tx, attempt);
     await writeChanges(sql, changes);
+    await tally.write(sql, shard);
     return result;
   }, options);
 }

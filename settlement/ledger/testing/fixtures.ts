@@ -106,6 +106,7 @@ export const inclusionAt = (blockNumber: bigint) => ({
   txHash: hashOf("transaction"),
   blockNumber,
   blockHash: hashOf(`block ${blockNumber}`),
+  gasUsed: 100_000n,
 });
 
 // Settles what is due, through to the finalized block.

@@ -9,7 +9,7 @@ declare module "vitest" {
 
 // One server for the whole test run; every test makes a database of its own in it.
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
-  const { url, stop } = await startPostgres();
+  const { url, stop } = await startPostgres({ fsync: false });
   project.provide("postgresUrl", url);
   return stop;
 }

@@ -1,13 +1,37 @@
 import type { BatchOutcome } from "../../domain/batch.ts";
 import { address, amount, hex, text } from "../decode.ts";
+import { SUMS } from "../figures.ts";
 import type { Reader, Row } from "../sql.ts";
 import { outcomeFromJson } from "./outcomeJson.ts";
 import { isOwed } from "./takenOnChain.ts";
 
 // Computes from charges and holds what the verbs have counted along the way.
 export async function audit(sql: Reader): Promise<string[]> {
-  return [...(await auditPayers(sql)), ...(await auditSessions(sql))];
+  return [...(await auditPayers(sql)), ...(await auditSessions(sql)), ...(await auditTotals(sql))];
 }
+
+async function auditTotals(sql: Reader): Promise<string[]> {
+  const expected = new Map<string, bigint>();
+  const add = (sum: string, by: bigint) => expected.set(sum, (expected.get(sum) ?? 0n) + by);
+  const rows = await sql.all(
+    "SELECT state, COUNT(*) AS charges, CAST(SUM(amount) AS BIGINT) AS amount FROM charges GROUP BY state",
+  );
+  for (const row of rows) {
+    add("total accrued", amount(row));
+    add("total accrued_charges", amount(row, "charges"));
+    const ending = ENDINGS[text(row, "state")];
+    if (ending !== undefined) add(`total ${ending}`, amount(row));
+  }
+  const counted = await sql.all(`SELECT 'total' AS name, ${SUMS} FROM totals`);
+  return differences(counted, "name", ["accrued", "accrued_charges", ...Object.values(ENDINGS)], expected);
+}
+
+const ENDINGS: Readonly<Record<string, string>> = {
+  final: "settled",
+  absorbed: "absorbed",
+  refused: "refused",
+  voided: "voided",
+};
 
 async function auditPayers(sql: Reader): Promise<string[]> {
   const expected = new Map<string, bigint>();

@@ -1,7 +1,7 @@
 import type { Hex } from "viem";
 import type { BatchOutcome } from "../../domain/batch.ts";
 import { SettlementError } from "../../domain/errors.ts";
-import { address, amount, count, hex } from "../decode.ts";
+import { address, amount, count, hex, integer } from "../decode.ts";
 import type { Lease, RetryPolicy } from "../ledger.ts";
 import type { Tx } from "../tx.ts";
 import { lower } from "../validate.ts";
@@ -27,16 +27,23 @@ export async function finalize(
   }
   if (kind === "settle") {
     if (outcome === null) throw new SettlementError("invalid_input", `Batch ${id} needs its outcome to be final.`);
-    await settleCharges(tx, id, outcome, retry, nowMs);
+    await settleCharges(tx, id, outcome, retry, state.gasUsed, nowMs);
   }
   await tx.run("UPDATE submissions SET state = 'final' WHERE id = $1", [id]);
 }
 
 // The outcome below the finalized block is the one that counts, whatever was seen at the head.
-async function settleCharges(tx: Tx, root: Hex, outcome: BatchOutcome, retry: RetryPolicy, nowMs: number) {
+async function settleCharges(
+  tx: Tx,
+  root: Hex,
+  outcome: BatchOutcome,
+  retry: RetryPolicy,
+  gasUsed: bigint | null,
+  nowMs: number,
+) {
   await forgetOutcome(tx, root);
   await countTaken(tx, root, outcome, "taken");
-  await tx.run("UPDATE batches SET outcome = $2 WHERE root = $1", [root, outcomeToJson(outcome)]);
+  await tx.run("UPDATE batches SET outcome = $2, final_at = $3 WHERE root = $1", [root, outcomeToJson(outcome), nowMs]);
   for (const { toolId, payee, amount: earned, developerShare } of outcome.paid) {
     await tx.run("INSERT INTO payees (payee) VALUES ($1) ON CONFLICT DO NOTHING", [lower(payee)]);
     await tx.run(
@@ -52,8 +59,9 @@ async function settleCharges(tx: Tx, root: Hex, outcome: BatchOutcome, retry: Re
        RETURNING payer, charged_to, amount, cleared`,
       [root, lower(chargedTo), lower(toolId)],
     );
-    // The platform has not paid for it after all.
     for (const row of refused) {
+      tx.count(nowMs, { refused: amount(row) });
+      // The platform has not paid for it after all.
       if (row.charged_to !== row.payer && row.cleared === 0n) tx.change(address(row, "payer"), { debt: -amount(row) });
     }
   }
@@ -73,8 +81,29 @@ async function settleCharges(tx: Tx, root: Hex, outcome: BatchOutcome, retry: Re
     }));
     await failCharges(tx, charges, retry, nowMs);
   }
+  await countSettled(tx, root, gasUsed, nowMs);
   await tx.run(
     `UPDATE charges SET state = CASE WHEN charged_to = payer THEN 'final' ELSE 'absorbed' END WHERE ${OF_BATCH}`,
     [root],
   );
+}
+
+// What is left of the batch, for the running sums.
+async function countSettled(tx: Tx, root: Hex, gasUsed: bigint | null, nowMs: number): Promise<void> {
+  const rows = await tx.all(
+    `SELECT CASE WHEN charged_to = payer THEN 'settled' ELSE 'absorbed' END AS ending, COUNT(*) AS charges,
+       CAST(SUM(amount) AS BIGINT) AS amount, CAST(SUM(accrued_at) AS BIGINT) AS accrued_at
+     FROM charges WHERE ${OF_BATCH}
+     GROUP BY CASE WHEN charged_to = payer THEN 'settled' ELSE 'absorbed' END`,
+    [root],
+  );
+  for (const row of rows) {
+    tx.count(nowMs, row.ending === "settled" ? { settled: amount(row) } : { absorbed: amount(row) });
+    if (gasUsed === null) continue;
+    const charges = count(row, "charges");
+    const latencyMs = charges * nowMs - Number(integer(row, "accrued_at"));
+    // A clock that was set back gives no time below none.
+    tx.count(nowMs, { settledCharges: charges, latencyMs: Math.max(0, latencyMs) });
+  }
+  if (gasUsed !== null) tx.count(nowMs, { gasUsed });
 }

@@ -1,6 +1,6 @@
 import type { Address, Hex } from "viem";
 import { type ContentHashes, NO_HASH } from "../../domain/charge.ts";
-import type { MicroUsdc } from "../../domain/money.ts";
+import { type MicroUsdc, microUsdc } from "../../domain/money.ts";
 import type { ToolId } from "../../domain/toolId.ts";
 import { evenChunksOf, type Param, tuples } from "../sql.ts";
 import type { Tx } from "../tx.ts";
@@ -42,6 +42,12 @@ export async function insertCharges(tx: Tx, deliveries: readonly Delivery[]): Pr
       ]);
       if (state === "accrued") tx.change(payer, { pending: amount });
     }
+    const sumOf = (some: readonly DeliveredCharge[]) => some.reduce((sum, { amount }) => sum + amount, 0n);
+    tx.count(accruedAtMs, {
+      accrued: microUsdc(sumOf(charges)),
+      voided: microUsdc(sumOf(charges.filter(({ state }) => state === "voided"))),
+      accruedCharges: charges.length,
+    });
   }
   for (const chunk of evenChunksOf(rows)) {
     await tx.run(

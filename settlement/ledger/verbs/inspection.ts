@@ -3,16 +3,19 @@ import type { Charge } from "../../domain/charge.ts";
 import { microUsdc } from "../../domain/money.ts";
 import type { ToolId } from "../../domain/toolId.ts";
 import { address, amount, chargeFrom, chargeIdOfCall, count, hex, holdFrom, inclusionFrom, text } from "../decode.ts";
-import type { Inspection, SettledBatch, Totals } from "../ledger.ts";
+import { FIGURE_STEP_MS, figuresFrom, NO_FIGURES, SUMS } from "../figures.ts";
+import type { Inspection, SettledBatch } from "../ledger.ts";
 import { type Param, placeholders, type Reader, type Row } from "../sql.ts";
-import { lower, validCount } from "../validate.ts";
+import { invalid, lower, validCount, validTime } from "../validate.ts";
 import { gauges } from "./gauges.ts";
 import { outcomeFromJson } from "./outcomeJson.ts";
 import { findSubmission } from "./submissions.ts";
 
 const BATCHES = `SELECT b.root, b.row_count, b.charge_count, b.total, b.outcome, b.created_at, s.operator, s.state,
-    s.tx_hash, s.block_number, s.block_hash
+    b.final_at, s.tx_hash, s.block_number, s.block_hash, s.gas_used
   FROM batches b JOIN submissions s ON s.id = b.root`;
+
+const MAX_STEPS = 1_000;
 
 // All of it reads what is committed and holds nobody up.
 export function createInspection(sql: Reader): Omit<Inspection, "audit"> {
@@ -81,18 +84,28 @@ export function createInspection(sql: Reader): Omit<Inspection, "audit"> {
       return rows.map(batchFrom);
     },
     async totals() {
-      const rows = await sql.all("SELECT state, CAST(SUM(amount) AS BIGINT) AS amount FROM charges GROUP BY state");
-      const of = new Map(rows.map((row) => [text(row, "state"), amount(row)]));
-      const sum = (...states: string[]) =>
-        microUsdc(states.reduce((total, state) => total + (of.get(state) ?? 0n), 0n));
-      return {
-        accrued: sum(...of.keys()),
-        pending: sum("accrued", "batched"),
-        settled: sum("final"),
-        absorbed: sum("absorbed"),
-        refused: sum("refused"),
-        voided: sum("voided"),
-      } satisfies Totals;
+      const [row] = await sql.all(`SELECT ${SUMS} FROM totals`);
+      const { accrued, settled, absorbed, refused, voided } = row === undefined ? NO_FIGURES : figuresFrom(row);
+      const pending = microUsdc(accrued - settled - absorbed - refused - voided);
+      return { accrued, pending, settled, absorbed, refused, voided };
+    },
+    async timeline({ fromMs, toMs, stepMs }) {
+      if (validCount("the step", stepMs) === 0 || stepMs % FIGURE_STEP_MS !== 0) {
+        invalid(`the step is ${stepMs}; it must be a multiple of ${FIGURE_STEP_MS} milliseconds`);
+      }
+      const length = validTime("the end", toMs) - validTime("the beginning", fromMs);
+      if (length < 0 || length > MAX_STEPS * stepMs) invalid(`a time line has from 0 to ${MAX_STEPS} steps`);
+      const start = fromMs - (fromMs % stepMs);
+      const rows = await sql.all(
+        `SELECT (at - CAST($1 AS BIGINT)) / CAST($2 AS BIGINT) AS step, ${SUMS} FROM figures
+         WHERE at >= $1 AND at < $3 GROUP BY (at - CAST($1 AS BIGINT)) / CAST($2 AS BIGINT)`,
+        [start, stepMs, toMs],
+      );
+      const steps = new Map(rows.map((row) => [count(row, "step"), figuresFrom(row)]));
+      return Array.from({ length: Math.ceil((toMs - start) / stepMs) }, (_, step) => ({
+        atMs: start + step * stepMs,
+        ...(steps.get(step) ?? NO_FIGURES),
+      }));
     },
     async settledByTool() {
       const rows = await sql.all(
@@ -129,5 +142,6 @@ function batchFrom(row: Row): SettledBatch {
     outcome: row.outcome === null ? null : outcomeFromJson(text(row, "outcome")),
     inclusion: inclusionFrom(row),
     createdAtMs: count(row, "created_at"),
+    finalAtMs: row.final_at === null ? null : count(row, "final_at"),
   };
 }

@@ -15,7 +15,7 @@ export async function recordInclusion(
   tx: Tx,
   lease: Lease,
   id: Hex,
-  { txHash, blockNumber, blockHash }: Inclusion,
+  { txHash, blockNumber, blockHash, gasUsed }: Inclusion,
   status: "success" | "reverted",
   outcome: BatchOutcome | null,
 ): Promise<void> {
@@ -35,13 +35,10 @@ export async function recordInclusion(
     await countTaken(tx, id, outcome, "taken");
     await tx.run("UPDATE batches SET outcome = $2 WHERE root = $1", [id, outcomeToJson(outcome)]);
   }
-  await tx.run("UPDATE submissions SET state = $2, tx_hash = $3, block_number = $4, block_hash = $5 WHERE id = $1", [
-    id,
-    status === "success" ? "included" : "reverted",
-    lower(txHash),
-    blockNumber,
-    lower(blockHash),
-  ]);
+  await tx.run(
+    `UPDATE submissions SET state = $2, tx_hash = $3, block_number = $4, block_hash = $5, gas_used = $6 WHERE id = $1`,
+    [id, status === "success" ? "included" : "reverted", lower(txHash), blockNumber, lower(blockHash), gasUsed],
+  );
 }
 
 // What the batch was said to have taken is owed again.

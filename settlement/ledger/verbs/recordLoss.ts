@@ -9,7 +9,8 @@ export async function recordLoss(tx: Tx, lease: Lease, id: Hex): Promise<void> {
   if (state.kind !== "included" && state.kind !== "reverted") return;
   await forgetOutcome(tx, id);
   await tx.run(
-    "UPDATE submissions SET state = 'submitted', tx_hash = NULL, block_number = NULL, block_hash = NULL WHERE id = $1",
+    `UPDATE submissions SET state = 'submitted', tx_hash = NULL, block_number = NULL, block_hash = NULL, gas_used = NULL
+     WHERE id = $1`,
     [id],
   );
 }

@@ -39,7 +39,7 @@ export async function openSubmissions(sql: Reader, operator: Address): Promise<S
 async function withBroadcasts(sql: Reader, condition: string, params: readonly string[]): Promise<Submission[]> {
   const rows = await sql.all(
     `SELECT s.id, s.kind, s.operator, s.nonce, s.recipient, s.calldata, s.gas_limit, s.created_at, s.state, s.tx_hash,
-       s.block_number, s.block_hash, b.tx_hash AS broadcast_tx_hash, b.raw, b.max_fee_per_gas,
+       s.block_number, s.block_hash, s.gas_used, b.tx_hash AS broadcast_tx_hash, b.raw, b.max_fee_per_gas,
        b.max_priority_fee_per_gas, b.signed_at
      FROM submissions s LEFT JOIN broadcasts b ON b.submission_id = s.id AND b.nonce = s.nonce
      WHERE ${condition}
