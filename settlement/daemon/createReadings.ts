@@ -10,7 +10,7 @@ import { type OperatorRow, readOperators } from "./readOperators.ts";
 import { readTools, type ToolRow } from "./readTools.ts";
 
 export type Readings = {
-  figures(minutes: number, stepMinutes: number): Promise<Figures>;
+  figures(minutes: number, stepSeconds: number): Promise<Figures>;
   tools(limit: number, offset: number): Promise<ToolRow[]>;
   operators(): Promise<OperatorRow[]>;
 };
@@ -31,8 +31,8 @@ const CHAIN_MAX_AGE_MS = 4_000;
 // What many people watch at once, read once for all of them.
 export function createReadings({ engine, ...source }: ReadingsSource): Readings {
   const { clock } = source;
-  const figures = keepFor(FIGURES_MAX_AGE_MS, clock, (minutes: number, stepMinutes: number) =>
-    readFigures(source, { minutes, stepMinutes }),
+  const figures = keepFor(FIGURES_MAX_AGE_MS, clock, (minutes: number, stepSeconds: number) =>
+    readFigures(source, { minutes, stepSeconds }),
   );
   const tools = keepFor(CHAIN_MAX_AGE_MS, clock, (limit: number, offset: number) => readTools(source, limit, offset));
   const operators = keepFor(CHAIN_MAX_AGE_MS, clock, () => readOperators({ ...source, own: engine.operators }));

@@ -15,10 +15,10 @@ const MINUTE_MS = 60_000;
 // Sums, queues and a time line: nothing about any one payer, so that anybody may see it.
 export async function readFigures(
   { ledger, chain, clock, readiness }: FiguresSource,
-  { minutes, stepMinutes }: { minutes: number; stepMinutes: number },
+  { minutes, stepSeconds }: { minutes: number; stepSeconds: number },
 ) {
   const nowMs = clock.nowMs();
-  const stepMs = stepMinutes * MINUTE_MS;
+  const stepMs = stepSeconds * 1_000;
   // Whole steps, the last of which is still running.
   const toMs = (Math.floor(nowMs / stepMs) + 1) * stepMs;
   const [status, timeline, health] = await Promise.all([
@@ -33,7 +33,7 @@ export async function readFigures(
     health,
     ...status,
     minutes,
-    stepMinutes,
+    stepSeconds,
     timeline: timeline.map((step) => ({
       at: timeOf(step.atMs),
       accruedUsd: formatUsd(step.accrued),

@@ -18,6 +18,8 @@ export type ChartOptions = {
   times: readonly string[];
   series: readonly Series[];
   format: (value: number) => string;
+  // Where the scale may end, smallest first, if not at a round decimal number.
+  ceilings?: readonly number[];
   redraw: () => void;
 };
 
@@ -32,7 +34,11 @@ const open = new Set<string>();
 // pointer or the arrow keys; the same numbers stand in a table below.
 export function chart(options: ChartOptions): HTMLElement {
   const { id, title, description, times, series, format, redraw } = options;
-  const top = niceCeiling(Math.max(0, ...series.flatMap(({ values }) => values.map((value) => value ?? 0))));
+  const highest = Math.max(
+    0,
+    ...times.map((_, i) => Math.max(stackOf(series, i), ...series.map(({ values }) => values[i] ?? 0))),
+  );
+  const top = options.ceilings?.find((ceiling) => ceiling >= highest) ?? niceCeiling(highest);
   const at = Math.min(cursors.get(id) ?? -1, times.length - 1);
   const isEmpty = series.every(({ values }) => values.every((value) => !value));
 
@@ -132,16 +138,17 @@ function draw({ id, title, description, times, series }: ChartOptions, top: numb
     s("desc", { id: `${id}-description` }, description),
     [0, 0.5, 1].map((part) => s("line", { class: "grid", x1: 0, x2: WIDTH, y1: HEIGHT * part, y2: HEIGHT * part })),
     at >= 0 && s("rect", { class: "cursor", x: at * step, y: 0, width: step, height: HEIGHT }),
-    series.map(({ kind, class: name, values }) => {
+    series.map(({ kind, class: name, values }, order) => {
       if (kind === "bar") {
         return s(
           "g",
           { class: `bar ${name}` },
-          values.map((value, i) =>
-            value
-              ? s("rect", { x: (i + 0.15) * step, width: 0.7 * step, y: y(value), height: HEIGHT - y(value) })
-              : null,
-          ),
+          values.map((value, i) => {
+            const upTo = stackOf(series.slice(0, order + 1), i);
+            return (
+              value && s("rect", { x: (i + 0.15) * step, width: 0.7 * step, y: y(upTo), height: HEIGHT - y(value) })
+            );
+          }),
         );
       }
       // Steps without a measurement are passed over; one on its own is drawn as wide as its step.
@@ -202,6 +209,10 @@ function valuesTable({ title, times, series, format }: ChartOptions): Child {
     ),
   );
 }
+
+// Bars stand on each other.
+const stackOf = (series: readonly Series[], i: number) =>
+  series.reduce((sum, { kind, values }) => sum + (kind === "bar" ? (values[i] ?? 0) : 0), 0);
 
 const TICKS = 5;
 const ticksOf = (times: readonly string[]) =>

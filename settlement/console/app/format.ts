@@ -15,6 +15,9 @@ export const short = (hex: string) => (hex.length > 14 ? `${hex.slice(0, 6)}…$
 
 export const shortUuid = (uuid: string) => `${uuid.slice(0, 8)}…${uuid.slice(-4)}`;
 
+export const gasPerCall = (gasUsed: string | null, charges: number) =>
+  gasUsed === null || charges === 0 ? "–" : count(Math.round(Number(gasUsed) / charges));
+
 export function time(iso: string): string {
   const date = new Date(iso);
   const isToday = date.toDateString() === new Date().toDateString();

@@ -120,17 +120,16 @@ function drawFrame(place: Place, view: View | undefined): void {
         {
           href: name === "overview" ? "#/" : `#/${name}`,
           "aria-current": name === place.name ? "page" : null,
-          class: all.needsLogin && !login.loggedIn ? "locked" : null,
         },
         all.title,
       ),
     ),
   );
   openMenu(false);
-  patchChildren(element("tools"), tools_());
+  patchChildren(element("tools"), frameTools());
 }
 
-function tools_(): Node[] {
+function frameTools(): Node[] {
   const entry: Child = login.loggedIn
     ? h("button", { type: "button", class: "quiet", onclick: () => void logOut() }, "Log out")
     : h("a", { href: "#/payers" }, "Log in");
@@ -152,7 +151,7 @@ const prefersDark = () =>
 function setTheme(theme: "light" | "dark"): void {
   document.documentElement.dataset.theme = theme;
   localStorage.setItem("theme", theme);
-  patchChildren(element("tools"), tools_());
+  patchChildren(element("tools"), frameTools());
 }
 
 function openMenu(isOpen: boolean): void {
@@ -188,7 +187,7 @@ async function start(): Promise<void> {
   if (token !== undefined && !login.loggedIn) await logIn(decodeURIComponent(token));
   addEventListener("hashchange", () => show(true));
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () =>
-    patchChildren(element("tools"), tools_()),
+    patchChildren(element("tools"), frameTools()),
   );
   element("menu").onclick = () => openMenu(element("menu").getAttribute("aria-expanded") === "false");
   show(true);

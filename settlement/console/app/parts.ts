@@ -17,42 +17,28 @@ export type TableOptions<T> = {
   rows: readonly T[];
   keyOf: (row: T) => string;
   empty: string;
-  // The caption as a heading of the page, too.
+  // Whether the caption is to be seen, as a heading; it is there for a screen reader in any case.
   isTitled?: boolean;
 };
 
 export function table<T>({ caption, columns, rows, keyOf, empty, isTitled = true }: TableOptions<T>): HTMLElement {
-  const classOf = ({ numeric, wide }: Column<T>) =>
-    [numeric && "number", wide && "wide"].filter(Boolean).join(" ") || null;
-  if (rows.length === 0)
-    return h("section", { class: "panel" }, isTitled && h("h2", {}, caption), h("p", { class: "empty" }, empty));
+  const title = isTitled ? h("h2", {}, caption) : null;
+  if (rows.length === 0) return h("section", { class: "panel" }, title, h("p", { class: "empty" }, empty));
+  const classOf = ({ numeric, wide }: Column<T>) => `${numeric ? "number" : ""} ${wide ? "wide" : ""}`.trim() || null;
+  const head = columns.map((column) => h("th", { scope: "col", class: classOf(column) }, column.name));
+  const cells = (row: T) => columns.map((column) => h("td", { class: classOf(column) }, column.cell(row)));
   return h(
     "section",
     { class: "panel" },
-    isTitled && h("h2", { "aria-hidden": "true" }, caption),
     h(
       "table",
       {},
-      h("caption", { class: "unseen" }, caption),
-      h(
-        "thead",
-        {},
-        h(
-          "tr",
-          {},
-          columns.map((column) => h("th", { scope: "col", class: classOf(column) }, column.name)),
-        ),
-      ),
+      h("caption", { class: isTitled ? null : "unseen" }, title ?? caption),
+      h("thead", {}, h("tr", {}, head)),
       h(
         "tbody",
         {},
-        rows.map((row) =>
-          h(
-            "tr",
-            { "data-key": keyOf(row) },
-            columns.map((column) => h("td", { class: classOf(column) }, column.cell(row))),
-          ),
-        ),
+        rows.map((row) => h("tr", { "data-key": keyOf(row) }, cells(row))),
       ),
     ),
   );
@@ -138,6 +124,22 @@ export function meter(parts: readonly { part: number; class: string }[], total: 
   );
 }
 
-export function page(title: string, ...children: readonly Child[]): HTMLElement {
-  return h("div", { class: "page" }, h("h1", { tabindex: -1 }, title), children);
+// From one page of a list to the next. There may be more while a page is full.
+export function pages(name: string, offset: number, shown: number, pageSize: number): HTMLElement {
+  return h(
+    "p",
+    { class: "pages" },
+    offset > 0 && h("a", { href: `#/${name}?offset=${Math.max(0, offset - pageSize)}` }, "Back"),
+    shown === pageSize && h("a", { href: `#/${name}?offset=${offset + pageSize}` }, "Further"),
+  );
+}
+
+export const offsetOf = (options: URLSearchParams) =>
+  Math.max(0, Number.parseInt(options.get("offset") ?? "", 10) || 0);
+
+export const page = (title: string, ...children: readonly Child[]) => pageWith(title, null, ...children);
+
+// With something beside the title.
+export function pageWith(title: string, beside: Child, ...children: readonly Child[]): HTMLElement {
+  return h("div", { class: "page" }, h("div", { class: "head" }, h("h1", { tabindex: -1 }, title), beside), children);
 }

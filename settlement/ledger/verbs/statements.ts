@@ -53,7 +53,7 @@ export function createStatements(sql: Reader): Statements {
       return rows.map(sessionFrom) satisfies Session[];
     },
     async newestSessions(limit, offset) {
-      const rows = await sql.all("SELECT * FROM sessions ORDER BY opened_at DESC, id LIMIT $1 OFFSET $2", [
+      const rows = await sql.all("SELECT * FROM sessions ORDER BY opened_at DESC, id DESC LIMIT $1 OFFSET $2", [
         validCount("the limit", limit),
         validCount("the offset", offset),
       ]);

@@ -1,7 +1,7 @@
 import type { BatchDetail } from "../answers.ts";
 import { ask } from "../ask.ts";
 import { h } from "../dom.ts";
-import { count, plural, usd } from "../format.ts";
+import { count, gasPerCall, plural, usd } from "../format.ts";
 import { badge, code, facts, onChain, page, table, tool, when, whole } from "../parts.ts";
 import { view } from "../view.ts";
 
@@ -27,11 +27,14 @@ export const batch = view<BatchDetail>({
         facts([
           ["State", badge(data.state)],
           ["Made", when(data.createdAt)],
+          ["Final", data.finalAt === null ? "–" : when(data.finalAt)],
           ["Operator", onChain("address", data.operator)],
           ["Rows", count(data.rows)],
           ["Charges", count(data.charges)],
           ["Total", usd(data.totalUsd)],
           ["Charged", outcome ? usd(outcome.chargedUsd) : "–"],
+          ["Gas", data.gasUsed === null ? "–" : count(data.gasUsed)],
+          ["Gas per call", gasPerCall(data.gasUsed, data.charges)],
           ["To the treasury", outcome ? usd(outcome.treasuryShareUsd) : "–"],
         ]),
       ),

@@ -1,8 +1,8 @@
 import type { Batch } from "../answers.ts";
 import { ask } from "../ask.ts";
 import { h } from "../dom.ts";
-import { count, usd } from "../format.ts";
-import { badge, code, onChain, page, since, table, toBatch } from "../parts.ts";
+import { count, gasPerCall, usd } from "../format.ts";
+import { badge, code, offsetOf, onChain, page, pages, since, table, toBatch } from "../parts.ts";
 import { view } from "../view.ts";
 
 const PAGE = 50;
@@ -11,7 +11,6 @@ export const batches = view<{ batches: Batch[] }>({
   title: "Batches",
   load: ({ options }) => ask(`/v1/batches?limit=${PAGE}&offset=${offsetOf(options)}`),
   draw({ batches: rows }, { options }) {
-    const offset = offsetOf(options);
     return page(
       "Batches",
       table({
@@ -32,22 +31,21 @@ export const batches = view<{ batches: Batch[] }>({
             wide: true,
             cell: ({ outcome }) => (outcome ? usd(outcome.chargedUsd) : "–"),
           },
+          {
+            name: "Gas per call",
+            numeric: true,
+            wide: true,
+            cell: ({ gasUsed, charges }) => gasPerCall(gasUsed, charges),
+          },
           { name: "Not charged", wide: true, cell: ({ outcome }) => shortfall(outcome) },
           { name: "Transaction", wide: true, cell: ({ txHash }) => (txHash ? onChain("tx", txHash, code) : "–") },
           { name: "Made", numeric: true, wide: true, cell: ({ createdAt }) => since(createdAt) },
         ],
       }),
-      h(
-        "p",
-        { class: "pages" },
-        offset > 0 && h("a", { href: `#/batches?offset=${Math.max(0, offset - PAGE)}` }, "Newer"),
-        rows.length === PAGE && h("a", { href: `#/batches?offset=${offset + PAGE}` }, "Older"),
-      ),
+      pages("batches", offsetOf(options), rows.length, PAGE),
     );
   },
 });
-
-const offsetOf = (options: URLSearchParams) => Math.max(0, Number.parseInt(options.get("offset") ?? "0", 10) || 0);
 
 function shortfall(outcome: Batch["outcome"]) {
   if (outcome === null) return "–";

@@ -2,7 +2,7 @@ import type { BatchDetail, Call, ChargeDetail, Proof } from "../answers.ts";
 import { ask } from "../ask.ts";
 import { type Child, h } from "../dom.ts";
 import { count, plural, usd } from "../format.ts";
-import { badge, onChain, page, table, toBatch, toPayer, when, whole } from "../parts.ts";
+import { badge, onChain, page, table, toBatch, tool, toPayer, when, whole } from "../parts.ts";
 import { readReceipt, verifyProof } from "../verifyProof.ts";
 import { view } from "../view.ts";
 
@@ -55,10 +55,14 @@ function steps({ charge: one, call, batch, proof }: Data): HTMLElement[] {
           isDone: true,
           lines: [
             h("code", {}, one.turnId ?? ""),
-            one.for === "model" ? "the model's cost" : plural(one.calls, "call"),
+            one.toolId === null ? "the model's cost" : [plural(one.calls, "call"), " of ", tool(one.toolId)],
           ],
         }
-      : { name: "Call", isDone: true, lines: [h("code", {}, call.callId), call.method, ["held ", when(call.heldAt)]] };
+      : {
+          name: "Call",
+          isDone: true,
+          lines: [h("code", {}, call.callId), [call.method, " of ", tool(call.toolId)], ["held ", when(call.heldAt)]],
+        };
   const way: Step[] = [
     origin,
     { name: "Accrued", isDone: true, lines: [usd(one.amountUsd), when(one.accruedAt), ["by ", toPayer(one.payer)]] },
@@ -141,7 +145,7 @@ function verdictOf(reachesRoot: boolean, settledAt: string | null): Child {
   if (settledAt === null)
     return "Your browser has hashed the receipt up to the root. The router has not stored that root yet.";
   return [
-    "Proven. Your browser has hashed the receipt up to the root, and the router has stored that root ",
+    "Proven. Your browser has hashed the receipt up to the root, and the router stored that root at ",
     when(settledAt),
     ".",
   ];

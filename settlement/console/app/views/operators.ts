@@ -27,7 +27,7 @@ export const operators = view<{ operators: OperatorRow[] }>({
 function about({ operator, balanceEth, limitUsd, leftUsd, nonce, nextNonce, lease }: OperatorRow): HTMLElement[] {
   const used = size(limitUsd) - size(leftUsd);
   return [
-    h("h2", {}, onChain("address", operator)),
+    h("h2", { class: "address" }, onChain("address", operator)),
     facts([
       ["Gas", `${Number(Number(balanceEth).toPrecision(6))} ETH`],
       ["May settle in 24 hours", usd(limitUsd)],

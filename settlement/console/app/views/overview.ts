@@ -3,35 +3,40 @@ import { ask } from "../ask.ts";
 import { chart } from "../chart.ts";
 import { h } from "../dom.ts";
 import { ago, count, duration, plural, size, usd } from "../format.ts";
-import { badge, figure, meter, money, page, setChain, since, table, toBatch } from "../parts.ts";
+import { badge, figure, meter, money, pageWith, setChain, since, table, toBatch } from "../parts.ts";
 import { view } from "../view.ts";
 
 // How much time the charts show, and in which steps.
 const RANGES = [
-  { minutes: 60, step: 1, name: "1 h" },
-  { minutes: 360, step: 5, name: "6 h" },
-  { minutes: 1_440, step: 15, name: "24 h" },
-  { minutes: 10_080, step: 120, name: "7 d" },
+  { minutes: 10, stepSeconds: 10, name: "10 min" },
+  { minutes: 60, stepSeconds: 60, name: "1 h" },
+  { minutes: 360, stepSeconds: 300, name: "6 h" },
+  { minutes: 1_440, stepSeconds: 1_200, name: "24 h" },
+  { minutes: 10_080, stepSeconds: 7_200, name: "7 d" },
 ] as const;
 const LATEST = 6;
+// Their halves read well, too.
+const DURATION_CEILINGS_MS = [
+  1, 2, 4, 10, 20, 30, 60, 120, 240, 600, 1_200, 1_800, 3_600, 7_200, 14_400, 28_800, 86_400,
+].map((seconds) => seconds * 1_000);
 
 type Data = { figures: Figures; batches: Batch[] };
 
 export const overview = view<Data>({
   title: "Overview",
   async load({ options }) {
-    const { minutes, step } = rangeOf(options);
+    const { minutes, stepSeconds } = rangeOf(options);
     const [figures, { batches }] = await Promise.all([
-      ask<Figures>(`/v1/figures?minutes=${minutes}&step=${step}`),
+      ask<Figures>(`/v1/figures?minutes=${minutes}&stepSeconds=${stepSeconds}`),
       ask<{ batches: Batch[] }>(`/v1/batches?limit=${LATEST}`),
     ]);
     setChain(figures.chainId);
     return { figures, batches };
   },
   draw({ figures, batches }, { options }, { redraw }) {
-    return page(
+    return pageWith(
       "Overview",
-      h("div", { class: "above" }, state(figures), ranges(rangeOf(options).minutes)),
+      [state(figures), ranges(rangeOf(options).minutes)],
       h("div", { class: "hero" }, sums(figures), queue(figures)),
       h("div", { class: "charts" }, charts(figures, redraw)),
       h("div", { class: "columns" }, latest(batches), health(figures)),
@@ -113,10 +118,11 @@ function queue({ waiting, sessions, submissions, debtUsd, timeline }: Figures): 
   );
 }
 
-function charts({ timeline, stepMinutes }: Figures, redraw: () => void): HTMLElement[] {
+function charts({ timeline, stepSeconds }: Figures, redraw: () => void): HTMLElement[] {
   const times = timeline.map(({ at }) => at);
-  const per = stepMinutes === 1 ? "minute" : `${stepMinutes} minutes`;
-  const dollars = (value: number) => `$${value >= 100 ? Math.round(value) : Number(value.toPrecision(3))}`;
+  const per = duration(stepSeconds * 1_000);
+  const dollars = (value: number) =>
+    `$${value >= 1_000 ? count(Math.round(value)) : value.toFixed(value < 0.01 && value > 0 ? 4 : 2)}`;
   const perSettled = (of: (step: Figures["timeline"][number]) => number) =>
     timeline.map((step) => (step.settledCharges === 0 ? null : of(step) / step.settledCharges));
   const sum = (key: "accruedUsd" | "settledUsd" | "absorbedUsd" | "refusedUsd") =>
@@ -161,6 +167,7 @@ function charts({ timeline, stepMinutes }: Figures, redraw: () => void): HTMLEle
       description: `Mean time from accrual until the chain cannot undo the settlement, per ${per}.`,
       times,
       format: duration,
+      ceilings: DURATION_CEILINGS_MS,
       redraw,
       series: [{ name: "latency", class: "latency", kind: "area", values: perSettled(({ latencyMs }) => latencyMs) }],
     }),

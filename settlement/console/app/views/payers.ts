@@ -1,7 +1,7 @@
 import type { Exposure } from "../answers.ts";
 import { ask } from "../ask.ts";
 import { size } from "../format.ts";
-import { badge, money, page, table, toPayer } from "../parts.ts";
+import { badge, money, offsetOf, page, pages, table, toPayer } from "../parts.ts";
 import { view } from "../view.ts";
 
 const PAGE = 100;
@@ -9,8 +9,8 @@ const PAGE = 100;
 export const payers = view<{ payers: Exposure[] }>({
   title: "Payers",
   needsLogin: true,
-  load: () => ask(`/v1/payers?limit=${PAGE}`),
-  draw: ({ payers: rows }) =>
+  load: ({ options }) => ask(`/v1/payers?limit=${PAGE}&offset=${offsetOf(options)}`),
+  draw: ({ payers: rows }, { options }) =>
     page(
       "Payers",
       table({
@@ -32,5 +32,6 @@ export const payers = view<{ payers: Exposure[] }>({
           { name: "Debt", numeric: true, cell: ({ debtUsd }) => money(debtUsd) },
         ],
       }),
+      pages("payers", offsetOf(options), rows.length, PAGE),
     ),
 });

@@ -2,7 +2,7 @@ import type { Session } from "../answers.ts";
 import { ask } from "../ask.ts";
 import { h } from "../dom.ts";
 import { count, size, usd } from "../format.ts";
-import { badge, type Column, meter, money, page, since, table, toPayer, when } from "../parts.ts";
+import { badge, type Column, meter, money, offsetOf, page, pages, since, table, toPayer, when } from "../parts.ts";
 import { view } from "../view.ts";
 
 const PAGE = 50;
@@ -10,8 +10,13 @@ const PAGE = 50;
 export const sessions = view<{ sessions: Session[] }>({
   title: "Sessions",
   needsLogin: true,
-  load: () => ask(`/v1/sessions?limit=${PAGE}`),
-  draw: ({ sessions: rows }) => page("Sessions", sessionsTable("Sessions, newest first", rows, { isTitled: false })),
+  load: ({ options }) => ask(`/v1/sessions?limit=${PAGE}&offset=${offsetOf(options)}`),
+  draw: ({ sessions: rows }, { options }) =>
+    page(
+      "Sessions",
+      sessionsTable("Sessions, newest first", rows, { isTitled: false }),
+      pages("sessions", offsetOf(options), rows.length, PAGE),
+    ),
 });
 
 export function sessionsTable(caption: string, rows: readonly Session[], { isTitled = true, ofOne = false } = {}) {
@@ -35,8 +40,8 @@ export function sessionsTable(caption: string, rows: readonly Session[], { isTit
         );
       },
     },
-    { name: "To be settled", numeric: true, wide: true, cell: ({ pendingAccruedUsd }) => money(pendingAccruedUsd) },
-    { name: "Calls", numeric: true, wide: true, cell: ({ pendingAccruedCount }) => count(pendingAccruedCount) },
+    { name: "Waiting", numeric: true, wide: true, cell: ({ pendingAccruedUsd }) => money(pendingAccruedUsd) },
+    { name: "Calls waiting", numeric: true, wide: true, cell: ({ pendingAccruedCount }) => count(pendingAccruedCount) },
     { name: "Opened", numeric: true, wide: true, cell: ({ openedAt }) => since(openedAt) },
     { name: "Ends", numeric: true, wide: true, cell: ({ expiresAt }) => when(expiresAt) },
   ];

@@ -1,0 +1,117 @@
+import { Wallet } from "ethers";
+import type { Hex } from "viem";
+import { NO_HASHES } from "../../settlement/domain/charge.ts";
+import { microUsdc } from "../../settlement/domain/money.ts";
+import type { LocalChain } from "./localChain.ts";
+import { createMovableClock, openTestEngine } from "./testEngine.ts";
+
+export const TRAFFIC_CHAIN = { tools: 5, payers: 12 } as const;
+
+export type Traffic = {
+  // A turn that is final, and a call that is.
+  settledTurn: string;
+  settledCall: string;
+  sessions: { open: string; closed: string };
+  // Whose charges the platform absorbed, whose row failed on chain, and the tool without its stake.
+  absorbedPayer: string;
+  failedPayer: string;
+  unstakedTool: Hex;
+};
+
+const STEP_MS = 10_000;
+const usdc = (micro: number) => microUsdc(BigInt(Math.round(micro)));
+
+// Some minutes of a marketplace's day, up to now: turns and calls of many payers, one who takes the allowance away just
+// before a batch is mined, one who has taken it away for good, and a tool whose stake leaves. All of it goes through the
+// engine and the chain, in a time of its own. Everything follows from the step, so that every run is the same.
+export async function runTraffic(chain: LocalChain, ledger: string, minutes: number): Promise<Traffic> {
+  const steps = (minutes * 60_000) / STEP_MS;
+  const clock = createMovableClock(Date.now() - minutes * 60_000);
+  const policy = { firstRetryMs: STEP_MS, maxRetryMs: STEP_MS };
+  const { engine, ledger: book, close } = await openTestEngine(chain, { ledger, clock, policy });
+  const [absorbed, failing, ...payers] = chain.payers;
+  const [unstaked, ...tools] = chain.tools;
+  if (!absorbed || !failing || !unstaked) throw new RangeError("the traffic needs payers and tools");
+  const walletOf = ({ privateKey }: { privateKey: Hex }) => new Wallet(privateKey, chain.provider);
+  const nth = <T>(list: readonly T[], n: number): T => list[n % list.length] as T;
+  const toolOf = (n: number) => nth(tools, n).toolId;
+
+  await (await chain.usdc.connect(walletOf(absorbed)).approve(chain.router, 0n)).wait();
+  await (
+    await chain.staking.connect(walletOf(unstaked.developer)).requestWithdrawal(unstaked.toolId, unstaked.stake)
+  ).wait();
+  const session = (id: string, n: number) =>
+    engine.startSession(id, nth(payers, n).address, usdc(5_000_000), 3_600_000);
+  await session("research-run", 0);
+  await session("price-watch", 1);
+
+  const record = (
+    id: string,
+    payer: { address: `0x${string}` },
+    used: readonly [toolId: typeof unstaked.toolId, micro: number][],
+    model: number,
+  ) =>
+    engine.recordTurn({
+      id,
+      payer: payer.address,
+      outcome: "delivered",
+      modelCost: usdc(model),
+      tools: used.map(([toolId, micro]) => ({ toolId, amount: usdc(micro), calls: 3 })),
+      requestHash: NO_HASHES.request,
+      responseHash: NO_HASHES.response,
+    });
+  const call = async (id: string, sessionId: string, n: number) => {
+    await engine.hold({
+      callId: id,
+      sessionId,
+      toolId: toolOf(n),
+      method: "quote",
+      amount: usdc(1_000 + 500 * (n % 4)),
+    });
+    await engine.capture(id, NO_HASHES);
+  };
+
+  for (let step = 0; step < steps; step++) {
+    // A slow wave with some noise on it, as demand has.
+    const demand = 6 + Math.round(4 * Math.sin(step / 7) + 2 * Math.sin(step * 2.3));
+    for (let i = 0; i < demand; i++) {
+      const n = step * 7 + i * 3;
+      await record(
+        `turn-${step}-${i}`,
+        nth(payers, n),
+        [
+          [toolOf(n), 100_000],
+          [toolOf(n + 1), 40_000 + 5_000 * (n % 9)],
+        ],
+        8_000 + 700 * (n % 11),
+      );
+      await call(`call-${step}-${i}`, nth(["research-run", "price-watch"], i), n);
+    }
+    if (step % 12 === 2) await record(`unpaid-${step}`, absorbed, [[toolOf(step), 60_000 + 4_000 * (step % 5)]], 9_000);
+    if (step % 9 === 4) await record(`unstaked-${step}`, nth(payers, step), [[unstaked.toolId, 80_000]], 9_000);
+    const isStruck = step === Math.floor(steps / 2);
+    if (isStruck) await record("struck", failing, [[toolOf(0), 100_000]], 9_000);
+    await chain.rpc("evm_setAutomine", [false]);
+    await engine.tick();
+    if (isStruck) await chain.usdc.connect(walletOf(failing)).approve(chain.router, 0n, { gasPrice: 10n ** 12n });
+    await chain.rpc("evm_setAutomine", [true]);
+    await chain.rpc("anvil_mine", ["0x2"]);
+    clock.advance(STEP_MS);
+  }
+  await engine.closeSession("price-watch");
+  await engine.tick();
+  await chain.rpc("anvil_mine", ["0x3"]);
+  await engine.tick();
+  await engine.releaseLeases();
+  const differences = await book.audit();
+  await close();
+  if (differences.length > 0) throw new Error(differences.join("\n"));
+  return {
+    settledTurn: "turn-0-0",
+    settledCall: "call-0-0",
+    sessions: { open: "research-run", closed: "price-watch" },
+    absorbedPayer: absorbed.address.toLowerCase(),
+    failedPayer: failing.address.toLowerCase(),
+    unstakedTool: unstaked.toolId,
+  };
+}
