@@ -98,6 +98,7 @@ it.each([
 it("lists every secret that it holds, so that logs can be filtered", () => {
   const secrets = {
     SETTLEMENT_SERVICE_TOKEN: "t".repeat(32),
+    SETTLEMENT_CONSOLE_TOKEN: "c".repeat(32),
     SETTLEMENT_ALERT_WEBHOOK_URL: "https://alerts.example/hook",
     SETTLEMENT_ALERT_WEBHOOK_SECRET: "s".repeat(32),
     SETTLEMENT_KEYSTORES: "operator.json",

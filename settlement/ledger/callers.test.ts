@@ -133,4 +133,43 @@ describe.each(backends)("callers and statements on $name", ({ create }) => {
     expect(await ledger.call("c")).toMatchObject({ callId: "c", state: { kind: "held" } });
     expect(await ledger.payersByExposure(10, 0)).toMatchObject([{ payer: ALICE, pending: 0n, held: 7n }]);
   });
+
+  it("charges come newest first, of all payers or of one, in pages without gaps or repeats", async () => {
+    for (let i = 0; i < 7; i++) {
+      await ledger.recordTurn(turnOf(`turn-${i}`, { payer: i % 2 === 0 ? ALICE : BOB }), 10 + Math.floor(i / 3));
+    }
+    const all = await ledger.newestCharges(null, null, 100);
+    expect(all).toHaveLength(14);
+    const order = all.map(({ accruedAtMs, id }) => `${accruedAtMs} ${id}`);
+    expect(order).toEqual([...order].sort().reverse());
+    const walked: string[] = [];
+    let before: { atMs: number; id: string } | null = null;
+    for (let page = 0; page < 10; page++) {
+      const charges: Awaited<ReturnType<Ledger["newestCharges"]>> = await ledger.newestCharges(null, before, 4);
+      walked.push(...charges.map(({ id }) => id));
+      const last = charges.at(-1);
+      if (last === undefined) break;
+      before = { atMs: last.accruedAtMs, id: last.id };
+    }
+    expect(walked).toEqual(all.map(({ id }) => id));
+    const bobs = await ledger.newestCharges(BOB, null, 100);
+    expect(bobs.map(({ payer }) => payer)).toEqual(Array.from({ length: 6 }, () => BOB));
+  });
+
+  it("sessions of all payers come newest first", async () => {
+    for (const [i, payer] of [ALICE, BOB, ALICE].entries()) {
+      await ledger.openSession({ id: `s${i}`, payer, maxSpend: usdc(1), expiresAtMs: 1_000 }, i);
+    }
+    expect((await ledger.newestSessions(10, 0)).map(({ id }) => id)).toEqual(["s2", "s1", "s0"]);
+    expect((await ledger.newestSessions(1, 1)).map(({ id }) => id)).toEqual(["s1"]);
+  });
+
+  it("an operator is shown with who holds its lease, and with nobody once that was given back", async () => {
+    expect(await ledger.operators()).toEqual([]);
+    const lease = await leaseOf(ledger);
+    const { operator, holder, untilMs } = lease;
+    expect(await ledger.operators()).toEqual([{ operator, holder, untilMs, nextNonce: 0 }]);
+    await ledger.releaseLease(lease);
+    expect(await ledger.operators()).toMatchObject([{ operator, holder: null }]);
+  });
 });

@@ -42,7 +42,7 @@ function placeOf(hash: string): Place {
   return { name: name === "" ? "overview" : name, id, options: new URLSearchParams(query) };
 }
 
-function show(isArrival: boolean): void {
+function show(isArrival: boolean, isFirst = false): void {
   running?.stop();
   notice(null);
   const place = placeOf(location.hash);
@@ -53,10 +53,13 @@ function show(isArrival: boolean): void {
   const arrive = () => {
     if (!isArrival) return;
     isArrival = false;
+    // Nobody has come from anywhere yet.
+    if (isFirst) return;
     scrollTo(0, 0);
     main.querySelector("h1")?.focus({ preventScroll: true });
   };
   const put = (content: HTMLElement) => {
+    main.setAttribute("aria-busy", "false");
     // Another page is other elements; the same page is patched.
     if (isArrival) main.replaceChildren(content);
     else patchChildren(main, [content]);
@@ -76,7 +79,10 @@ function show(isArrival: boolean): void {
   const redraw = () => {
     if (isLoaded) put(view.draw(data, place, { redraw, reload: () => running?.now() }));
   };
-  if (isArrival) main.replaceChildren(page(view.title, h("p", { class: "empty" }, "Loading …")));
+  if (isArrival) {
+    main.setAttribute("aria-busy", "true");
+    main.replaceChildren(page(view.title, h("p", { class: "empty" }, "Loading …")));
+  }
   running = poll({
     load: () => view.load(place),
     show(loaded) {
@@ -189,8 +195,13 @@ async function start(): Promise<void> {
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () =>
     patchChildren(element("tools"), frameTools()),
   );
+  element("skip").onclick = (event) => {
+    // An address within the page would be taken for a place in the console.
+    event.preventDefault();
+    main.focus();
+  };
   element("menu").onclick = () => openMenu(element("menu").getAttribute("aria-expanded") === "false");
-  show(true);
+  show(true, true);
 }
 
 void start();

@@ -29,7 +29,7 @@ export function createStatements(sql: Reader): Statements {
       const rows = await sql.all(
         `SELECT c.*, s.state AS submission_state
          FROM charges c LEFT JOIN submissions s ON s.id = c.root
-         WHERE (c.accrued_at < $1 OR (c.accrued_at = $1 AND c.id < $2)) ${payer === null ? "" : "AND c.payer = $4"}
+         WHERE (c.accrued_at, c.id) < ($1, $2) ${payer === null ? "" : "AND c.payer = $4"}
          ORDER BY c.accrued_at DESC, c.id DESC LIMIT $3`,
         payer === null ? params : [...params, validAddress("the payer", payer)],
       );

@@ -2,10 +2,16 @@ import { Wallet } from "ethers";
 import type { Hex } from "viem";
 import { NO_HASHES } from "../../settlement/domain/charge.ts";
 import { microUsdc } from "../../settlement/domain/money.ts";
-import type { LocalChain } from "./localChain.ts";
-import { createMovableClock, openTestEngine } from "./testEngine.ts";
+import type { ToolId } from "../../settlement/domain/toolId.ts";
+import type { LocalChain } from "../local/localChain.ts";
+import { createMovableClock, openTestEngine } from "../local/testEngine.ts";
 
-export const TRAFFIC_CHAIN = { tools: 5, payers: 12 } as const;
+export type TrafficOptions = {
+  minutes: number;
+  // How many turns there are in ten seconds, and how many calls for each of them.
+  turns: number;
+  callsPerTurn: number;
+};
 
 export type Traffic = {
   // A turn that is final, and a call that is.
@@ -19,12 +25,14 @@ export type Traffic = {
 };
 
 const STEP_MS = 10_000;
+const SESSIONS = ["research-run", "price-watch"] as const;
 const usdc = (micro: number) => microUsdc(BigInt(Math.round(micro)));
 
 // Some minutes of a marketplace's day, up to now: turns and calls of many payers, one who takes the allowance away just
 // before a batch is mined, one who has taken it away for good, and a tool whose stake leaves. All of it goes through the
 // engine and the chain, in a time of its own. Everything follows from the step, so that every run is the same.
-export async function runTraffic(chain: LocalChain, ledger: string, minutes: number): Promise<Traffic> {
+export async function runTraffic(chain: LocalChain, ledger: string, options: TrafficOptions): Promise<Traffic> {
+  const { minutes, turns, callsPerTurn } = options;
   const steps = (minutes * 60_000) / STEP_MS;
   const clock = createMovableClock(Date.now() - minutes * 60_000);
   const policy = { firstRetryMs: STEP_MS, maxRetryMs: STEP_MS };
@@ -35,20 +43,24 @@ export async function runTraffic(chain: LocalChain, ledger: string, minutes: num
   const walletOf = ({ privateKey }: { privateKey: Hex }) => new Wallet(privateKey, chain.provider);
   const nth = <T>(list: readonly T[], n: number): T => list[n % list.length] as T;
   const toolOf = (n: number) => nth(tools, n).toolId;
+  const twoTools = (n: number): [ToolId, number][] => [
+    [toolOf(n), 100_000],
+    [toolOf(n + 1), 40_000 + 5_000 * (n % 9)],
+  ];
 
   await (await chain.usdc.connect(walletOf(absorbed)).approve(chain.router, 0n)).wait();
   await (
     await chain.staking.connect(walletOf(unstaked.developer)).requestWithdrawal(unstaked.toolId, unstaked.stake)
   ).wait();
   const session = (id: string, n: number) =>
-    engine.startSession(id, nth(payers, n).address, usdc(5_000_000), 3_600_000);
+    engine.startSession(id, nth(payers, n).address, usdc(50_000_000), 3_600_000);
   await session("research-run", 0);
   await session("price-watch", 1);
 
   const record = (
     id: string,
     payer: { address: `0x${string}` },
-    used: readonly [toolId: typeof unstaked.toolId, micro: number][],
+    used: readonly [toolId: ToolId, micro: number][],
     model: number,
   ) =>
     engine.recordTurn({
@@ -73,20 +85,16 @@ export async function runTraffic(chain: LocalChain, ledger: string, minutes: num
 
   for (let step = 0; step < steps; step++) {
     // A slow wave with some noise on it, as demand has.
-    const demand = 6 + Math.round(4 * Math.sin(step / 7) + 2 * Math.sin(step * 2.3));
-    for (let i = 0; i < demand; i++) {
-      const n = step * 7 + i * 3;
-      await record(
-        `turn-${step}-${i}`,
-        nth(payers, n),
-        [
-          [toolOf(n), 100_000],
-          [toolOf(n + 1), 40_000 + 5_000 * (n % 9)],
-        ],
-        8_000 + 700 * (n % 11),
-      );
-      await call(`call-${step}-${i}`, nth(["research-run", "price-watch"], i), n);
-    }
+    const demand = Math.round(turns * (1 + 0.4 * Math.sin(step / 7) + 0.15 * Math.sin(step * 2.3)));
+    await Promise.all(
+      Array.from({ length: demand }, async (_, i) => {
+        const n = step * 7 + i * 3;
+        await record(`turn-${step}-${i}`, nth(payers, n), twoTools(n), 8_000 + 700 * (n % 11));
+        await Promise.all(
+          Array.from({ length: callsPerTurn }, (_, j) => call(`call-${step}-${i}-${j}`, nth(SESSIONS, i), n + j)),
+        );
+      }),
+    );
     if (step % 12 === 2) await record(`unpaid-${step}`, absorbed, [[toolOf(step), 60_000 + 4_000 * (step % 5)]], 9_000);
     if (step % 9 === 4) await record(`unstaked-${step}`, nth(payers, step), [[unstaked.toolId, 80_000]], 9_000);
     const isStruck = step === Math.floor(steps / 2);
@@ -108,7 +116,7 @@ export async function runTraffic(chain: LocalChain, ledger: string, minutes: num
   if (differences.length > 0) throw new Error(differences.join("\n"));
   return {
     settledTurn: "turn-0-0",
-    settledCall: "call-0-0",
+    settledCall: "call-0-1-0",
     sessions: { open: "research-run", closed: "price-watch" },
     absorbedPayer: absorbed.address.toLowerCase(),
     failedPayer: failing.address.toLowerCase(),
