@@ -25,15 +25,17 @@ export type Traffic = {
 };
 
 const STEP_MS = 10_000;
+const STRUCK_STEP = 6;
+const CLOSE_STEP = 8;
 const SESSIONS = ["research-run", "price-watch"] as const;
+const OPEN = SESSIONS.slice(0, 1);
 const usdc = (micro: number) => microUsdc(BigInt(Math.round(micro)));
 
 // Some minutes of a marketplace's day, up to now: turns and calls of many payers, one who takes the allowance away just
 // before a batch is mined, one who has taken it away for good, and a tool whose stake leaves. All of it goes through the
-// engine and the chain, in a time of its own. Everything follows from the step, so that every run is the same.
+// engine and the chain, in a time of its own. What happens follows from the step, so that every run is alike.
 export async function runTraffic(chain: LocalChain, ledger: string, options: TrafficOptions): Promise<Traffic> {
   const { minutes, turns, callsPerTurn } = options;
-  const steps = (minutes * 60_000) / STEP_MS;
   const clock = createMovableClock(Date.now() - minutes * 60_000);
   const policy = { firstRetryMs: STEP_MS, maxRetryMs: STEP_MS };
   const { engine, ledger: book, close } = await openTestEngine(chain, { ledger, clock, policy });
@@ -83,7 +85,8 @@ export async function runTraffic(chain: LocalChain, ledger: string, options: Tra
     await engine.capture(id, NO_HASHES);
   };
 
-  for (let step = 0; step < steps; step++) {
+  // The time that this takes is made up for as well, so that it ends in the present.
+  for (let step = 0; clock.nowMs() + STEP_MS <= Date.now(); step++) {
     // A slow wave with some noise on it, as demand has.
     const demand = Math.round(turns * (1 + 0.4 * Math.sin(step / 7) + 0.15 * Math.sin(step * 2.3)));
     await Promise.all(
@@ -91,13 +94,16 @@ export async function runTraffic(chain: LocalChain, ledger: string, options: Tra
         const n = step * 7 + i * 3;
         await record(`turn-${step}-${i}`, nth(payers, n), twoTools(n), 8_000 + 700 * (n % 11));
         await Promise.all(
-          Array.from({ length: callsPerTurn }, (_, j) => call(`call-${step}-${i}-${j}`, nth(SESSIONS, i), n + j)),
+          Array.from({ length: callsPerTurn }, (_, j) =>
+            call(`call-${step}-${i}-${j}`, nth(step < CLOSE_STEP ? SESSIONS : OPEN, i), n + j),
+          ),
         );
       }),
     );
     if (step % 12 === 2) await record(`unpaid-${step}`, absorbed, [[toolOf(step), 60_000 + 4_000 * (step % 5)]], 9_000);
     if (step % 9 === 4) await record(`unstaked-${step}`, nth(payers, step), [[unstaked.toolId, 80_000]], 9_000);
-    const isStruck = step === Math.floor(steps / 2);
+    if (step === CLOSE_STEP) await engine.closeSession("price-watch");
+    const isStruck = step === STRUCK_STEP;
     if (isStruck) await record("struck", failing, [[toolOf(0), 100_000]], 9_000);
     await chain.rpc("evm_setAutomine", [false]);
     await engine.tick();
@@ -106,10 +112,6 @@ export async function runTraffic(chain: LocalChain, ledger: string, options: Tra
     await chain.rpc("anvil_mine", ["0x2"]);
     clock.advance(STEP_MS);
   }
-  await engine.closeSession("price-watch");
-  await engine.tick();
-  await chain.rpc("anvil_mine", ["0x3"]);
-  await engine.tick();
   await engine.releaseLeases();
   const differences = await book.audit();
   await close();

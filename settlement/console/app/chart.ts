@@ -103,7 +103,7 @@ export function chart(options: ChartOptions): HTMLElement {
           redraw();
         },
       },
-      h("summary", {}, "As a table"),
+      h("summary", { "aria-label": `${title} as a table` }, "Table"),
       open.has(id) && valuesTable(options),
     ),
     h("p", { class: "unseen" }, description),
@@ -220,9 +220,9 @@ const ticksOf = (times: readonly string[]) =>
     Boolean,
   );
 
-// The next number above that reads well: 1, 2, 2.5 or 5 times a power of ten.
+// The next number above that reads well, and whose half does.
 function niceCeiling(value: number): number {
   if (value <= 0) return 1;
   const power = 10 ** Math.floor(Math.log10(value));
-  return power * ([1, 2, 2.5, 5, 10].find((step) => step * power >= value * 1.02) ?? 10);
+  return power * ([1, 1.5, 2, 3, 4, 5, 6, 8, 10].find((step) => step * power >= value * 1.02) ?? 10);
 }

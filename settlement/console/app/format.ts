@@ -44,7 +44,7 @@ export function duration(ms: number): string {
   for (const [unit, name] of UNITS) {
     if (ms >= unit) return `${ms / unit >= 10 ? Math.round(ms / unit) : Number((ms / unit).toFixed(1))} ${name}`;
   }
-  return `${Math.round(ms)} ms`;
+  return ms === 0 ? "0 s" : `${Math.round(ms)} ms`;
 }
 
 export function ago(iso: string): string {
