@@ -55,6 +55,8 @@ async function admit(route: Route, request: FastifyRequest, reply: FastifyReply,
   }
   if (caller.kind === "payer") slowDown(gate.limitCaller(caller.apiKey.id), reply);
   if (caller.kind === "anybody") slowDown(gate.limitPublic(request.ip), reply);
+  // What a browser is shown stays nowhere on its disk.
+  if (caller.kind === "console") reply.headers({ "cache-control": "no-store", "x-content-type-options": "nosniff" });
   return caller;
 }
 

@@ -69,7 +69,8 @@ describe("the console", () => {
         .replace(":sessionId", traffic.sessions.open)
         .replace(":turnId", traffic.settledTurn)
         .replace(":callId", traffic.settledCall)
-        .replace(":keyId", "unknown");
+        .replace(":keyId", "unknown")
+        .replace(/find$/, "find?id=nothing");
 
     // Strangers are slowed down, which is no answer to what they asked.
     async function replyTo(request: () => Promise<Reply>): Promise<Reply> {
@@ -274,8 +275,9 @@ describe("the console", () => {
     });
 
     it("draws every series of every chart in its own colour, in light and in dark", async () => {
-      for (const dark of [false, true]) {
-        const page = await open("#/", { dark });
+      const page = await open();
+      for (const colorScheme of ["light", "dark"] as const) {
+        await page.emulateMedia({ colorScheme });
         const series = await page.locator("figure.chart .swatch").evaluateAll((swatches) =>
           swatches.map((swatch) => {
             const canvas = swatch.closest("figure")?.querySelector(".canvas");
@@ -345,6 +347,23 @@ describe("the console", () => {
       await go(page, `#/charges/${await chargeOf(`calls/${traffic.settledCall}`)}`);
       expect(await textOf(page, "#verdict")).toMatch(/^Proven/);
       expect(await textOf(page, ".way")).toContain("quote");
+    });
+
+    it("finds what belongs to an id that a log line or a payer names", async () => {
+      const page = await open("#/charges");
+      const charge = await chargeOf(`calls/${traffic.settledCall}`);
+      for (const [id, link] of [
+        [traffic.settledCall, `#/charges/${charge}`],
+        [charge, `#/charges/${charge}`],
+        [traffic.absorbedPayer, `#/payers/${traffic.absorbedPayer}`],
+      ]) {
+        await page.getByRole("searchbox").fill(id ?? "");
+        await page.keyboard.press("Enter");
+        await page.waitForSelector(`main a[href='${link}']`);
+      }
+      await page.getByRole("searchbox").fill("nothing/at all");
+      await page.keyboard.press("Enter");
+      await expect.poll(() => textOf(page, "main")).toContain("Nothing here is called nothing/at all.");
     });
 
     it("does not believe a receipt that was changed", async () => {
@@ -457,11 +476,12 @@ describe("the console", () => {
 
     it("can be read by everybody: names, headings, tables and contrast", async () => {
       const charge = await chargeOf(`turns/${traffic.settledTurn}`);
-      for (const dark of [false, true]) {
-        const page = await open("#/", { dark });
-        for (const place of [...VIEWS.map(placeOf), `#/charges/${charge}`, `#/payers/${traffic.absorbedPayer}`]) {
-          await go(page, place);
-          expect(await page.evaluate(findFlaws), `${place} ${dark ? "dark" : "light"}`).toEqual([]);
+      const page = await open();
+      for (const place of [...VIEWS.map(placeOf), `#/charges/${charge}`, `#/payers/${traffic.absorbedPayer}`]) {
+        await go(page, place);
+        for (const colorScheme of ["light", "dark"] as const) {
+          await page.emulateMedia({ colorScheme });
+          expect(await page.evaluate(findFlaws), `${place} ${colorScheme}`).toEqual([]);
         }
       }
       const stranger = await open("#/payers", { login: false });

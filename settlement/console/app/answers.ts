@@ -19,4 +19,5 @@ export type Session = ReturnType<typeof sessionRow>;
 export type Exposure = ReturnType<typeof exposureView>;
 export type ApiKey = ReturnType<typeof apiKeyView>;
 export type Audit = { runningSince: string | null; last: ReturnType<typeof reportView> | null };
+export type Found = { charges: Charge[]; batch: string | null; payer: string | null };
 export type Login = { possible: boolean; loggedIn: boolean };

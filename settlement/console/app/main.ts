@@ -10,6 +10,7 @@ import { batch } from "./views/batch.ts";
 import { batches } from "./views/batches.ts";
 import { charge } from "./views/charge.ts";
 import { charges } from "./views/charges.ts";
+import { find } from "./views/find.ts";
 import { loginForm } from "./views/login.ts";
 import { operators } from "./views/operators.ts";
 import { overview } from "./views/overview.ts";
@@ -19,7 +20,7 @@ import { sessions } from "./views/sessions.ts";
 import { tools } from "./views/tools.ts";
 
 // By name: the list, and what one entry of it leads to.
-const VIEWS: Readonly<Record<string, { all: View; one?: View }>> = {
+const VIEWS: Readonly<Record<string, { all: View; one?: View; isUnlisted?: boolean }>> = {
   overview: { all: overview },
   batches: { all: batches, one: batch },
   charges: { all: charges, one: charge },
@@ -28,7 +29,10 @@ const VIEWS: Readonly<Record<string, { all: View; one?: View }>> = {
   tools: { all: tools },
   operators: { all: operators },
   audit: { all: audit },
+  find: { all: charges, one: find, isUnlisted: true },
 };
+
+const LISTED = Object.entries(VIEWS).filter(([, { isUnlisted }]) => !isUnlisted);
 
 const element = (id: string) => document.getElementById(id) as HTMLElement;
 const main = element("main");
@@ -38,8 +42,21 @@ let ticking: ReturnType<typeof setInterval> | undefined;
 
 function placeOf(hash: string): Place {
   const [path = "", query = ""] = hash.replace(/^#\/?/, "").split("?");
-  const [name = "", id = null] = path.split("/");
-  return { name: name === "" ? "overview" : name, id, options: new URLSearchParams(query) };
+  const [name = "", id] = path.split("/");
+  return {
+    name: name === "" ? "overview" : name,
+    id: id === undefined ? null : decoded(id),
+    options: new URLSearchParams(query),
+  };
+}
+
+// An address that somebody typed may be anything.
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
 }
 
 function show(isArrival: boolean, isFirst = false): void {
@@ -120,7 +137,7 @@ function drawFrame(place: Place, view: View | undefined): void {
   document.title = `${view?.title ?? "Nothing"} · Settlement`;
   patchChildren(
     element("nav"),
-    Object.entries(VIEWS).map(([name, { all }]) =>
+    LISTED.map(([name, { all }]) =>
       h(
         "a",
         {

@@ -5,6 +5,7 @@ import { batchRoutes } from "./platform/batches.ts";
 import { callRoutes } from "./platform/calls.ts";
 import { chargeRoutes } from "./platform/charges.ts";
 import { figuresRoutes } from "./platform/figures.ts";
+import { findRoutes } from "./platform/find.ts";
 import { operatorRoutes } from "./platform/operators.ts";
 import { payerRoutes } from "./platform/payers.ts";
 import { preflightRoutes } from "./platform/preflight.ts";
@@ -30,4 +31,5 @@ export const routes: readonly Route[] = [
   ...figuresRoutes,
   ...operatorRoutes,
   ...auditRoutes,
+  ...findRoutes,
 ];

@@ -2,8 +2,9 @@ import type { Charge } from "../answers.ts";
 import { ask } from "../ask.ts";
 import { h } from "../dom.ts";
 import { usd } from "../format.ts";
-import { badge, type Column, page, table, toBatch, toCharge, tool, toPayer, when } from "../parts.ts";
+import { badge, type Column, pageWith, table, toBatch, toCharge, tool, toPayer, when } from "../parts.ts";
 import { view } from "../view.ts";
+import { findForm } from "./find.ts";
 
 const PAGE = 50;
 
@@ -15,8 +16,9 @@ export const charges = view<{ charges: Charge[]; next: string | null }>({
     return ask(`/v1/charges?limit=${PAGE}${before === null ? "" : `&before=${encodeURIComponent(before)}`}`);
   },
   draw: ({ charges: rows, next }) =>
-    page(
+    pageWith(
       "Charges",
+      findForm(),
       chargesTable("Charges, newest first", rows, { isTitled: false }),
       next !== null && h("p", { class: "pages" }, h("a", { href: `#/charges?before=${next}` }, "Older")),
     ),
