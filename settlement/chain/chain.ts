@@ -8,7 +8,8 @@ export type Chain = {
   chainId: number;
   router: Address;
   insurance: Address;
-  head(): Promise<Block & { baseFeePerGas: bigint }>;
+  // `maxGas` is the most that one transaction may use.
+  head(): Promise<Block & { baseFeePerGas: bigint; maxGas: bigint }>;
   // The newest block that the chain will not undo.
   finalized(): Promise<Block>;
   // The hash of the canonical block at this height; null if this endpoint does not have it.

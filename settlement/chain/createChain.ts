@@ -109,7 +109,8 @@ export async function createChain(options: ChainOptions): Promise<Chain> {
     head: () =>
       answered(async () => {
         const block = await client.getBlock();
-        return { ...datedOf(block), baseFeePerGas: block.baseFeePerGas ?? 0n };
+        const maxGas = block.gasLimit < maxTransactionGas ? block.gasLimit : maxTransactionGas;
+        return { ...datedOf(block), baseFeePerGas: block.baseFeePerGas ?? 0n, maxGas };
       }),
 
     finalized: () =>

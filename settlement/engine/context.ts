@@ -21,8 +21,10 @@ export type Policy = {
   // How long a row that breaks its batch is set aside.
   brokenRowWaitMs: number;
   rebroadcastMs: number;
-  // How long a transaction may wait before it is replaced by a dearer one.
+  // How long a transaction may wait, and how many blocks may pass it by, before it is replaced by a dearer one. A chain
+  // that makes no blocks takes no offer, however dear.
   stuckMs: number;
+  stuckBlocks: bigint;
   maxFeePerGasCeiling: bigint;
   payoutEveryMs: number;
   payoutThreshold: MicroUsdc;

@@ -15,7 +15,7 @@ import { planPayout } from "./payout.ts";
 import { plan } from "./plan.ts";
 import { preflight } from "./preflight.ts";
 import { prove } from "./prove.ts";
-import { rebroadcast } from "./rebroadcast.ts";
+import { rebroadcast, type Waits } from "./rebroadcast.ts";
 import { submit } from "./submit.ts";
 
 export type Engine = ReturnType<typeof createEngine>;
@@ -30,6 +30,7 @@ export function createEngine(context: EngineContext, readSpendable: (payer: Addr
   let lastPayoutAtMs = Number.NEGATIVE_INFINITY;
   let lastFinalized: { number: bigint; hash: Hex } | null = null;
   const leases = new Map<Address, Lease>();
+  const waits: Waits = new Map();
 
   const check = (payer: Address | null, amount: MicroUsdc) => preflight(ledger, readSpendable, payer, amount);
 
@@ -70,7 +71,7 @@ export function createEngine(context: EngineContext, readSpendable: (payer: Addr
     try {
       await confirm(context, lease, await ledger.openSubmissions(lease.operator));
       const open = await ledger.openSubmissions(lease.operator);
-      await rebroadcast(context, lease, signer, open);
+      await rebroadcast(context, lease, signer, open, waits);
       if ((await ledger.halted()) !== null) return;
       const gap = await fillGap(context, lease, open);
       // What was released has its nonce spent: then the answer was stale, and there is no gap.

@@ -24,6 +24,7 @@ export const DEFAULT_POLICY: Policy = {
   rebroadcastMs: 10 * SECOND_MS,
   // Base has a block every 2 seconds; after 15 of them the fee is the likely cause.
   stuckMs: 30 * SECOND_MS,
+  stuckBlocks: 5n,
   maxFeePerGasCeiling: 5_000_000_000n,
   payoutEveryMs: 24 * HOUR_MS,
   payoutThreshold: parseUsd("10"),
