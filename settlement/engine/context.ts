@@ -30,6 +30,7 @@ export type Policy = {
   payoutThreshold: MicroUsdc;
   maxPayoutsPerTransaction: number;
   sweepLimit: number;
+  signTimeoutMs: number;
 };
 
 // Where a test may pull the plug. In production nothing listens.
@@ -58,7 +59,7 @@ export type EngineEvent =
   | { kind: "row_set_aside"; payer: Address; reason: string }
   | { kind: "key_used_elsewhere"; operator: Address; nonce: number }
   | { kind: "halted"; reason: string }
-  | { kind: "chain_unavailable"; reason: string };
+  | { kind: "chain_unavailable" | "ledger_unavailable" | "signer_unavailable"; reason: string };
 
 export type EngineContext = {
   ledger: Ledger;

@@ -63,7 +63,8 @@ export function createEngine(context: EngineContext, readSpendable: (payer: Addr
     } catch (error) {
       // What was saved is safe, and the next round begins from it.
       if (!(error instanceof SettlementError && error.retryable)) throw error;
-      context.report({ kind: "chain_unavailable", reason: error.message });
+      const kind = error.code === "ledger_unavailable" ? error.code : "chain_unavailable";
+      context.report({ kind, reason: error.message });
     }
   }
 
@@ -81,9 +82,15 @@ export function createEngine(context: EngineContext, readSpendable: (payer: Addr
       }
       await submitNew(signer, lease, policy.maxInFlight - open.length);
     } catch (error) {
+      if (!(error instanceof SettlementError)) throw error;
       // Another process took over; it has everything that it needs.
-      if (!(error instanceof SettlementError && error.code === "fenced")) throw error;
-      context.report({ kind: "holding", operator: lease.operator, reason: error.message });
+      if (error.code === "fenced") {
+        context.report({ kind: "holding", operator: lease.operator, reason: error.message });
+        return;
+      }
+      // The other keys go on.
+      if (error.code !== "signer_unavailable") throw error;
+      context.report({ kind: error.code, reason: error.message });
     }
   }
 

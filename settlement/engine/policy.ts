@@ -30,4 +30,6 @@ export const DEFAULT_POLICY: Policy = {
   payoutThreshold: parseUsd("10"),
   maxPayoutsPerTransaction: 100,
   sweepLimit: 1000,
+  // A key management service answers in a second; a person with a hardware key needs longer.
+  signTimeoutMs: 30 * SECOND_MS,
 };

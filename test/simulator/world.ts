@@ -50,6 +50,7 @@ export function policyOf(chance: Chance): Policy {
     payoutThreshold: microUsdc(2n * USDC),
     maxPayoutsPerTransaction: 3,
     sweepLimit: 20,
+    signTimeoutMs: 10 * SECOND_MS,
   };
 }
 
