@@ -23,6 +23,8 @@ export type Chain = {
   settledAt(root: Hex, at: "latest" | bigint): Promise<bigint>;
   // Whether anybody can be charged at all at present: neither USDC nor the router is paused or barred.
   availability(): Promise<{ kind: "available" } | { kind: "unavailable"; reason: string }>;
+  // The code behind the token, which its owner can exchange; null if the token is no proxy of a known kind.
+  tokenImplementation(): Promise<Address | null>;
   balance(account: Address): Promise<bigint>;
   priorityFee(): Promise<bigint>;
   // What would happen if `from` sent this now.

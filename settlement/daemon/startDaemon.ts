@@ -165,6 +165,9 @@ function tell(event: EngineEvent, log: FastifyBaseLogger, alerts: Alerts): void 
     case "key_used_elsewhere":
       alerts.raise(event.kind, `the key of operator ${event.operator} was used elsewhere at nonce ${event.nonce}`);
       return;
+    case "usdc_upgraded":
+      alerts.raise(event.kind, `the code behind USDC was ${event.from} and is now ${event.to}`);
+      return;
     case "halted":
     case "chain_unavailable":
     case "ledger_unavailable":

@@ -31,6 +31,8 @@ export type Policy = {
   maxPayoutsPerTransaction: number;
   sweepLimit: number;
   signTimeoutMs: number;
+  // How often the code behind the token is looked at.
+  tokenCheckMs: number;
 };
 
 // Where a test may pull the plug. In production nothing listens.
@@ -58,6 +60,7 @@ export type EngineEvent =
   | { kind: "holding"; operator: Address; reason: string }
   | { kind: "row_set_aside"; payer: Address; reason: string }
   | { kind: "key_used_elsewhere"; operator: Address; nonce: number }
+  | { kind: "usdc_upgraded"; from: Address; to: Address }
   | { kind: "halted"; reason: string }
   | { kind: "chain_unavailable" | "ledger_unavailable" | "signer_unavailable"; reason: string };
 

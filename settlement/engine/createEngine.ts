@@ -28,6 +28,7 @@ export function createEngine(context: EngineContext, readSpendable: (payer: Addr
   // How many rows the next batch may have: halved when a batch was too large, doubled when one went through.
   let maxRows = policy.bounds.maxRows;
   let lastPayoutAtMs = Number.NEGATIVE_INFINITY;
+  let lastTokenCheckAtMs = Number.NEGATIVE_INFINITY;
   let lastFinalized: { number: bigint; hash: Hex } | null = null;
   const leases = new Map<Address, Lease>();
   const waits: Waits = new Map();
@@ -54,6 +55,7 @@ export function createEngine(context: EngineContext, readSpendable: (payer: Addr
     await ledger.sweepSessions(policy.flush, policy.holdTtlMs, clock.nowMs(), policy.sweepLimit);
     try {
       await checkFinality();
+      await checkToken();
       for (const signer of context.signers) {
         const lease = await ledger.acquireLease(signer.address, context.holder, policy.leaseMs, clock.nowMs());
         if (lease === null) continue;
@@ -140,6 +142,19 @@ export function createEngine(context: EngineContext, readSpendable: (payer: Addr
       }
     }
     lastFinalized = await chain.finalized();
+  }
+
+  // What the token does may change with its code, so a person should know. Nothing is held back for it: every batch is
+  // simulated on the new code before it is signed.
+  async function checkToken(): Promise<void> {
+    const nowMs = clock.nowMs();
+    if (nowMs >= lastTokenCheckAtMs && nowMs - lastTokenCheckAtMs < policy.tokenCheckMs) return;
+    const implementation = await chain.tokenImplementation();
+    const noted = implementation === null ? null : await ledger.noteTokenImplementation(implementation, nowMs);
+    lastTokenCheckAtMs = nowMs;
+    if (implementation !== null && noted !== null) {
+      context.report({ kind: "usdc_upgraded", from: noted.previous, to: implementation });
+    }
   }
 
   return {

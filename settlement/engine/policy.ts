@@ -32,4 +32,6 @@ export const DEFAULT_POLICY: Policy = {
   sweepLimit: 1000,
   // A key management service answers in a second; a person with a hardware key needs longer.
   signTimeoutMs: 30 * SECOND_MS,
+  // An upgrade of USDC is rare and announced; this costs one read.
+  tokenCheckMs: MINUTE_MS,
 };

@@ -38,6 +38,7 @@ import { saveBroadcast } from "./verbs/saveBroadcast.ts";
 import { createStatements } from "./verbs/statements.ts";
 import { openSubmissions } from "./verbs/submissions.ts";
 import { sweepSessions } from "./verbs/sweepSessions.ts";
+import { noteTokenImplementation, tokenImplementations } from "./verbs/tokenImplementations.ts";
 import { unplanBatch } from "./verbs/unplanBatch.ts";
 import { voidHold } from "./verbs/voidHold.ts";
 
@@ -192,6 +193,13 @@ export async function createLedger(database: Database, options: LedgerOptions = 
     finalize: (lease, id, outcome, retry, nowMs) =>
       leased(lease, (tx, valid) => finalize(tx, valid, lower(id), outcome, retry, nowMs)),
     release: (lease, id, nowMs) => leased(lease, (tx, valid) => release(tx, valid, lower(id), nowMs)),
+
+    async noteTokenImplementation(implementation, nowMs) {
+      const code = validAddress("the implementation", implementation);
+      validTime("now", nowMs);
+      return alone((tx) => noteTokenImplementation(tx, code, nowMs));
+    },
+    tokenImplementations: () => tokenImplementations(read),
 
     ...createInspection(read),
     ...createStatements(read),

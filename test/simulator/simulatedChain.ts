@@ -388,6 +388,8 @@ export function createSimulatedChain(
       }),
     nonce: (account, at) => ask(() => nonceOf(stateAt(at), lower(account))),
     settledAt: (root, at) => ask(() => stateAt(at).protocol.settledAt.get(root) ?? 0n),
+    // Its token is no proxy.
+    tokenImplementation: async () => null,
     availability: () =>
       ask(() => {
         const { tokenPaused, routerPaused, blacklisted } = fresh().head.state.protocol;

@@ -51,6 +51,7 @@ export function policyOf(chance: Chance): Policy {
     maxPayoutsPerTransaction: 3,
     sweepLimit: 20,
     signTimeoutMs: 10 * SECOND_MS,
+    tokenCheckMs: 60 * SECOND_MS,
   };
 }
 
