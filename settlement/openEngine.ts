@@ -5,6 +5,7 @@ import { createEnvSigner } from "./chain/envSigner.ts";
 import { createKeystoreSigner } from "./chain/keystoreSigner.ts";
 import { createReadSpendable } from "./chain/readSpendable.ts";
 import type { Signer } from "./chain/signer.ts";
+import { createTimeLimitedSigner } from "./chain/timeLimitedSigner.ts";
 import { type Clock, type Random, systemClock } from "./clock.ts";
 import type { KeyConfig } from "./config.ts";
 import type { EngineEvent, Milestone, Policy } from "./engine/context.ts";
@@ -26,13 +27,17 @@ export type OpenEngineOptions = {
   random?: Random;
   report?: (event: EngineEvent) => void;
   reached?: (milestone: Milestone) => void;
+  // How a key becomes a signer.
+  openSigner?: (key: KeyConfig) => Promise<Signer> | Signer;
   observe?: (observation: EndpointObservation) => void;
 };
 
 // Puts the parts together: a ledger, a chain and keys become an engine.
 export async function openEngine(options: OpenEngineOptions) {
   const { clock = systemClock, random = Math.random, report = () => {}, reached = () => {} } = options;
-  const signers = await Promise.all(options.keys.map(openSigner));
+  const policy = { ...DEFAULT_POLICY, ...options.policy };
+  const opened = await Promise.all(options.keys.map(options.openSigner ?? openSigner));
+  const signers = opened.map((signer) => createTimeLimitedSigner(signer, policy.signTimeoutMs));
   const chain = await createChain({
     chainId: options.chainId,
     router: options.router,
@@ -43,12 +48,11 @@ export async function openEngine(options: OpenEngineOptions) {
     ...(options.observe && { observe: options.observe }),
   });
   const ledger = await openLedger(options.ledger);
-  const policy = { ...DEFAULT_POLICY, ...options.policy };
   const context = { ledger, chain, signers, clock, random, holder: options.holder, policy, report, reached };
   const engine = createEngine(context, createReadSpendable({ spendable: chain.spendable, clock }));
   return { engine, ledger, chain, close: () => ledger.close() };
 }
 
-function openSigner(key: KeyConfig): Promise<Signer> | Signer {
+export function openSigner(key: KeyConfig): Promise<Signer> | Signer {
   return key.kind === "keystore" ? createKeystoreSigner(key) : createEnvSigner(key.privateKey);
 }

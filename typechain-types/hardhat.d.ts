@@ -14,8 +14,8 @@ declare module "@nomicfoundation/hardhat-ethers/types" {
 getContractFactory(name: 'Credits', signerOrOptions?: ethers.Signer | FactoryOptions): Promise<Contracts.Credits__factory>
 getContractFactory(name: 'Slashing', signerOrOptions?: ethers.Signer | FactoryOptions): Promise<Contracts.Slashing__factory>
 getContractFactory(name: 'ToolStaking', signerOrOptions?: ethers.Signer | FactoryOptions): Promise<Contracts.ToolStaking__factory>
-getContractFactory(name: 'IContextRouter', signerOrOptions?: ethers.Signer | FactoryOptions): Promise<Contracts.IContextRouter__factory>
 getContractFactory(name: 'BareTransfers', signerOrOptions?: ethers.Signer | FactoryOptions): Promise<Contracts.BareTransfers__factory>
+getContractFactory(name: 'IContextRouter', signerOrOptions?: ethers.Signer | FactoryOptions): Promise<Contracts.IContextRouter__factory>
 getContractFactory(name: 'ICredits', signerOrOptions?: ethers.Signer | FactoryOptions): Promise<Contracts.ICredits__factory>
 getContractFactory(name: 'IFiatToken', signerOrOptions?: ethers.Signer | FactoryOptions): Promise<Contracts.IFiatToken__factory>
 getContractFactory(name: 'IToolStaking', signerOrOptions?: ethers.Signer | FactoryOptions): Promise<Contracts.IToolStaking__factory>
@@ -27,8 +27,8 @@ getContractFactory(name: 'AccessManager', signerOrOptions?: ethers.Signer | Fact
 getContractAt(name: 'Credits', address: string | ethers.Addressable, signer?: ethers.Signer): Promise<Contracts.Credits>
 getContractAt(name: 'Slashing', address: string | ethers.Addressable, signer?: ethers.Signer): Promise<Contracts.Slashing>
 getContractAt(name: 'ToolStaking', address: string | ethers.Addressable, signer?: ethers.Signer): Promise<Contracts.ToolStaking>
-getContractAt(name: 'IContextRouter', address: string | ethers.Addressable, signer?: ethers.Signer): Promise<Contracts.IContextRouter>
 getContractAt(name: 'BareTransfers', address: string | ethers.Addressable, signer?: ethers.Signer): Promise<Contracts.BareTransfers>
+getContractAt(name: 'IContextRouter', address: string | ethers.Addressable, signer?: ethers.Signer): Promise<Contracts.IContextRouter>
 getContractAt(name: 'ICredits', address: string | ethers.Addressable, signer?: ethers.Signer): Promise<Contracts.ICredits>
 getContractAt(name: 'IFiatToken', address: string | ethers.Addressable, signer?: ethers.Signer): Promise<Contracts.IFiatToken>
 getContractAt(name: 'IToolStaking', address: string | ethers.Addressable, signer?: ethers.Signer): Promise<Contracts.IToolStaking>
@@ -40,8 +40,8 @@ getContractAt(name: 'AccessManager', address: string | ethers.Addressable, signe
 deployContract(name: 'Credits', signerOrOptions?: ethers.Signer | DeployContractOptions): Promise<Contracts.Credits>
 deployContract(name: 'Slashing', signerOrOptions?: ethers.Signer | DeployContractOptions): Promise<Contracts.Slashing>
 deployContract(name: 'ToolStaking', signerOrOptions?: ethers.Signer | DeployContractOptions): Promise<Contracts.ToolStaking>
-deployContract(name: 'IContextRouter', signerOrOptions?: ethers.Signer | DeployContractOptions): Promise<Contracts.IContextRouter>
 deployContract(name: 'BareTransfers', signerOrOptions?: ethers.Signer | DeployContractOptions): Promise<Contracts.BareTransfers>
+deployContract(name: 'IContextRouter', signerOrOptions?: ethers.Signer | DeployContractOptions): Promise<Contracts.IContextRouter>
 deployContract(name: 'ICredits', signerOrOptions?: ethers.Signer | DeployContractOptions): Promise<Contracts.ICredits>
 deployContract(name: 'IFiatToken', signerOrOptions?: ethers.Signer | DeployContractOptions): Promise<Contracts.IFiatToken>
 deployContract(name: 'IToolStaking', signerOrOptions?: ethers.Signer | DeployContractOptions): Promise<Contracts.IToolStaking>
@@ -53,8 +53,8 @@ deployContract(name: 'AccessManager', signerOrOptions?: ethers.Signer | DeployCo
 deployContract(name: 'Credits', args: any[], signerOrOptions?: ethers.Signer | DeployContractOptions): Promise<Contracts.Credits>
 deployContract(name: 'Slashing', args: any[], signerOrOptions?: ethers.Signer | DeployContractOptions): Promise<Contracts.Slashing>
 deployContract(name: 'ToolStaking', args: any[], signerOrOptions?: ethers.Signer | DeployContractOptions): Promise<Contracts.ToolStaking>
-deployContract(name: 'IContextRouter', args: any[], signerOrOptions?: ethers.Signer | DeployContractOptions): Promise<Contracts.IContextRouter>
 deployContract(name: 'BareTransfers', args: any[], signerOrOptions?: ethers.Signer | DeployContractOptions): Promise<Contracts.BareTransfers>
+deployContract(name: 'IContextRouter', args: any[], signerOrOptions?: ethers.Signer | DeployContractOptions): Promise<Contracts.IContextRouter>
 deployContract(name: 'ICredits', args: any[], signerOrOptions?: ethers.Signer | DeployContractOptions): Promise<Contracts.ICredits>
 deployContract(name: 'IFiatToken', args: any[], signerOrOptions?: ethers.Signer | DeployContractOptions): Promise<Contracts.IFiatToken>
 deployContract(name: 'IToolStaking', args: any[], signerOrOptions?: ethers.Signer | DeployContractOptions): Promise<Contracts.IToolStaking>

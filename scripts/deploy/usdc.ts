@@ -21,17 +21,21 @@ export async function deployUsdc(admin: Signer, owner: Signer): Promise<IFiatTok
 }
 
 export async function deployUsdcProxy(admin: Signer): Promise<string> {
-  const deploy = async ({ abi, bytecode }: Artifact, ...args: unknown[]) => {
-    const contract = await new ContractFactory(abi as never, bytecode, admin).deploy(...args);
-    await contract.waitForDeployment();
-    return contract.getAddress();
-  };
+  return deploy(admin, artifactOf("v1/FiatTokenProxy.sol/FiatTokenProxy"), await deployUsdcImplementation(admin));
+}
 
-  const library = await deploy(artifactOf("util/SignatureChecker.sol/SignatureChecker"));
+// The token's code, without a token: a proxy has to be pointed at it.
+export async function deployUsdcImplementation(admin: Signer): Promise<string> {
+  const library = await deploy(admin, artifactOf("util/SignatureChecker.sol/SignatureChecker"));
   const token = artifactOf(TOKEN);
   const linked = token.bytecode.replace(LIBRARY_PLACEHOLDER, library.slice(2).toLowerCase());
-  const implementation = await deploy({ ...token, bytecode: linked });
-  return deploy(artifactOf("v1/FiatTokenProxy.sol/FiatTokenProxy"), implementation);
+  return deploy(admin, { ...token, bytecode: linked });
+}
+
+async function deploy(admin: Signer, { abi, bytecode }: Artifact, ...args: unknown[]): Promise<string> {
+  const contract = await new ContractFactory(abi as never, bytecode, admin).deploy(...args);
+  await contract.waitForDeployment();
+  return contract.getAddress();
 }
 
 export async function setUpUsdc(proxy: string, owner: Signer): Promise<IFiatToken> {

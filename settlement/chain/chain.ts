@@ -8,7 +8,8 @@ export type Chain = {
   chainId: number;
   router: Address;
   insurance: Address;
-  head(): Promise<Block & { baseFeePerGas: bigint }>;
+  // `maxGas` is the most that one transaction may use.
+  head(): Promise<Block & { baseFeePerGas: bigint; maxGas: bigint }>;
   // The newest block that the chain will not undo.
   finalized(): Promise<Block>;
   // The hash of the canonical block at this height; null if this endpoint does not have it.
@@ -22,6 +23,8 @@ export type Chain = {
   settledAt(root: Hex, at: "latest" | bigint): Promise<bigint>;
   // Whether anybody can be charged at all at present: neither USDC nor the router is paused or barred.
   availability(): Promise<{ kind: "available" } | { kind: "unavailable"; reason: string }>;
+  // The code behind the token, which its owner can exchange; null if the token is no proxy of a known kind.
+  tokenImplementation(): Promise<Address | null>;
   balance(account: Address): Promise<bigint>;
   priorityFee(): Promise<bigint>;
   // What would happen if `from` sent this now.

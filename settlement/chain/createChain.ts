@@ -6,6 +6,7 @@ import {
   getAbiItem,
   type Hex,
   isAddress,
+  numberToHex,
   type PublicClient,
   type TransactionReceipt,
   TransactionReceiptNotFoundError,
@@ -37,6 +38,12 @@ const PAYERS_PER_READ = 200;
 const ACCOUNTS_PER_READ = 100;
 const MAX_TRANSACTION_GAS = 2n ** 24n;
 const MAX_LOG_RANGE_BLOCKS = 2_000n;
+
+// Where Circle's proxy, which is older than EIP-1967, keeps its implementation, and where newer proxies do.
+const IMPLEMENTATION_SLOTS: readonly Hex[] = [
+  "0x7050c9e0f4ca769c69bd3a8ef740bc37934f8e2c036e5a723fd8ee048ed3f8c3",
+  "0x360894a13ba1a3210667c828492db98dca3e2076cc3735a920a3ca505d382bbc",
+];
 
 const batchSettled = getAbiItem({ abi: routerAbi, name: "BatchSettled" });
 
@@ -109,7 +116,8 @@ export async function createChain(options: ChainOptions): Promise<Chain> {
     head: () =>
       answered(async () => {
         const block = await client.getBlock();
-        return { ...datedOf(block), baseFeePerGas: block.baseFeePerGas ?? 0n };
+        const { baseFeePerGas, gasLimit } = block;
+        return { ...datedOf(block), baseFeePerGas: baseFeePerGas ?? 0n, maxGas: smaller(gasLimit, maxTransactionGas) };
       }),
 
     finalized: () =>
@@ -156,6 +164,15 @@ export async function createChain(options: ChainOptions): Promise<Chain> {
         if (barred) return { kind: "unavailable", reason: "USDC has blacklisted the router" };
         if (routerPaused) return { kind: "unavailable", reason: "the router is paused" };
         return { kind: "available" };
+      }),
+
+    tokenImplementation: () =>
+      answered(async () => {
+        for (const slot of IMPLEMENTATION_SLOTS) {
+          const word = BigInt((await client.getStorageAt({ address: usdc, slot })) ?? 0);
+          if (word !== 0n) return numberToHex(word, { size: 20 });
+        }
+        return null;
       }),
 
     balance: (account) => answered(() => client.getBalance({ address: account })),
@@ -298,6 +315,8 @@ function receiptOf(receipt: TransactionReceipt, router: Address): TxReceipt {
     batches: decodeOutcome(receipt.logs, router),
   };
 }
+
+const smaller = (a: bigint, b: bigint) => (a < b ? a : b);
 
 function datedOf(block: GetBlockReturnType): Block {
   return { number: block.number, hash: block.hash, timestampMs: Number(block.timestamp) * 1_000 };

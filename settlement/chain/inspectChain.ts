@@ -1,4 +1,5 @@
-import { type Address, createPublicClient, custom, type Hex, numberToHex, zeroAddress } from "viem";
+import { type Address, createPublicClient, custom, zeroAddress } from "viem";
+import { SettlementError } from "../domain/errors.ts";
 import { type MicroUsdc, microUsdc } from "../domain/money.ts";
 import type { ToolId } from "../domain/toolId.ts";
 import { routerAbi, stakingAbi } from "./abi.ts";
@@ -11,8 +12,6 @@ export type ChainInspection = {
   operatorLimit(operator: Address): Promise<{ limit: bigint; left: bigint }>;
   // What the registry says about tools, in the order asked; null for one that is not listed.
   tools(toolIds: readonly ToolId[]): Promise<(ToolListing | null)[]>;
-  // The code behind the token, which its owner can exchange; null if the token is no proxy of a known kind.
-  usdcImplementation(): Promise<Address | null>;
 };
 
 // A tool is paid while its stake is at least what its price requires.
@@ -31,12 +30,6 @@ const TIMEOUT_MS = 5_000;
 const TOOLS_PER_READ = 100;
 // Whatever the size, and without a multicall contract on the chain.
 const ONE_READ = { allowFailure: false, batchSize: 0, deployless: true } as const;
-
-// Where Circle's proxy, which is older than EIP-1967, keeps its implementation, and where newer proxies do.
-const IMPLEMENTATION_SLOTS: readonly Hex[] = [
-  "0x7050c9e0f4ca769c69bd3a8ef740bc37934f8e2c036e5a723fd8ee048ed3f8c3",
-  "0x360894a13ba1a3210667c828492db98dca3e2076cc3735a920a3ca505d382bbc",
-];
 
 // Questions that a person asks and the engine does not.
 export function inspectChain({ rpcUrls, router }: { rpcUrls: readonly string[]; router: Address }): ChainInspection {
@@ -60,43 +53,37 @@ export function inspectChain({ rpcUrls, router }: { rpcUrls: readonly string[]; 
           }
         }),
       ),
-    async operatorLimit(operator) {
-      const [limit, left] = await client.readContract({
-        address: router,
-        abi: routerAbi,
-        functionName: "operatorLimit",
-        args: [operator],
-      });
-      return { limit, left };
-    },
-    async tools(toolIds) {
-      const address = await client.readContract({ address: router, abi: routerAbi, functionName: "staking" });
-      const found: (ToolListing | null)[] = [];
-      for (let start = 0; start < toolIds.length; start += TOOLS_PER_READ) {
-        const some = toolIds.slice(start, start + TOOLS_PER_READ);
-        const tools = await client.multicall({
-          contracts: some.map((id) => ({ address, abi: stakingAbi, functionName: "tool", args: [id] }) as const),
-          ...ONE_READ,
+    operatorLimit: (operator) =>
+      answered(async () => {
+        const [limit, left] = await client.readContract({
+          address: router,
+          abi: routerAbi,
+          functionName: "operatorLimit",
+          args: [operator],
         });
-        const required = await client.multicall({
-          contracts: tools.map(
-            ({ price }) =>
-              ({ address, abi: stakingAbi, functionName: "requiredStake", args: [BigInt(price)] }) as const,
-          ),
-          ...ONE_READ,
-        });
-        for (const [i, tool] of tools.entries()) found.push(listingOf(tool, required[i]));
-      }
-      return found;
-    },
-    async usdcImplementation() {
-      const usdc = await client.readContract({ address: router, abi: routerAbi, functionName: "usdc" });
-      for (const slot of IMPLEMENTATION_SLOTS) {
-        const word = BigInt((await client.getStorageAt({ address: usdc, slot })) ?? 0);
-        if (word !== 0n) return numberToHex(word, { size: 20 });
-      }
-      return null;
-    },
+        return { limit, left };
+      }),
+    tools: (toolIds) =>
+      answered(async () => {
+        const address = await client.readContract({ address: router, abi: routerAbi, functionName: "staking" });
+        const found: (ToolListing | null)[] = [];
+        for (let start = 0; start < toolIds.length; start += TOOLS_PER_READ) {
+          const some = toolIds.slice(start, start + TOOLS_PER_READ);
+          const tools = await client.multicall({
+            contracts: some.map((id) => ({ address, abi: stakingAbi, functionName: "tool", args: [id] }) as const),
+            ...ONE_READ,
+          });
+          const required = await client.multicall({
+            contracts: tools.map(
+              ({ price }) =>
+                ({ address, abi: stakingAbi, functionName: "requiredStake", args: [BigInt(price)] }) as const,
+            ),
+            ...ONE_READ,
+          });
+          for (const [i, tool] of tools.entries()) found.push(listingOf(tool, required[i]));
+        }
+        return found;
+      }),
   };
 }
 
@@ -118,6 +105,19 @@ function listingOf(tool: ListingRead, required: bigint | undefined): ToolListing
     requiredStake: microUsdc(required ?? 0n),
     withdrawing: microUsdc(BigInt(tool.withdrawing)),
   };
+}
+
+// Whoever asks is told that it is worth asking again.
+async function answered<T>(question: () => Promise<T>): Promise<T> {
+  try {
+    return await question();
+  } catch (cause) {
+    const why = cause instanceof Error && "shortMessage" in cause ? String(cause.shortMessage) : String(cause);
+    throw new SettlementError("chain_unavailable", `the chain gave no usable answer: ${why}`, {
+      retryable: true,
+      cause,
+    });
+  }
 }
 
 async function firstOf<T>(urls: readonly string[], ask: (url: string) => Promise<T>): Promise<T> {

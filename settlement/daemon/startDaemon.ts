@@ -2,9 +2,9 @@ import type { FastifyBaseLogger, FastifyInstance } from "fastify";
 import { type Clock, systemClock } from "../clock.ts";
 import type { Config } from "../config.ts";
 import { SettlementError } from "../domain/errors.ts";
-import type { EngineEvent, Policy } from "../engine/context.ts";
+import type { EngineEvent } from "../engine/context.ts";
 import type { Ledger } from "../ledger/ledger.ts";
-import { openEngine } from "../openEngine.ts";
+import { type OpenEngineOptions, openEngine } from "../openEngine.ts";
 import { type Alerts, createAlerts } from "./alerts.ts";
 import { createDaemon } from "./createDaemon.ts";
 import { createServices } from "./createServices.ts";
@@ -20,24 +20,25 @@ export type RunningDaemon = {
   stop(): Promise<void>;
 };
 
-export type StartOptions = {
+// What else the engine is made of may be exchanged; production leaves it as it is.
+export type StartOptions = Pick<OpenEngineOptions, "policy" | "clock" | "reached" | "openSigner"> & {
   log: FastifyBaseLogger;
-  policy?: Partial<Policy>;
   // A place for what else is to be served, before the daemon listens.
   extend?: (app: FastifyInstance) => void | Promise<void>;
 };
 
 // The whole service: engine, HTTP API and the loop. It listens before it settles, so that a second daemon on the same
 // port fails before it has touched anything.
-export async function startDaemon(config: Config, { log, policy = {}, extend }: StartOptions): Promise<RunningDaemon> {
+export async function startDaemon(config: Config, options: StartOptions): Promise<RunningDaemon> {
+  const { log, extend, policy, clock = systemClock, ...engineOptions } = options;
   const { serviceToken } = config;
   if (serviceToken === null) {
     throw new SettlementError("invalid_config", "SETTLEMENT_SERVICE_TOKEN is missing; openssl rand -hex 32 makes one");
   }
-  const clock = systemClock;
   const metrics = createMetrics(clock);
   const alerts = createAlerts({ log, clock, webhook: config.alertWebhook });
   const opened = await openEngine({
+    ...engineOptions,
     chainId: config.chainId,
     rpcUrls: config.rpcUrls,
     router: config.router,
@@ -189,8 +190,13 @@ function tell(event: EngineEvent, log: FastifyBaseLogger, alerts: Alerts): void 
     case "key_used_elsewhere":
       alerts.raise(event.kind, `the key of operator ${event.operator} was used elsewhere at nonce ${event.nonce}`);
       return;
+    case "usdc_upgraded":
+      alerts.raise(event.kind, `the code behind USDC was ${event.from} and is now ${event.to}`);
+      return;
     case "halted":
     case "chain_unavailable":
+    case "ledger_unavailable":
+    case "signer_unavailable":
       alerts.raise(event.kind, event.reason);
   }
 }

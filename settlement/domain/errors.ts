@@ -9,6 +9,7 @@ export type ErrorCode =
   | "fenced"
   | "chain_mismatch"
   | "chain_unavailable"
+  | "signer_unavailable"
   | "deep_reorg"
   | "drift"
   | "invalid_key"

@@ -21,13 +21,18 @@ export type Policy = {
   // How long a row that breaks its batch is set aside.
   brokenRowWaitMs: number;
   rebroadcastMs: number;
-  // How long a transaction may wait before it is replaced by a dearer one.
+  // How long a transaction may wait, and how many blocks may pass it by, before it is replaced by a dearer one. A chain
+  // that makes no blocks takes no offer, however dear.
   stuckMs: number;
+  stuckBlocks: bigint;
   maxFeePerGasCeiling: bigint;
   payoutEveryMs: number;
   payoutThreshold: MicroUsdc;
   maxPayoutsPerTransaction: number;
   sweepLimit: number;
+  signTimeoutMs: number;
+  // How often the code behind the token is looked at.
+  tokenCheckMs: number;
 };
 
 // Where a test may pull the plug. In production nothing listens.
@@ -55,8 +60,9 @@ export type EngineEvent =
   | { kind: "holding"; operator: Address; reason: string }
   | { kind: "row_set_aside"; payer: Address; reason: string }
   | { kind: "key_used_elsewhere"; operator: Address; nonce: number }
+  | { kind: "usdc_upgraded"; from: Address; to: Address }
   | { kind: "halted"; reason: string }
-  | { kind: "chain_unavailable"; reason: string };
+  | { kind: "chain_unavailable" | "ledger_unavailable" | "signer_unavailable"; reason: string };
 
 export type EngineContext = {
   ledger: Ledger;

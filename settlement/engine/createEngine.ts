@@ -15,7 +15,7 @@ import { planPayout } from "./payout.ts";
 import { plan } from "./plan.ts";
 import { preflight } from "./preflight.ts";
 import { prove } from "./prove.ts";
-import { rebroadcast } from "./rebroadcast.ts";
+import { rebroadcast, type Waits } from "./rebroadcast.ts";
 import { submit } from "./submit.ts";
 
 export type Engine = ReturnType<typeof createEngine>;
@@ -28,8 +28,10 @@ export function createEngine(context: EngineContext, readSpendable: (payer: Addr
   // How many rows the next batch may have: halved when a batch was too large, doubled when one went through.
   let maxRows = policy.bounds.maxRows;
   let lastPayoutAtMs = Number.NEGATIVE_INFINITY;
+  let lastTokenCheckAtMs = Number.NEGATIVE_INFINITY;
   let lastFinalized: { number: bigint; hash: Hex } | null = null;
   const leases = new Map<Address, Lease>();
+  const waits: Waits = new Map();
 
   const check = (payer: Address | null, amount: MicroUsdc) => preflight(ledger, readSpendable, payer, amount);
 
@@ -53,6 +55,7 @@ export function createEngine(context: EngineContext, readSpendable: (payer: Addr
     await ledger.sweepSessions(policy.flush, policy.holdTtlMs, clock.nowMs(), policy.sweepLimit);
     try {
       await checkFinality();
+      await checkToken();
       for (const signer of context.signers) {
         const lease = await ledger.acquireLease(signer.address, context.holder, policy.leaseMs, clock.nowMs());
         if (lease === null) continue;
@@ -62,7 +65,8 @@ export function createEngine(context: EngineContext, readSpendable: (payer: Addr
     } catch (error) {
       // What was saved is safe, and the next round begins from it.
       if (!(error instanceof SettlementError && error.retryable)) throw error;
-      context.report({ kind: "chain_unavailable", reason: error.message });
+      const kind = error.code === "ledger_unavailable" ? error.code : "chain_unavailable";
+      context.report({ kind, reason: error.message });
     }
   }
 
@@ -70,7 +74,7 @@ export function createEngine(context: EngineContext, readSpendable: (payer: Addr
     try {
       await confirm(context, lease, await ledger.openSubmissions(lease.operator));
       const open = await ledger.openSubmissions(lease.operator);
-      await rebroadcast(context, lease, signer, open);
+      await rebroadcast(context, lease, signer, open, waits);
       if ((await ledger.halted()) !== null) return;
       const gap = await fillGap(context, lease, open);
       // What was released has its nonce spent: then the answer was stale, and there is no gap.
@@ -80,9 +84,15 @@ export function createEngine(context: EngineContext, readSpendable: (payer: Addr
       }
       await submitNew(signer, lease, policy.maxInFlight - open.length);
     } catch (error) {
+      if (!(error instanceof SettlementError)) throw error;
       // Another process took over; it has everything that it needs.
-      if (!(error instanceof SettlementError && error.code === "fenced")) throw error;
-      context.report({ kind: "holding", operator: lease.operator, reason: error.message });
+      if (error.code === "fenced") {
+        context.report({ kind: "holding", operator: lease.operator, reason: error.message });
+        return;
+      }
+      // The other keys go on.
+      if (error.code !== "signer_unavailable") throw error;
+      context.report({ kind: error.code, reason: error.message });
     }
   }
 
@@ -132,6 +142,19 @@ export function createEngine(context: EngineContext, readSpendable: (payer: Addr
       }
     }
     lastFinalized = await chain.finalized();
+  }
+
+  // What the token does may change with its code, so a person should know. Nothing is held back for it: every batch is
+  // simulated on the new code before it is signed.
+  async function checkToken(): Promise<void> {
+    const nowMs = clock.nowMs();
+    if (nowMs >= lastTokenCheckAtMs && nowMs - lastTokenCheckAtMs < policy.tokenCheckMs) return;
+    const implementation = await chain.tokenImplementation();
+    const noted = implementation === null ? null : await ledger.noteTokenImplementation(implementation, nowMs);
+    lastTokenCheckAtMs = nowMs;
+    if (implementation !== null && noted !== null) {
+      context.report({ kind: "usdc_upgraded", from: noted.previous, to: implementation });
+    }
   }
 
   return {

@@ -24,9 +24,14 @@ export const DEFAULT_POLICY: Policy = {
   rebroadcastMs: 10 * SECOND_MS,
   // Base has a block every 2 seconds; after 15 of them the fee is the likely cause.
   stuckMs: 30 * SECOND_MS,
+  stuckBlocks: 5n,
   maxFeePerGasCeiling: 5_000_000_000n,
   payoutEveryMs: 24 * HOUR_MS,
   payoutThreshold: parseUsd("10"),
   maxPayoutsPerTransaction: 100,
   sweepLimit: 1000,
+  // A key management service answers in a second; a person with a hardware key needs longer.
+  signTimeoutMs: 30 * SECOND_MS,
+  // An upgrade of USDC is rare and announced; this costs one read.
+  tokenCheckMs: MINUTE_MS,
 };

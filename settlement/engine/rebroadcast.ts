@@ -1,3 +1,4 @@
+import type { Address, Hex } from "viem";
 import type { Signer } from "../chain/signer.ts";
 import type { Submission } from "../domain/submission.ts";
 import type { Lease } from "../ledger/ledger.ts";
@@ -6,6 +7,9 @@ import { marketFees, replacementFees } from "./fees.ts";
 import { send } from "./send.ts";
 import { signAndSave } from "./submit.ts";
 
+// Since which block the oldest transaction of an operator is known to wait.
+export type Waits = Map<Address, { txHash: Hex; sinceBlock: bigint }>;
+
 // Keeps what is submitted and not mined on its way: the same bytes are sent again, because a pool may have dropped them,
 // and the transaction that all others wait for is replaced by a dearer one when it is stuck.
 export async function rebroadcast(
@@ -13,6 +17,7 @@ export async function rebroadcast(
   lease: Lease,
   signer: Signer,
   open: readonly Submission[],
+  waits: Waits,
 ): Promise<void> {
   const { clock, policy } = context;
   const waiting = open.filter(({ state, broadcasts }) => state.kind === "submitted" && broadcasts.length > 0);
@@ -32,11 +37,30 @@ export async function rebroadcast(
     if (outcome.kind === "nonce_too_low") continue;
     // The pool holds dearer bytes of ours, or the base fee has risen above these: either way the offer is too low.
     const underpriced = outcome.kind === "replacement_underpriced" || outcome.kind === "fee_too_low";
-    if (position === 0 && (underpriced || ageMs >= policy.stuckMs)) await replace(context, lease, signer, submission);
+    if (position > 0) continue;
+    const passed = await blocksPassed(context, lease.operator, last.txHash, waits);
+    const stuck = ageMs >= policy.stuckMs && passed >= policy.stuckBlocks;
+    // Blocks have become smaller since it was signed. With less gas it is mined, or at least reverts and is made anew.
+    const tooLarge = outcome.kind === "too_large";
+    if (underpriced || stuck || tooLarge) await replace(context, lease, signer, submission, tooLarge);
   }
 }
 
-async function replace(context: EngineContext, lease: Lease, signer: Signer, submission: Submission): Promise<void> {
+async function blocksPassed({ chain }: EngineContext, operator: Address, txHash: Hex, waits: Waits): Promise<bigint> {
+  const { number } = await chain.head();
+  const wait = waits.get(operator);
+  if (wait?.txHash === txHash) return number - wait.sinceBlock;
+  waits.set(operator, { txHash, sinceBlock: number });
+  return 0n;
+}
+
+async function replace(
+  context: EngineContext,
+  lease: Lease,
+  signer: Signer,
+  submission: Submission,
+  tooLarge: boolean,
+): Promise<void> {
   const { chain, policy } = context;
   const last = submission.broadcasts.at(-1);
   if (last === undefined) return;
@@ -47,7 +71,8 @@ async function replace(context: EngineContext, lease: Lease, signer: Signer, sub
     context.report({ kind: "holding", operator: lease.operator, reason });
     return;
   }
-  const replaced = await signAndSave(context, lease, signer, submission, fees);
+  const gasLimit = tooLarge && head.maxGas < submission.gasLimit ? head.maxGas : submission.gasLimit;
+  const replaced = await signAndSave(context, lease, signer, { ...submission, gasLimit }, fees);
   context.report({ kind: "replaced", id: submission.id, maxFeePerGas: fees.maxFeePerGas });
   await send(context, replaced);
 }

@@ -25,9 +25,10 @@ export async function submit(
 ): Promise<SubmitOutcome> {
   const { ledger, chain, policy } = context;
   let { gasLimit } = submission;
+  const simulated = gasLimit === 0n;
   // One that has its gas was simulated before a crash; its place in the queue must be filled either way. What fills a gap
   // has a nonce from the start and no gas yet.
-  if (gasLimit === 0n) {
+  if (simulated) {
     const simulation = await chain.simulate({ from: signer.address, to: submission.to, calldata: submission.calldata });
     switch (simulation.kind) {
       case "ok":
@@ -61,6 +62,11 @@ export async function submit(
     chain.priorityFee(),
     chain.nonce(signer.address, "latest"),
   ]);
+  // What is simulated without the margin may fit where it does not fit with it. Once signed, it could not be split.
+  if (simulated && submission.kind === "settle" && gasLimit > head.maxGas) {
+    await takeApart(context, lease, submission, []);
+    return { kind: "unplanned", smaller: true };
+  }
   const fees = marketFees(head.baseFeePerGas, tip);
   if (fees.maxFeePerGas > policy.maxFeePerGasCeiling) {
     return { kind: "hold", reason: `fees of ${fees.maxFeePerGas} wei per gas are above the ceiling` };

@@ -39,6 +39,7 @@ import { saveBroadcast } from "./verbs/saveBroadcast.ts";
 import { createStatements } from "./verbs/statements.ts";
 import { openSubmissions } from "./verbs/submissions.ts";
 import { sweepSessions } from "./verbs/sweepSessions.ts";
+import { noteTokenImplementation, tokenImplementations } from "./verbs/tokenImplementations.ts";
 import { unplanBatch } from "./verbs/unplanBatch.ts";
 import { voidHold } from "./verbs/voidHold.ts";
 
@@ -201,6 +202,12 @@ export async function createLedger(database: Database, options: LedgerOptions = 
       validTime("the time", beforeMs);
       return alone((tx) => forgetFigures(tx, beforeMs, validCount("the limit", limit)));
     },
+    async noteTokenImplementation(implementation, nowMs) {
+      const code = validAddress("the implementation", implementation);
+      validTime("now", nowMs);
+      return alone((tx) => noteTokenImplementation(tx, code, nowMs));
+    },
+    tokenImplementations: () => tokenImplementations(read),
 
     ...createInspection(read),
     ...createStatements(read),

@@ -20,6 +20,7 @@ export type Ledger = Accruals &
   Operators &
   Submissions &
   Upkeep &
+  Token &
   Inspection &
   Statements & { close(): Promise<void> };
 
@@ -180,6 +181,14 @@ export type Submissions = {
   finalize(lease: Lease, id: Hex, outcome: BatchOutcome | null, retry: RetryPolicy, nowMs: number): Promise<void>;
   // Its nonce is spent for good without it: its charges are due again and no attempt is used up.
   release(lease: Lease, id: Hex, nowMs: number): Promise<void>;
+};
+
+// ── The token's code, which its owner can exchange.
+export type Token = {
+  // Remembers it, and says what came before if it is another than the last time.
+  noteTokenImplementation(implementation: Address, nowMs: number): Promise<{ previous: Address } | null>;
+  // Newest first.
+  tokenImplementations(): Promise<{ implementation: Address; seenAtMs: number }[]>;
 };
 
 // ── Reading, for people, proofs and audits.

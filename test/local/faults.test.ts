@@ -69,19 +69,6 @@ describe("a fault of the chain", () => {
     await settledOnce();
   });
 
-  it("that leaves a transaction stuck makes the engine offer more on the same nonce", async () => {
-    await chain.rpc("evm_setAutomine", [false]);
-    await settlement.engine.tick();
-    settlement.clock.advance(31_000);
-    await settlement.engine.tick();
-    const [submission] = await settlement.ledger.openSubmissions(operator());
-    const [first, second] = submission?.broadcasts ?? [];
-    expect(submission?.broadcasts).toHaveLength(2);
-    expect((second?.maxFeePerGas ?? 0n) * 1000n).toBeGreaterThanOrEqual((first?.maxFeePerGas ?? 0n) * 1125n);
-    await chain.rpc("evm_setAutomine", [true]);
-    await settledOnce();
-  });
-
   it("of fees above the ceiling makes the engine wait, and uses up no attempt", async () => {
     await reopen({ maxFeePerGasCeiling: 1n });
     await settlement.engine.tick();

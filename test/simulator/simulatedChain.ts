@@ -18,6 +18,7 @@ const PRIORITY_FEE = 1_000_000n;
 const TRANSFER_GAS = 21_000n;
 const BATCH_GAS = 80_000n;
 const ROW_GAS = 30_000n;
+const MAX_GAS = 2n ** 24n;
 // A reorganisation is never as deep as finality, and no replica lags by as much as lies between the two: what is final
 // is the same everywhere.
 const FINALITY_BLOCKS = 12;
@@ -370,7 +371,7 @@ export function createSimulatedChain(
     head: () =>
       ask(() => {
         const { head } = view();
-        return { ...nameOf(head), baseFeePerGas: head.baseFeePerGas };
+        return { ...nameOf(head), baseFeePerGas: head.baseFeePerGas, maxGas: MAX_GAS };
       }),
     finalized: () =>
       ask(() => {
@@ -387,6 +388,8 @@ export function createSimulatedChain(
       }),
     nonce: (account, at) => ask(() => nonceOf(stateAt(at), lower(account))),
     settledAt: (root, at) => ask(() => stateAt(at).protocol.settledAt.get(root) ?? 0n),
+    // Its token is no proxy.
+    tokenImplementation: async () => null,
     availability: () =>
       ask(() => {
         const { tokenPaused, routerPaused, blacklisted } = fresh().head.state.protocol;

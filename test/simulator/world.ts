@@ -44,11 +44,14 @@ export function policyOf(chance: Chance): Policy {
     brokenRowWaitMs: 20 * SECOND_MS,
     rebroadcastMs: 4 * SECOND_MS,
     stuckMs: 10 * SECOND_MS,
+    stuckBlocks: 2n,
     maxFeePerGasCeiling: 5_000_000_000n,
     payoutEveryMs: 60 * SECOND_MS,
     payoutThreshold: microUsdc(2n * USDC),
     maxPayoutsPerTransaction: 3,
     sweepLimit: 20,
+    signTimeoutMs: 10 * SECOND_MS,
+    tokenCheckMs: 60 * SECOND_MS,
   };
 }
 

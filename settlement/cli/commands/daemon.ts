@@ -1,6 +1,7 @@
-import { readConfig, secretsOf } from "../../config.ts";
+import type { DestinationStream } from "pino";
+import { type Config, readConfig, secretsOf } from "../../config.ts";
 import { createLogger } from "../../daemon/createLogger.ts";
-import { startDaemon } from "../../daemon/startDaemon.ts";
+import { type StartOptions, startDaemon } from "../../daemon/startDaemon.ts";
 import type { Command } from "../command.ts";
 
 const SIGNALS = ["SIGTERM", "SIGINT"] as const;
@@ -13,21 +14,28 @@ export const daemon: Command = {
     "gives its leases back and ends. A second signal ends it at once, which loses nothing either.",
   ],
   async run({ output }) {
-    const config = readConfig(output.environment);
-    const { log, flush } = createLogger({ level: config.logLevel, secrets: secretsOf(config) });
-    try {
-      const running = await startDaemon(config, { log });
-      await signalled(() => {
-        flush();
-        process.exit(1);
-      });
-      await running.stop();
-      return { exitCode: 0, value: { stopped: true } };
-    } finally {
-      flush();
-    }
+    await serve(readConfig(output.environment));
+    return { exitCode: 0, value: { stopped: true } };
   },
 };
+
+// Runs the service until a signal ends it.
+export async function serve(
+  config: Config,
+  { out, ...options }: Omit<StartOptions, "log"> & { out?: DestinationStream } = {},
+): Promise<void> {
+  const { log, flush } = createLogger({ level: config.logLevel, secrets: secretsOf(config), ...(out && { out }) });
+  try {
+    const running = await startDaemon(config, { log, ...options });
+    await signalled(() => {
+      flush();
+      process.exit(1);
+    });
+    await running.stop();
+  } finally {
+    flush();
+  }
+}
 
 function signalled(again: () => void): Promise<void> {
   return new Promise((resolve) => {

@@ -1,6 +1,7 @@
 import { formatEther } from "viem";
 import { inspectChain } from "../../chain/inspectChain.ts";
 import { type Config, readConfig } from "../../config.ts";
+import { timeOf } from "../../daemon/views.ts";
 import { formatUsd, microUsdc } from "../../domain/money.ts";
 import { openEngine } from "../../openEngine.ts";
 import type { Command } from "../command.ts";
@@ -103,12 +104,7 @@ async function service(config: Config, progress: (text: string) => void): Promis
         : bad("settlement", availability.reason, "charges wait until this is lifted; nothing is lost"),
     );
 
-    const implementation = await inspection.usdcImplementation();
-    checks.push(
-      implementation === null
-        ? bad("USDC", "it is no known proxy", "make sure that SETTLEMENT_ROUTER is the right one")
-        : good("USDC", `implementation ${implementation}`),
-    );
+    checks.push(tokenCheck(await chain.tokenImplementation(), await ledger.tokenImplementations()));
 
     const halted = await ledger.halted();
     checks.push(
@@ -140,6 +136,26 @@ async function service(config: Config, progress: (text: string) => void): Promis
   } finally {
     await opened.close();
   }
+}
+
+function tokenCheck(
+  implementation: string | null,
+  [last, before]: readonly { implementation: string; seenAtMs: number }[],
+): Check {
+  const name = "USDC";
+  if (implementation === null) {
+    return bad(name, "it is no known proxy", "make sure that SETTLEMENT_ROUTER is the right one");
+  }
+  const found = `implementation ${implementation}`;
+  if (last !== undefined && last.implementation !== implementation) {
+    return bad(
+      name,
+      `${found}, where the daemon last saw ${last.implementation}`,
+      "USDC was upgraded: read what has changed",
+    );
+  }
+  if (last === undefined || before === undefined) return good(name, found);
+  return good(name, `${found} since ${timeOf(last.seenAtMs)}, before it ${before.implementation}`);
 }
 
 function limitCheck(operator: string, limit: bigint, left: bigint): Check {

@@ -113,7 +113,11 @@ function show(isArrival: boolean, isFirst = false): void {
         login = { ...login, loggedIn: false };
         show(true);
       } else if (error.status === null || error.status >= 500 || error.status === 429) {
-        notice(() => `The daemon has not answered for ${duration(Date.now() - sinceMs)}. What you see is from before.`);
+        notice(() => {
+          const age = duration(Date.now() - sinceMs);
+          if (error.status !== null) return `${error.message} What you see is ${age} old.`;
+          return `The daemon has not answered for ${age}. What you see is from before.`;
+        });
       } else {
         put(page(view.title, h("p", { class: "empty" }, error.message)));
       }
