@@ -383,6 +383,10 @@ describe("the console", () => {
       expect(await page.locator("main").textContent()).toContain("too little stake");
       await go(page, "#/payers");
       expect(await textOf(page, "tbody tr")).toContain("refused until paid");
+      await page.locator("tbody a").first().click();
+      await arrived(page, "Payer");
+      expect(await textOf(page, ".verdict")).toMatch(/still owed/);
+      expect(await textOf(page, ".facts")).toMatch(/Balance\$1,000\.00.*Spending cap\$0\.00/);
       await go(page, "#/sessions");
       expect(await page.locator("main").textContent()).toContain(traffic.sessions.open);
       await go(page, "#/operators");
@@ -492,7 +496,9 @@ describe("the console", () => {
       const page = await open("#/", { expected: /ERR_FAILED/ });
       const settled = await textOf(page, "#settled");
       await page.route("**/v1/**", (route) => route.abort());
-      await expect.poll(() => textOf(page, "#notice"), POLL).toMatch(/^The daemon has not answered for [\d.]+ s/);
+      await expect
+        .poll(() => textOf(page, "#notice"), POLL)
+        .toMatch(/^The daemon does not answer\. What you see is [\d.]+ s old/);
       expect(await textOf(page, "#settled")).toBe(settled);
       await page.unroute("**/v1/**");
       // As if somebody came back to the tab, instead of waiting for the pause to end.

@@ -6,6 +6,7 @@ import type { OperatorRow } from "../../daemon/readOperators.ts";
 import type { ToolRow } from "../../daemon/readTools.ts";
 import type { reportView } from "../../daemon/routes/platform/audit.ts";
 import type { proofView } from "../../daemon/routes/platform/charges.ts";
+import type { spendableView } from "../../daemon/routes/platform/payers.ts";
 import type { apiKeyView, batchView, callView, chargeView, exposureView, sessionRow } from "../../daemon/views.ts";
 
 export type { Component, Figures, OperatorRow, ToolRow };
@@ -17,6 +18,7 @@ export type Call = ReturnType<typeof callView>;
 export type Proof = ReturnType<typeof proofView>;
 export type Session = ReturnType<typeof sessionRow>;
 export type Exposure = ReturnType<typeof exposureView>;
+export type Spendable = ReturnType<typeof spendableView>;
 export type ApiKey = ReturnType<typeof apiKeyView>;
 export type Audit = { runningSince: string | null; last: ReturnType<typeof reportView> | null };
 export type Found = { charges: Charge[]; batch: string | null; payer: string | null };

@@ -113,11 +113,7 @@ function show(isArrival: boolean, isFirst = false): void {
         login = { ...login, loggedIn: false };
         show(true);
       } else if (error.status === null || error.status >= 500 || error.status === 429) {
-        notice(() => {
-          const age = duration(Date.now() - sinceMs);
-          if (error.status !== null) return `${error.message} What you see is ${age} old.`;
-          return `The daemon has not answered for ${age}. What you see is from before.`;
-        });
+        notice(error.message, sinceMs);
       } else {
         put(page(view.title, h("p", { class: "empty" }, error.message)));
       }
@@ -127,14 +123,16 @@ function show(isArrival: boolean, isFirst = false): void {
   });
 }
 
-// A sentence above everything, which counts along.
-function notice(text: (() => string) | null): void {
+// A sentence above everything. Its age counts along for the eye only: a screen reader says the sentence once.
+function notice(sentence: string | null, sinceMs = 0): void {
   clearInterval(ticking);
   const write = () => {
-    element("notice").textContent = text?.() ?? "";
+    const age = ` What you see is ${duration(Date.now() - sinceMs)} old.`;
+    const said = [h("span", {}, sentence), h("span", { "aria-hidden": "true" }, age)];
+    patchChildren(element("notice"), sentence === null ? [] : said);
   };
   write();
-  if (text !== null) ticking = setInterval(write, 1_000);
+  if (sentence !== null) ticking = setInterval(write, 1_000);
 }
 
 function drawFrame(place: Place, view: View | undefined): void {

@@ -1,5 +1,5 @@
-import type { ApiKey, Charge, Exposure, Session } from "../answers.ts";
-import { ask } from "../ask.ts";
+import type { ApiKey, Charge, Exposure, Session, Spendable } from "../answers.ts";
+import { AskError, ask } from "../ask.ts";
 import { h } from "../dom.ts";
 import { badge, facts, money, page, table, when, whole } from "../parts.ts";
 import { view } from "../view.ts";
@@ -8,28 +8,41 @@ import { sessionsTable } from "./sessions.ts";
 
 const PAGE = 20;
 
-type Data = { exposure: Exposure; sessions: Session[]; charges: Charge[]; apiKeys: ApiKey[] };
+// Null while the chain does not answer.
+type Data = {
+  exposure: Exposure;
+  spendable: Spendable | null;
+  sessions: Session[];
+  charges: Charge[];
+  apiKeys: ApiKey[];
+};
 
 export const payer = view<Data>({
   title: "Payer",
   needsLogin: true,
   async load({ id }) {
-    const [exposure, { sessions }, { charges }, { apiKeys }] = await Promise.all([
+    const [exposure, spendable, { sessions }, { charges }, { apiKeys }] = await Promise.all([
       ask<Exposure>(`/v1/payers/${id}`),
+      ask<Spendable>(`/v1/payers/${id}/spendable`).catch(unlessUnavailable),
       ask<{ sessions: Session[] }>(`/v1/sessions?payer=${id}&limit=${PAGE}`),
       ask<{ charges: Charge[] }>(`/v1/charges?payer=${id}&limit=${PAGE}`),
       ask<{ apiKeys: ApiKey[] }>(`/v1/api-keys?payer=${id}&limit=${PAGE}`),
     ]);
-    return { exposure, sessions, charges, apiKeys };
+    return { exposure, spendable, sessions, charges, apiKeys };
   },
-  draw: ({ exposure, sessions, charges, apiKeys }) =>
+  draw: ({ exposure, spendable, sessions, charges, apiKeys }) =>
     page(
       "Payer",
       h("p", { class: "subject" }, whole(exposure.payer)),
+      spendable?.reason && h("p", { class: "verdict warn" }, spendable.reason),
       h(
         "section",
         { class: "panel" },
         facts([
+          ["Could be charged now", spendable === null ? "–" : money(spendable.availableUsd)],
+          ["Balance", spendable === null ? "–" : money(spendable.balanceUsd)],
+          ["Spending cap", limit(spendable, "allowanceUsd")],
+          ["Left of the daily cap", limit(spendable, "dailyCapLeftUsd")],
           ["Pending", money(exposure.pendingUsd)],
           ["Reserved by running calls", money(exposure.heldUsd)],
           ["Debt to the platform", money(exposure.debtUsd)],
@@ -62,3 +75,14 @@ export const payer = view<Data>({
       }),
     ),
 });
+
+function limit(spendable: Spendable | null, key: "allowanceUsd" | "dailyCapLeftUsd") {
+  if (spendable === null) return "–";
+  const amountUsd = spendable[key];
+  return amountUsd === null ? "without limit" : money(amountUsd);
+}
+
+function unlessUnavailable(error: unknown): null {
+  if (error instanceof AskError && error.status !== null && error.status >= 500) return null;
+  throw error;
+}

@@ -1,10 +1,13 @@
+import type { Address } from "viem";
 import { z } from "zod";
-import { formatUsd } from "../../../domain/money.ts";
+import { formatUsd, microUsdc } from "../../../domain/money.ts";
+import type { Preflight } from "../../../engine/preflight.ts";
 import { ApiError } from "../../errors.ts";
 import * as field from "../../fields.ts";
 import { route } from "../../route.ts";
+import { sentenceOf } from "../../startSession.ts";
 import { answerStatement, statementQuery } from "../../statement.ts";
-import { chargeView, exposureView } from "../../views.ts";
+import { chargeView, exposureView, figuresView } from "../../views.ts";
 
 const params = z.object({ payer: field.address });
 
@@ -29,6 +32,20 @@ export const payerRoutes = [
       const [exposure] = await ledger.exposures([payer]);
       if (exposure === undefined) throw new ApiError("not_found", `There is no payer ${payer}.`);
       return { body: exposureView(exposure) };
+    },
+  }),
+  route({
+    method: "GET",
+    path: "/v1/payers/:payer/spendable",
+    access: "platform",
+    summary:
+      "What a payer could be charged now, and why no more: balance, spending cap and daily cap, read from the chain",
+    params,
+    async handle({ params: { payer }, services: { engine } }) {
+      const answer = await engine.preflight(payer, microUsdc(0n));
+      // There is a wallet: it was asked for.
+      if (answer.code === "no_wallet") throw new ApiError("not_found", `There is no payer ${payer}.`);
+      return { body: spendableView(payer, answer) };
     },
   }),
   route({
@@ -58,6 +75,11 @@ export const payerRoutes = [
     },
   }),
 ];
+
+export function spendableView(payer: Address, answer: Exclude<Preflight, { code: "no_wallet" }>) {
+  const reason = answer.code === "ok" ? null : sentenceOf(answer.reason);
+  return { payer, allowed: answer.code === "ok", reason, ...figuresView(answer.figures) };
+}
 
 // The same columns for turns and calls, so that a table has one shape.
 function statementLine(charge: Parameters<typeof chargeView>[0]) {
