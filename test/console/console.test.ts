@@ -380,7 +380,7 @@ describe("the console", () => {
 
     it("shows failed and refused rows, debts, stakes, sessions, leases and an audit", async () => {
       const page = await open("#/tools");
-      expect(await page.locator("main").textContent()).toContain("too little stake");
+      expect(await page.locator("main").textContent()).toContain("low stake");
       await go(page, "#/payers");
       expect(await textOf(page, "tbody tr")).toContain("refused until paid");
       await page.locator("tbody a").first().click();

@@ -13,7 +13,7 @@ export const size = (text: string) => Number(text);
 
 export const short = (hex: string) => (hex.length > 14 ? `${hex.slice(0, 6)}…${hex.slice(-4)}` : hex);
 
-export const shortUuid = (uuid: string) => `${uuid.slice(0, 8)}…${uuid.slice(-4)}`;
+export const shortUuid = (uuid: string) => `${uuid.slice(0, 6)}…${uuid.slice(-4)}`;
 
 export const gasPerCall = (gasUsed: string | null, charges: number) =>
   gasUsed === null || charges === 0 ? "–" : count(Math.round(Number(gasUsed) / charges));

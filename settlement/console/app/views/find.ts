@@ -1,7 +1,7 @@
 import type { Found } from "../answers.ts";
 import { ask } from "../ask.ts";
 import { h } from "../dom.ts";
-import { page, toBatch, toPayer } from "../parts.ts";
+import { pageWith, toBatch, toPayer } from "../parts.ts";
 import { view } from "../view.ts";
 import { chargesTable } from "./charges.ts";
 
@@ -11,7 +11,7 @@ export const find = view<Found>({
   load: ({ id }) => ask(`/v1/find?id=${encodeURIComponent(id ?? "")}`),
   draw({ charges, batch, payer }, { id }) {
     const isNothing = charges.length === 0 && batch === null && payer === null;
-    return page(
+    return pageWith(
       "Find",
       findForm(id ?? ""),
       batch !== null && h("p", { class: "panel" }, "Batch ", toBatch(batch)),

@@ -55,7 +55,7 @@ type Listing = NonNullable<ToolRow["listing"]>;
 
 function standing(listing: ToolRow["listing"]) {
   if (listing === null) return badge("not listed", "bad");
-  return listing.isPaid ? badge("paid", "good") : badge("too little stake", "bad");
+  return listing.isPaid ? badge("paid", "good") : badge("low stake", "bad");
 }
 
 const cover = ({ stakeUsd, requiredStakeUsd, isPaid }: Listing) =>
