@@ -15,6 +15,8 @@ const [chain, browser] = await Promise.all([startLocalChain({ tools: 9, payers: 
 try {
   const ledger = join(folder, "ledger.db");
   await runTraffic(chain, ledger, { minutes: 10, turns: 16, callsPerTurn: 24 });
+  // The chain stands still meanwhile, as it does between two blocks.
+  await chain.rpc("evm_setAutomine", [false]);
   const daemon = await startTestDaemon(chain, ledger, { environment: { SETTLEMENT_CONSOLE_TOKEN: CONSOLE_TOKEN } });
   try {
     const viewport = { width: 1280, height: 800 };

@@ -125,7 +125,6 @@ function legend({ series, times, format }: ChartOptions, at: number): HTMLElemen
 function draw({ id, title, description, times, series }: ChartOptions, top: number, at: number): SVGElement {
   const step = WIDTH / Math.max(1, times.length);
   const y = (value: number) => HEIGHT - (HEIGHT * value) / top;
-  const middle = (i: number) => (i + 0.5) * step;
   return s(
     "svg",
     {
@@ -138,47 +137,42 @@ function draw({ id, title, description, times, series }: ChartOptions, top: numb
     s("desc", { id: `${id}-description` }, description),
     [0, 0.5, 1].map((part) => s("line", { class: "grid", x1: 0, x2: WIDTH, y1: HEIGHT * part, y2: HEIGHT * part })),
     at >= 0 && s("rect", { class: "cursor", x: at * step, y: 0, width: step, height: HEIGHT }),
-    series.map(({ kind, class: name, values }, order) => {
-      if (kind === "bar") {
-        return s(
-          "g",
-          { class: `bar ${name}` },
-          values.map((value, i) => {
-            const upTo = stackOf(series.slice(0, order + 1), i);
-            return (
-              value && s("rect", { x: (i + 0.15) * step, width: 0.7 * step, y: y(upTo), height: HEIGHT - y(value) })
-            );
-          }),
-        );
-      }
-      // Steps without a measurement are passed over; one on its own is drawn as wide as its step.
-      const known = values.flatMap((value, i) => (value === null ? [] : [[middle(i), y(value)] as const]));
-      const points =
-        known.length === 1
-          ? known.flatMap(
-              ([x, h]) =>
-                [
-                  [x - step / 2, h],
-                  [x + step / 2, h],
-                ] as const,
-            )
-          : known;
-      const line = points
-        .map(([x, height], i) => `${i === 0 ? "M" : "L"}${x.toFixed(1)} ${height.toFixed(2)}`)
-        .join("");
-      const [first, last] = [points[0], points.at(-1)];
-      return s(
-        "g",
-        { class: `${kind} ${name}` },
-        kind === "area" &&
-          first &&
-          last &&
-          s("path", { class: "under", d: `${line}L${last[0]} ${HEIGHT}L${first[0]} ${HEIGHT}Z` }),
-        s("path", { class: "line", d: line }),
-      );
+    series.map((one, order) => {
+      if (one.kind !== "bar") return drawLine(one, step, y);
+      const bars = one.values.map((value, i) => {
+        const upTo = stackOf(series.slice(0, order + 1), i);
+        return value && s("rect", { x: (i + 0.15) * step, width: 0.7 * step, y: y(upTo), height: HEIGHT - y(value) });
+      });
+      return s("g", { class: `bar ${one.class}` }, bars);
     }),
   );
 }
+
+// The last step is still running, so the way to it is only hinted at. Steps without a measurement are passed over, and one
+// on its own is drawn as wide as its step.
+function drawLine({ kind, class: name, values }: Series, step: number, y: (value: number) => number): SVGElement {
+  const known = values.flatMap((value, i) => (value === null ? [] : [{ x: (i + 0.5) * step, y: y(value), i }]));
+  const done = known.filter(({ i }) => i < values.length - 1);
+  const [only] = known;
+  const points =
+    known.length === 1 && only
+      ? [
+          { ...only, x: only.x - step / 2 },
+          { ...only, x: only.x + step / 2 },
+        ]
+      : done;
+  const [first, last] = [points[0], points.at(-1)];
+  return s(
+    "g",
+    { class: `${kind} ${name}` },
+    kind === "area" && first && last && s("path", { class: "under", d: `${pathOf(points)}V${HEIGHT}H${first.x}Z` }),
+    s("path", { class: "line", d: pathOf(points) }),
+    known.length > points.length && s("path", { class: "line running", d: pathOf(known.slice(-2)) }),
+  );
+}
+
+const pathOf = (points: readonly { x: number; y: number }[]) =>
+  points.map(({ x, y }, i) => `${i === 0 ? "M" : "L"}${x.toFixed(1)} ${y.toFixed(2)}`).join("");
 
 function valuesTable({ title, times, series, format }: ChartOptions): Child {
   return h(
