@@ -1,6 +1,6 @@
 import type { FastifyBaseLogger, FastifyInstance } from "fastify";
 import { systemClock } from "../clock.ts";
-import type { Config } from "../config.ts";
+import { type Config, policyOf } from "../config.ts";
 import { SettlementError } from "../domain/errors.ts";
 import type { EngineEvent, Policy } from "../engine/context.ts";
 import { openEngine } from "../openEngine.ts";
@@ -42,7 +42,7 @@ export async function startDaemon(config: Config, { log, policy = {}, extend }: 
     ledger: config.ledger,
     keys: config.keys,
     holder: config.holder,
-    policy: { sessionTtlMs: config.sessionTtlMs, ...policy },
+    policy: { ...policyOf(config), ...policy },
     clock,
     report: (event) => {
       metrics.observeEvent(event);
