@@ -4,7 +4,7 @@ import { type DeploymentRecord, deploymentSchema } from "../../settlement/deploy
 import { CommandError } from "../command/CommandError.ts";
 import type { NetworkName } from "../networks.ts";
 import { settings } from "../settings.ts";
-import type { Addresses, Terms } from "./description.ts";
+import { ADMIN_DELAY_SECONDS, type Addresses, INITIAL_PARAMETERS, type Terms } from "./description.ts";
 
 export type { DeploymentRecord };
 
@@ -62,6 +62,35 @@ export const termsOf = ({ deployer, usdc, parties, operatorLimits }: DeploymentR
   usdc,
   parties: { ...parties, operatorLimit: BigInt(operatorLimits[parties.operator] ?? 0) },
 });
+
+// What is to be written down of a deployment on these terms.
+export function recordOf({
+  terms,
+  ...known
+}: Pick<DeploymentRecord, "network" | "chainId" | "label" | "contracts" | "compiler" | "commit"> & {
+  terms: Terms;
+}): DeploymentRecord {
+  const { operatorLimit, ...parties } = terms.parties;
+  const { minimumStake, stakeMultiplier, bountyBps } = INITIAL_PARAMETERS;
+  return {
+    network: known.network,
+    chainId: known.chainId,
+    usdc: terms.usdc,
+    deployer: terms.deployer,
+    label: known.label,
+    contracts: known.contracts,
+    parties,
+    adminDelaySeconds: ADMIN_DELAY_SECONDS,
+    operatorLimits: { [parties.operator]: operatorLimit.toString() },
+    parameters: {
+      minimumStake: minimumStake.toString(),
+      stakeMultiplier: stakeMultiplier.toString(),
+      bountyBps: bountyBps.toString(),
+    },
+    compiler: known.compiler,
+    commit: known.commit,
+  };
+}
 
 function parseJson(path: string, text: string): unknown {
   try {
