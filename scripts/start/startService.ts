@@ -104,7 +104,7 @@ function run({ paths, onProcess }: ServiceOptions): ChildProcess {
   return child;
 }
 
-// Everything happens faster than on Base, for somebody who watches: a batch every few seconds, payouts twice a minute, and
+// Everything happens faster than on Base, for somebody who watches: a batch every few seconds, payouts six times a minute, and
 // a payer who cannot pay is given up after about a minute and a half.
 function writeConfig({ paths, chainUrl, port }: ServiceOptions): void {
   const config = {
@@ -123,8 +123,8 @@ function writeConfig({ paths, chainUrl, port }: ServiceOptions): void {
     flushUsd: "0.05",
     flushSeconds: 6,
     firstRetrySeconds: 4,
-    payoutSeconds: 30,
-    payoutUsd: "0.50",
+    payoutSeconds: 10,
+    payoutUsd: "0.20",
   };
   writeFileSync(paths.config, `${JSON.stringify(config, undefined, 2)}\n`);
 }

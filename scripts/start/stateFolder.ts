@@ -1,4 +1,4 @@
-import { createHash, randomBytes } from "node:crypto";
+import { randomBytes } from "node:crypto";
 import {
   chmodSync,
   existsSync,
@@ -11,7 +11,6 @@ import {
 } from "node:fs";
 import { join, resolve } from "node:path";
 import { z } from "zod";
-import { CONTRACT_KEYS, CONTRACTS } from "../deploy/description.ts";
 import { StartError } from "./StartError.ts";
 
 // Everything that a stack keeps between two starts. `state` is written when the first start has succeeded, so that what a
@@ -85,18 +84,19 @@ export function clear({ folder, lock }: StateFolder): void {
 // Whether there is a stack to go on with. One that cannot be continued is refused and not touched.
 export function hasStack(paths: StateFolder, name: string): boolean {
   if (!existsSync(paths.state)) return false;
-  const found = readState(paths.state);
-  if (found === undefined) {
+  if (readState(paths.state) === undefined) {
     throw new StartError(`The state in ${name} is of another version of this program: ${RESET}.`);
-  }
-  if (found.contracts !== fingerprint()) {
-    throw new StartError(`The chain in ${name} has other contracts than this version: ${RESET}.`);
   }
   const missing = PARTS.find((part) => !existsSync(paths[part]));
   if (missing !== undefined) {
     throw new StartError(`The state in ${name} is incomplete, ${NAMES[missing]} is missing: ${RESET}.`);
   }
   return true;
+}
+
+export function requireContracts({ state }: StateFolder, name: string, contracts: string): void {
+  if (readState(state)?.contracts === contracts) return;
+  throw new StartError(`The chain in ${name} has other contracts than this version: ${RESET}.`);
 }
 
 function readState(path: string): z.infer<typeof schema> | undefined {
@@ -107,16 +107,9 @@ function readState(path: string): z.infer<typeof schema> | undefined {
   }
 }
 
-export function writeState({ state }: StateFolder): void {
-  const contents = { version: VERSION, contracts: fingerprint(), createdAt: new Date().toISOString() };
+export function writeState({ state }: StateFolder, contracts: string): void {
+  const contents = { version: VERSION, contracts, createdAt: new Date().toISOString() };
   replace(state, `${JSON.stringify(contents, undefined, 2)}\n`);
-}
-
-// The code that is deployed: a chain with other code needs another service.
-function fingerprint(): string {
-  const hash = createHash("sha256");
-  for (const key of CONTRACT_KEYS) hash.update(CONTRACTS[key].factory.bytecode);
-  return hash.digest("hex");
 }
 
 export function createToken(path: string): string {

@@ -19,17 +19,13 @@ const POLL_MS = 2_000;
 export async function runMishaps(options: MishapOptions): Promise<void> {
   const { signal } = options;
   const wait = (ms: number) => pause(ms, undefined, { signal });
-  try {
-    await mend(options);
-    await wait(FIRST_AFTER_MS);
-    while (!signal.aborted) {
-      for (const mishap of [lowStake, lateAllowance, lowStake, lostAllowance]) {
-        await mishap(options, wait);
-        await wait(EVERY_MS);
-      }
+  await mend(options);
+  await wait(FIRST_AFTER_MS);
+  while (!signal.aborted) {
+    for (const mishap of [lowStake, lateAllowance, lowStake, lostAllowance]) {
+      await mishap(options, wait);
+      await wait(EVERY_MS);
     }
-  } catch (error) {
-    if (!signal.aborted) tell("demo", `no more mishaps: ${error instanceof Error ? error.message : error}`);
   }
 }
 
