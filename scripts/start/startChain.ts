@@ -1,6 +1,6 @@
 import { createWriteStream, existsSync } from "node:fs";
 import { gunzipSync } from "node:zlib";
-import { JsonRpcProvider } from "ethers";
+import { getAddress, JsonRpcProvider } from "ethers";
 import { type Anvil, startAnvil } from "../local/startAnvil.ts";
 import { post } from "../local/transact.ts";
 import { ACCOUNTS } from "./demo/people.ts";
@@ -52,7 +52,8 @@ export async function startChain({ chain: path, chainLog }: StateFolder, port: n
     pid: anvil.process.pid ?? 0,
     ended,
     provider,
-    accounts,
+    // As the commands write them, who compare them letter by letter.
+    accounts: accounts.map(getAddress),
     async mine() {
       // A node that was started from a file has no state of older blocks.
       await post(url, [["anvil_mine", [`0x${BLOCKS_TO_FINALITY}`]]]);
