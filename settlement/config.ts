@@ -180,6 +180,16 @@ export function readConfig(environment: Environment): Config {
   };
 }
 
+// For making a keystore, which comes before there is anything else to configure.
+export function readKeystorePassword(environment: Environment): string {
+  const name = "SETTLEMENT_KEYSTORE_PASSWORD";
+  const password = withSecrets({ ...definedOf(environment) })[name];
+  if (password === undefined) {
+    throw new SettlementError("invalid_config", `${name} is missing, and so is ${name}_FILE`);
+  }
+  return password;
+}
+
 // What the configuration says about the engine's policy; the rest is as in policy.ts.
 export function policyOf(config: Config): Partial<Policy> {
   const { sessionTtlMs, flush, firstRetryMs, payoutEveryMs, payoutThreshold, maxFeePerGasCeiling } = config;

@@ -5,9 +5,11 @@ import { openSqlite } from "./sqlite.ts";
 
 const POSTGRES_PATTERN = /^postgres(ql)?:\/\//;
 
+export const isPostgres = (location: string) => POSTGRES_PATTERN.test(location);
+
 // Opens the ledger at a postgres:// address, or in a file.
 export async function openLedger(location: string, options: LedgerOptions = {}): Promise<Ledger> {
-  const database = POSTGRES_PATTERN.test(location) ? openPostgres({ url: location }) : openSqlite({ path: location });
+  const database = isPostgres(location) ? openPostgres({ url: location }) : openSqlite({ path: location });
   try {
     return await createLedger(database, options);
   } catch (error) {

@@ -1,3 +1,4 @@
+import type { ChildProcess } from "node:child_process";
 import { HDNodeWallet, id, JsonRpcProvider, MaxUint256, Wallet } from "ethers";
 import type { Address, Hex } from "viem";
 import { ADMIN_DELAY_SECONDS, deployProtocol, type Protocol } from "../../scripts/deploy/protocol.ts";
@@ -27,6 +28,8 @@ export type LocalChainOptions = {
 export type LocalChain = Protocol & {
   url: string;
   chainId: number;
+  // The node itself, to be frozen and woken.
+  process: ChildProcess;
   provider: JsonRpcProvider;
   // Connected to the account that holds every role of the token.
   usdc: IFiatToken;
@@ -50,16 +53,17 @@ export async function startLocalChain(options: LocalChainOptions = {}): Promise<
   const { operators: operatorCount = 1, operatorLimit = 1_000_000_000_000n } = options;
   // Further operators take the admin's delay, so the chain starts that much earlier to end up at the present.
   const startedAt = Math.floor(Date.now() / 1_000) - (operatorCount > 1 ? ADMIN_DELAY_SECONDS + 60 : 0);
-  const { url, stop: stopAnvil } = await startAnvil({
+  const anvil = await startAnvil({
     port: 0,
     chainId: CHAIN_ID,
     arguments: ["--timestamp", `${startedAt}`, ...(options.anvilArguments ?? [])],
   });
+  const { url } = anvil;
   const provider = new JsonRpcProvider(url, CHAIN_ID, { staticNetwork: true, cacheTimeout: -1, polling: true });
   provider.pollingInterval = 10;
   const stop = async () => {
     provider.destroy();
-    await stopAnvil();
+    await anvil.stop();
   };
 
   try {
@@ -88,7 +92,8 @@ export async function startLocalChain(options: LocalChainOptions = {}): Promise<
       populate(url, { usdc, ...protocol }, parties, operators, options),
     );
     const rpc = (method: string, params: readonly unknown[] = []) => provider.send(method, [...params]);
-    return { ...protocol, url, chainId: CHAIN_ID, provider, usdc, parties, operators, payers, tools, rpc, stop };
+    const running = { url, chainId: CHAIN_ID, process: anvil.process, provider, rpc, stop };
+    return { ...protocol, ...running, usdc, parties, operators, payers, tools };
   } catch (error) {
     await stop();
     throw error;
