@@ -96,7 +96,7 @@ export async function startDaemon(config: Config, { log, policy = {}, extend }: 
     log.info({ event: "draining" }, "draining: no more writes are taken");
     clearInterval(watch);
     daemon.drain();
-    await app.close();
+    await daemon.close();
     await loop?.stop();
     try {
       await engine.tick();
