@@ -19,7 +19,7 @@ const lock = JSON.parse(readFileSync(PATH, "utf8"));
 const known = new Set(Object.keys(lock.packages).map((path) => path.split("node_modules/").at(-1)));
 let added = 0;
 
-for (const { optionalDependencies = {}, dev } of Object.values(lock.packages)) {
+for (const { optionalDependencies = {}, dev, peer } of Object.values(lock.packages)) {
   for (const [name, version] of Object.entries(optionalDependencies)) {
     if (known.has(name)) continue;
     known.add(name);
@@ -35,6 +35,7 @@ for (const { optionalDependencies = {}, dev } of Object.values(lock.packages)) {
       ...(libc.length > 0 && { libc }),
       optional: true,
       ...(os.length > 0 && { os }),
+      ...(peer && { peer }),
     };
     added += 1;
   }
