@@ -36,9 +36,12 @@ async function main(args: readonly string[]): Promise<number> {
     console.error(error.message);
     return 1;
   } finally {
-    if (interrupt.signal.aborted) say("\nStopping …");
+    const asked = interrupt.signal.aborted;
+    if (asked) say("\nStopping …");
+    // Whatever the reason is, the traffic and those who watch it have to come to rest.
+    interrupt.abort();
     for (const end of endings.inOrder.reverse()) await end();
-    if (interrupt.signal.aborted) say("Stopped.");
+    if (asked) say("Stopped.");
   }
 }
 

@@ -175,6 +175,17 @@ it("without the demo nothing accrues, and a second signal ends everything at onc
   await nothingIsLeft(children, [api, rpcUrl]);
 });
 
+it("when the chain dies everything ends with a sentence", async () => {
+  const stack = startOn("dead");
+  const { api, rpcUrl } = await running(stack);
+  const children = childrenOf(stack.child.pid ?? 0);
+  const chain = children.find((pid) => readFileSync(`/proc/${pid}/cmdline`, "utf8").includes("--slots-in-an-epoch"));
+  process.kill(chain ?? 0, "SIGKILL");
+  expect(await stack.ended).toMatchObject({ code: 1 });
+  expect(stack.output()).toContain("The local chain ended by itself (SIGKILL): run npm start again.");
+  await nothingIsLeft(children, [api, rpcUrl]);
+});
+
 it.each([
   ["an unknown option", ["--prot", "1"], "Unknown option '--prot'. npm start -- --help shows what there is."],
   ["a port that is none", ["--port", "many"], '--port has to be a number from 0 to 65535, and is "many".'],
