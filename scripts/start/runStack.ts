@@ -103,7 +103,7 @@ async function startWatching({ demo, folder }: StartOptions, stack: Stack, parts
     );
   const ask = createClient(service.url, readToken(paths.serviceToken), signal);
   const world = await createWorld(chain, record);
-  await introduce(stack, folder);
+  introduce(stack, folder);
   begin("news", follow({ ask, world, chainUrl: chain.url, signal }));
   begin("saving", saveNowAndThen(chain, signal));
   if (!demo) return;
@@ -112,11 +112,10 @@ async function startWatching({ demo, folder }: StartOptions, stack: Stack, parts
   begin("mishaps", runMishaps({ ask, world, signal }));
 }
 
-async function introduce({ paths, chain, service }: Stack, folder: string): Promise<void> {
-  const console = await fetch(`${service.url}/console/`, { redirect: "manual" });
-  await console.body?.cancel();
+function introduce({ paths, chain, service }: Stack, folder: string): void {
   const rows = [
-    ...(console.status < 400 ? [["console", `${service.url}/console/#token=${readToken(paths.consoleToken)}`]] : []),
+    // What is behind the # stays in the browser, which logs in with it.
+    ["console", `${service.url}/console#token=${readToken(paths.consoleToken)}`],
     ["API", `${service.url}/docs`],
     ["chain", `${chain.url} (chain ${CHAIN_ID}, a block every ${BLOCK_SECONDS} s)`],
     ["state", `${folder} (npm start -- --reset begins anew)`],

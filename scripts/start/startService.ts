@@ -5,7 +5,7 @@ import { setTimeout as pause } from "node:timers/promises";
 import { recordPath } from "./deployLocal.ts";
 import { tell } from "./report.ts";
 import { Interrupted, StartError } from "./StartError.ts";
-import { readToken, type StateFolder } from "./stateFolder.ts";
+import type { StateFolder } from "./stateFolder.ts";
 
 export type Service = {
   url: string;
@@ -89,12 +89,7 @@ function run({ paths, onProcess }: ServiceOptions): ChildProcess {
   const { PATH, HOME } = process.env;
   const child = spawn(process.execPath, [program, "daemon"], {
     // Nothing of the settings that may be in this environment belongs here.
-    env: {
-      PATH,
-      HOME,
-      SETTLEMENT_CONFIG: paths.config,
-      SETTLEMENT_CONSOLE_TOKEN: readToken(paths.consoleToken),
-    },
+    env: { PATH, HOME, SETTLEMENT_CONFIG: paths.config },
     stdio: ["ignore", log, log],
     detached: true,
   });
@@ -114,6 +109,7 @@ function writeConfig({ paths, chainUrl, port }: ServiceOptions): void {
     keystores: [paths.keystore],
     keystorePasswordFile: paths.keystorePassword,
     serviceTokenFile: paths.serviceToken,
+    consoleTokenFile: paths.consoleToken,
     listen: `127.0.0.1:${port}`,
     // There is one daemon on this ledger, so a new one goes on with the lease of the old one at once.
     holder: "npm-start",

@@ -28,6 +28,7 @@ export function registerConsole(app: FastifyInstance, login: Login, limitStrange
   const { page, files, version } = readAssets();
 
   app.get("/", async (_request, reply) => reply.redirect("/console", 302));
+  app.get("/console/", async (_request, reply) => reply.redirect("/console", 302));
   app.get("/console", async (request, reply) => {
     reply.headers(SECURITY_HEADERS).headers({ etag: page.etag, "cache-control": "no-cache" });
     if (request.headers["if-none-match"] === page.etag) return reply.code(304).send();

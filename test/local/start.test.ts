@@ -107,6 +107,11 @@ it("one command runs everything until Ctrl-C, and the next one goes on, whatever
     .poll(first.output, POLL)
     .toMatch(/batch settled +\d+ calls? of \d+ payers?, [\d.]+ USDC, [\d,]+ gas per call/);
   await expect.poll(first.output, POLL).toMatch(/paid out +[A-Z][a-z]+ [A-Z][a-z]+ [\d.]+/);
+  // The link that is printed leads into the console, as somebody who is logged in.
+  const [, page, token] = /console +(http:\S+)#token=(\S+)/.exec(first.output()) ?? [];
+  expect(await (await fetch(page ?? "")).text()).toContain("<title>");
+  const login = await askOf(api)("POST", "/console/login", { token }, { key: null });
+  expect(login).toMatchObject({ status: 200, body: { loggedIn: true } });
   // Secrets are their owner's alone, and none is in a log.
   for (const name of ["service-token", "console-token", "keystore-password", "operator.json", "api-keys.json"]) {
     expect(statSync(join(stateOf("whole"), name)).mode & 0o077, name).toBe(0);
