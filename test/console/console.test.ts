@@ -424,6 +424,11 @@ describe("the console", () => {
       expect(page.url()).not.toContain(CONSOLE_TOKEN);
       expect(await page.evaluate(() => history.length)).toBeLessThanOrEqual(2);
       expect(await page.getByRole("button", { name: "Log out" }).count()).toBe(1);
+      const other = await open("#/", { login: false, expected: /401/ });
+      await other.goto("about:blank");
+      await other.goto(`${daemon.url}/console#token=wrong`);
+      await other.waitForSelector("#token");
+      expect(other.url()).not.toContain("wrong");
     });
 
     it("reaches every view with the keyboard alone", async () => {
