@@ -1,6 +1,7 @@
 import { createRequire } from "node:module";
 import hardhatToolbox from "@nomicfoundation/hardhat-toolbox-mocha-ethers";
 import { configVariable, defineConfig } from "hardhat/config";
+import { compiler } from "./scripts/compiler.ts";
 import { conditionCoverage } from "./scripts/coverage/plugin.ts";
 import { tasks } from "./scripts/index.ts";
 import { NETWORKS } from "./scripts/networks.ts";
@@ -10,14 +11,9 @@ const require = createRequire(import.meta.url);
 
 const compilers = [
   {
-    version: "0.8.37",
+    ...compiler,
     // The compiler comes from npm like everything else, so a build needs no other download.
     path: require.resolve("solc/soljson.js"),
-    settings: {
-      evmVersion: "cancun",
-      viaIR: true,
-      optimizer: { enabled: true, runs: 1_000_000 },
-    },
   },
 ];
 

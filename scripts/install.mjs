@@ -1,8 +1,7 @@
 // Runs before `npm test` and `npm start`, on whatever Node the machine has, and installs what the lock file names if that
 // has not been done yet. The install itself has to run on the pinned Node: an older one makes npm leave out platform
-// packages without a word. It is `npm install` and not `npm ci`, because npm writes no entries for the packages of other
-// platforms when it cannot get them, and `npm ci` then refuses the lock file on every platform. Versions come from the lock
-// file either way.
+// packages without a word. It is `npm install` and not `npm ci`, which begins by deleting everything that is there.
+// Versions come from the lock file either way.
 import { spawnSync } from "node:child_process";
 import { readFileSync, statSync } from "node:fs";
 

@@ -14,3 +14,9 @@ it("the page of settings has a line for every setting and for nothing else", () 
   );
   expect([...documented].sort()).toEqual([...settings].sort());
 });
+
+it("the page of settings names every setting that can stand in a file", () => {
+  const listed = /IN_FILES[^[]*\[\]? = \[([^\]]+)\]/.exec(read("./config.ts"))?.[1]?.match(/SETTLEMENT_\w+/g);
+  const documented = read("../docs/configuration.md").match(/`SETTLEMENT_\w+_FILE`/g) ?? [];
+  expect(documented.sort()).toEqual(listed?.map((name) => `\`${name}_FILE\``).sort());
+});

@@ -1,4 +1,3 @@
-import { execFileSync } from "node:child_process";
 import { keccak256 } from "ethers";
 import { formatUsd, microUsdc } from "../../settlement/domain/money.ts";
 import { AccessManager__factory } from "../../typechain-types/index.ts";
@@ -9,11 +8,12 @@ import type { Row } from "../command/output.ts";
 import { report, send } from "../command/send.ts";
 import type { CommonArguments, Session } from "../command/session.ts";
 import type { Call } from "../command/simulate.ts";
+import { currentCommit } from "./commit.ts";
 import { CREATE2_PROXY, CREATE2_PROXY_CODE_HASH, creationCallOf, type Plan, planDeployment } from "./create2.ts";
-import { ADMIN_DELAY_SECONDS, handoverCallOf, INITIAL_PARAMETERS, ROLES, type Terms } from "./description.ts";
+import { handoverCallOf, ROLES, type Terms } from "./description.ts";
 import { findCreationBlock } from "./findCreationBlock.ts";
 import { describeDifference, findDifferences } from "./findDifferences.ts";
-import { type DeploymentRecord, writeRecord } from "./record.ts";
+import { type DeploymentRecord, recordOf, writeRecord } from "./record.ts";
 
 type Arguments = CommonArguments & {
   admin: string | undefined;
@@ -127,25 +127,15 @@ async function describeRecord(
     })),
   );
   if (!manager || !staking || !router) throw new Error("A plan has three contracts");
-  const { operatorLimit, ...parties } = terms.parties;
-  return {
+  return recordOf({
     network: session.network,
     chainId: Number(session.chainId),
-    usdc: terms.usdc,
-    deployer: terms.deployer,
+    terms,
     label,
     contracts: { manager, staking, router },
-    parties,
-    adminDelaySeconds: ADMIN_DELAY_SECONDS,
-    operatorLimits: { [parties.operator]: operatorLimit.toString() },
-    parameters: {
-      minimumStake: INITIAL_PARAMETERS.minimumStake.toString(),
-      stakeMultiplier: INITIAL_PARAMETERS.stakeMultiplier.toString(),
-      bountyBps: INITIAL_PARAMETERS.bountyBps.toString(),
-    },
     compiler: compilerOf(session),
-    commit: commitOf(),
-  };
+    commit: currentCommit(),
+  });
 }
 
 // What the bytecode depends on. Which outputs the compiler was asked for is not part of that.
@@ -154,16 +144,4 @@ function compilerOf({ hre }: Session): DeploymentRecord["compiler"] {
   if (!compiler) throw new Error("The Hardhat configuration names no compiler");
   const { outputSelection: _, ...settings } = compiler.settings;
   return { version: compiler.version, settings };
-}
-
-// The commit that the deployed code came from; marked when the working tree differed from it.
-function commitOf(): string {
-  const git = (...args: string[]) =>
-    execFileSync("git", args, { encoding: "utf8", stdio: ["ignore", "pipe", "ignore"] });
-  try {
-    const changed = git("status", "--porcelain", "--", "contracts", "typechain-types").trim() !== "";
-    return git("rev-parse", "HEAD").trim() + (changed ? " with uncommitted changes" : "");
-  } catch {
-    return "unknown";
-  }
 }

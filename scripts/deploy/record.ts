@@ -1,42 +1,12 @@
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join, relative } from "node:path";
-import { z } from "zod";
+import { type DeploymentRecord, deploymentSchema } from "../../settlement/deployment.ts";
 import { CommandError } from "../command/CommandError.ts";
 import type { NetworkName } from "../networks.ts";
 import { settings } from "../settings.ts";
-import type { Addresses, Terms } from "./description.ts";
+import { ADMIN_DELAY_SECONDS, type Addresses, INITIAL_PARAMETERS, type Terms } from "./description.ts";
 
-const address = z.string().regex(/^0x[0-9a-fA-F]{40}$/);
-
-// Amounts are strings of micro-USDC, because JSON has no integers of their size.
-const units = z.string().regex(/^[0-9]+$/);
-
-const contract = z.object({ address, block: z.int().nonnegative(), arguments: z.array(z.string()) });
-
-const recordSchema = z.object({
-  network: z.string(),
-  chainId: z.int(),
-  usdc: address,
-  deployer: address,
-  label: z.string(),
-  contracts: z.object({ manager: contract, staking: contract, router: contract }),
-  parties: z.object({
-    admin: address,
-    treasury: address,
-    insurance: address,
-    guardian: address,
-    adjudicator: address,
-    operator: address,
-  }),
-  adminDelaySeconds: z.int(),
-  operatorLimits: z.record(address, units),
-  parameters: z.object({ minimumStake: units, stakeMultiplier: units, bountyBps: units }),
-  compiler: z.object({ version: z.string(), settings: z.json() }),
-  commit: z.string(),
-});
-
-// What the repository knows of a deployment: the file deployments/<network>.json.
-export type DeploymentRecord = z.infer<typeof recordSchema>;
+export type { DeploymentRecord };
 
 const pathOf = (network: string) => relative(process.cwd(), join(settings.deploymentsFolder, `${network}.json`));
 
@@ -48,7 +18,7 @@ export function findRecord(network: string): DeploymentRecord | undefined {
     if (error instanceof Error && "code" in error && error.code === "ENOENT") return undefined;
     throw error;
   }
-  const parsed = recordSchema.safeParse(parseJson(pathOf(network), text));
+  const parsed = deploymentSchema.safeParse(parseJson(pathOf(network), text));
   if (parsed.success) return parsed.data;
   throw new CommandError(
     `${pathOf(network)} is not a deployment record (${parsed.error.issues[0]?.path.join(".")} is wrong): restore it from git.`,
@@ -92,6 +62,35 @@ export const termsOf = ({ deployer, usdc, parties, operatorLimits }: DeploymentR
   usdc,
   parties: { ...parties, operatorLimit: BigInt(operatorLimits[parties.operator] ?? 0) },
 });
+
+// What is to be written down of a deployment on these terms.
+export function recordOf({
+  terms,
+  ...known
+}: Pick<DeploymentRecord, "network" | "chainId" | "label" | "contracts" | "compiler" | "commit"> & {
+  terms: Terms;
+}): DeploymentRecord {
+  const { operatorLimit, ...parties } = terms.parties;
+  const { minimumStake, stakeMultiplier, bountyBps } = INITIAL_PARAMETERS;
+  return {
+    network: known.network,
+    chainId: known.chainId,
+    usdc: terms.usdc,
+    deployer: terms.deployer,
+    label: known.label,
+    contracts: known.contracts,
+    parties,
+    adminDelaySeconds: ADMIN_DELAY_SECONDS,
+    operatorLimits: { [parties.operator]: operatorLimit.toString() },
+    parameters: {
+      minimumStake: minimumStake.toString(),
+      stakeMultiplier: stakeMultiplier.toString(),
+      bountyBps: bountyBps.toString(),
+    },
+    compiler: known.compiler,
+    commit: known.commit,
+  };
+}
 
 function parseJson(path: string, text: string): unknown {
   try {

@@ -46,6 +46,16 @@ const commands: readonly { name: string; summary: string; load: () => Promise<Co
     summary: "make, list and revoke the API keys of payers",
     load: async () => (await import("./commands/keys.ts")).keys,
   },
+  {
+    name: "keystore",
+    summary: "make a new operator key in an encrypted file",
+    load: async () => (await import("./commands/keystore.ts")).keystore,
+  },
+  {
+    name: "backup",
+    summary: "copy the SQLite ledger while the daemon runs",
+    load: async () => (await import("./commands/backup.ts")).backup,
+  },
 ];
 const PROGRAM = "npm run --silent settle --";
 const COMMON: ParseArgsConfig["options"] = { json: { type: "boolean" }, help: { type: "boolean", short: "h" } };

@@ -1,4 +1,4 @@
-import { type Config, readConfig } from "../config.ts";
+import { type Config, policyOf, readConfig } from "../config.ts";
 import { openEngine } from "../openEngine.ts";
 import type { Output } from "./command.ts";
 
@@ -14,6 +14,7 @@ export async function withEngine<T>(
   const opened = await openEngine({
     ...config,
     keys: keys ? config.keys : [],
+    policy: policyOf(config),
     // Its own name, so that it never takes a running daemon's lease for its own.
     holder: `${config.holder} command ${process.pid}`,
   });

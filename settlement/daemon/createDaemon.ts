@@ -2,6 +2,7 @@ import Fastify, { type FastifyBaseLogger, type FastifyInstance, type FastifyRepl
 import { createLogin } from "../console/login.ts";
 import { registerConsole } from "../console/registerConsole.ts";
 import { createAuthenticate } from "./authenticate.ts";
+import { createCloseServer } from "./closeServer.ts";
 import { answerErrors, apiErrorOf, rawAnswerOf } from "./errors.ts";
 import type { Metrics } from "./metrics.ts";
 import { createRateLimit } from "./rateLimit.ts";
@@ -26,8 +27,9 @@ export type DaemonOptions = {
 export type Daemon = {
   // Not listening yet. Whatever else is served is registered on it before it is.
   app: FastifyInstance;
-  // From now on nothing is written any more; what is running is finished by `app.close()`.
+  // From now on nothing is written any more; what is running is finished by `close`.
   drain(): void;
+  close(): Promise<void>;
 };
 
 // A turn of 100 tools takes 12 KiB.
@@ -77,6 +79,7 @@ export function createDaemon(options: DaemonOptions): Daemon {
     },
   });
   app.server.maxHeadersCount = MAX_HEADERS;
+  const close = createCloseServer(app, HANDLER_TIMEOUT_MS);
   acceptEmptyBodies(app);
   answerErrors(app);
   app.addHook("onResponse", async (request, reply) => {
@@ -106,6 +109,7 @@ export function createDaemon(options: DaemonOptions): Daemon {
     drain() {
       draining = true;
     },
+    close,
   };
 }
 

@@ -1,6 +1,6 @@
 import type { FastifyBaseLogger, FastifyInstance } from "fastify";
 import { type Clock, systemClock } from "../clock.ts";
-import type { Config } from "../config.ts";
+import { type Config, policyOf } from "../config.ts";
 import { SettlementError } from "../domain/errors.ts";
 import type { EngineEvent } from "../engine/context.ts";
 import type { Ledger } from "../ledger/ledger.ts";
@@ -45,7 +45,7 @@ export async function startDaemon(config: Config, options: StartOptions): Promis
     ledger: config.ledger,
     keys: config.keys,
     holder: config.holder,
-    policy: { sessionTtlMs: config.sessionTtlMs, ...policy },
+    policy: { ...policyOf(config), ...policy },
     clock,
     report: (event) => {
       metrics.observeEvent(event);
@@ -107,7 +107,7 @@ export async function startDaemon(config: Config, options: StartOptions): Promis
     clearInterval(watch);
     clearInterval(upkeep);
     daemon.drain();
-    await app.close();
+    await daemon.close();
     await loop?.stop();
     try {
       await engine.tick();

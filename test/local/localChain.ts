@@ -1,8 +1,10 @@
-import { spawn } from "node:child_process";
-import { HDNodeWallet, id, JsonRpcProvider, MaxUint256, type TransactionRequest, Wallet } from "ethers";
+import type { ChildProcess } from "node:child_process";
+import { HDNodeWallet, id, JsonRpcProvider, MaxUint256, Wallet } from "ethers";
 import type { Address, Hex } from "viem";
 import { ADMIN_DELAY_SECONDS, deployProtocol, type Protocol } from "../../scripts/deploy/protocol.ts";
 import { deployUsdc } from "../../scripts/deploy/usdc.ts";
+import { startAnvil } from "../../scripts/local/startAnvil.ts";
+import { mineAll, post, withImpersonation } from "../../scripts/local/transact.ts";
 import type { ToolId } from "../../settlement/domain/toolId.ts";
 import type { IFiatToken } from "../../typechain-types/index.ts";
 
@@ -26,6 +28,8 @@ export type LocalChainOptions = {
 export type LocalChain = Protocol & {
   url: string;
   chainId: number;
+  // The node itself, to be frozen and woken.
+  process: ChildProcess;
   provider: JsonRpcProvider;
   // Connected to the account that holds every role of the token.
   usdc: IFiatToken;
@@ -38,26 +42,28 @@ export type LocalChain = Protocol & {
 };
 
 const CHAIN_ID = 8453;
-// With one slot in an epoch anvil takes the block two below the head for final.
-const ANVIL_ARGUMENTS = ["--chain-id", `${CHAIN_ID}`, "--slots-in-an-epoch", "1", "--gas-limit", "200000000"];
 const ANVIL_MNEMONIC = "test test test test test test test test test test test junk";
 const PARTIES = ["deployer", "tokenOwner", "admin", "treasury", "insurance", "guardian", "adjudicator"] as const;
 
-const TRANSACTION_GAS = 300_000;
 const ETHER = 10n ** 18n;
-const MAX_BLOCKS_PER_STEP = 64;
-const REQUESTS_PER_POST = 500;
 
 // Starts anvil as Base with the real USDC and the protocol on it, tools listed and payers funded. All keys are made from
 // names, so that every run has the same addresses.
 export async function startLocalChain(options: LocalChainOptions = {}): Promise<LocalChain> {
   const { operators: operatorCount = 1, operatorLimit = 1_000_000_000_000n } = options;
-  const { url, stop: stopAnvil } = await startAnvil(options);
+  // Further operators take the admin's delay, so the chain starts that much earlier to end up at the present.
+  const startedAt = Math.floor(Date.now() / 1_000) - (operatorCount > 1 ? ADMIN_DELAY_SECONDS + 60 : 0);
+  const anvil = await startAnvil({
+    port: 0,
+    chainId: CHAIN_ID,
+    arguments: ["--timestamp", `${startedAt}`, ...(options.anvilArguments ?? [])],
+  });
+  const { url } = anvil;
   const provider = new JsonRpcProvider(url, CHAIN_ID, { staticNetwork: true, cacheTimeout: -1, polling: true });
   provider.pollingInterval = 10;
   const stop = async () => {
     provider.destroy();
-    await stopAnvil();
+    await anvil.stop();
   };
 
   try {
@@ -86,51 +92,12 @@ export async function startLocalChain(options: LocalChainOptions = {}): Promise<
       populate(url, { usdc, ...protocol }, parties, operators, options),
     );
     const rpc = (method: string, params: readonly unknown[] = []) => provider.send(method, [...params]);
-    return { ...protocol, url, chainId: CHAIN_ID, provider, usdc, parties, operators, payers, tools, rpc, stop };
+    const running = { url, chainId: CHAIN_ID, process: anvil.process, provider, rpc, stop };
+    return { ...protocol, ...running, usdc, parties, operators, payers, tools };
   } catch (error) {
     await stop();
     throw error;
   }
-}
-
-async function startAnvil({
-  anvilArguments = [],
-  operators = 1,
-}: LocalChainOptions): Promise<{ url: string; stop: () => Promise<void> }> {
-  // Further operators take the admin's delay, so the chain starts that much earlier to end up at the present.
-  const startedAt = Math.floor(Date.now() / 1_000) - (operators > 1 ? ADMIN_DELAY_SECONDS + 60 : 0);
-  const anvil = spawn(
-    "node_modules/.bin/anvil",
-    ["--port", "0", "--timestamp", `${startedAt}`, ...ANVIL_ARGUMENTS, ...anvilArguments],
-    { stdio: ["ignore", "pipe", "inherit"] },
-  );
-  const ended = new Promise<void>((resolve) => anvil.once("exit", () => resolve()));
-  const stop = async () => {
-    anvil.kill();
-    await ended;
-  };
-  return new Promise((resolve, reject) => {
-    let output = "";
-    anvil.once("error", reject);
-    anvil.once("exit", (code) => reject(new Error(`anvil ended with ${code}: ${output}`)));
-    anvil.stdout.on("data", (chunk: Buffer) => {
-      // What anvil prints afterwards has to be read as well, or it would stop at a full pipe.
-      if (output.length > 100_000) return;
-      output += chunk;
-      const address = /Listening on (\S+)/.exec(output)?.[1];
-      if (address) resolve({ url: `http://${address}`, stop });
-    });
-  });
-}
-
-// Anybody's transactions are taken in without a signature meanwhile, because a thousand signatures take their time.
-async function withImpersonation<T>(url: string, work: () => Promise<T>): Promise<T> {
-  await post(url, [["anvil_autoImpersonateAccount", [true]]]);
-  await post(url, [["evm_setAutomine", [false]]]);
-  const result = await work();
-  await post(url, [["evm_setAutomine", [true]]]);
-  await post(url, [["anvil_autoImpersonateAccount", [false]]]);
-  return result;
 }
 
 async function populate(
@@ -156,11 +123,12 @@ async function populate(
   );
 
   const mint = (to: string, amount: bigint) => usdc.mint.populateTransaction(to, amount);
-  await mineAll(url, tokenOwner.address, [
+  const mints = [
     ...payers.map(({ address }) => mint(address, payerBalance)),
     ...developers.map(({ address }) => mint(address, stake)),
     mint(insurance.address, insuranceBalance),
-  ]);
+  ];
+  await mineAll(url, [{ from: tokenOwner.address, transactions: mints }]);
 
   const approvals = [...payers, { address: insurance.address }].map(({ address }) => ({
     from: address,
@@ -173,45 +141,11 @@ async function populate(
       staking.list.populateTransaction(id("tool"), price, address, stake),
     ],
   }));
-  await mineAllOf(url, [...approvals, ...listings]);
+  await mineAll(url, [...approvals, ...listings]);
 
   const toolIds = await Promise.all(developers.map(({ address }) => staking.toolIdOf(address, id("tool"))));
   const tools = developers.map((developer, i) => ({ toolId: toolIds[i] as ToolId, developer, price, stake }));
   return { tools, payers };
-}
-
-type Sender = { from: string; transactions: readonly Promise<TransactionRequest>[] };
-
-const mineAll = (url: string, from: string, transactions: Sender["transactions"]) =>
-  mineAllOf(url, [{ from, transactions }]);
-
-// Puts every transaction into the pool, mines until it is empty, and makes sure that each has succeeded.
-async function mineAllOf(url: string, senders: readonly Sender[]): Promise<void> {
-  const nonces = await post(
-    url,
-    senders.map(({ from }) => ["eth_getTransactionCount", [from, "latest"]]),
-  );
-  const requests = await Promise.all(
-    senders.flatMap(({ from, transactions }, i) =>
-      transactions.map(async (transaction, j): Promise<Request> => {
-        const { to, data } = await transaction;
-        const nonce = Number(nonces[i]) + j;
-        return ["eth_sendTransaction", [{ from, to, data, nonce: toHex(nonce), gas: toHex(TRANSACTION_GAS) }]];
-      }),
-    ),
-  );
-  const hashes = await post(url, requests);
-  for (let block = 0; block < MAX_BLOCKS_PER_STEP; block += 1) {
-    const [status] = (await post(url, [["txpool_status", []]])) as [{ pending: string }];
-    if (Number(status.pending) === 0) break;
-    await post(url, [["evm_mine", []]]);
-  }
-  const receipts = (await post(
-    url,
-    hashes.map((hash) => ["eth_getTransactionReceipt", [hash]]),
-  )) as ({ status: string } | null)[];
-  const failed = receipts.findIndex((receipt) => receipt?.status !== "0x1");
-  if (failed !== -1) throw new Error(`transaction ${hashes[failed]} of the local chain's setup failed`);
 }
 
 // The deployer has given everything away, so further operators go the admin's way: announced, and done eight days later.
@@ -231,31 +165,9 @@ async function addOperators(
   for (const call of calls) await (await asAdmin.execute(router, call)).wait();
 }
 
-type Request = readonly [method: string, params: readonly unknown[]];
-
-async function post(url: string, requests: readonly Request[]): Promise<unknown[]> {
-  const results: unknown[] = [];
-  for (let start = 0; start < requests.length; start += REQUESTS_PER_POST) {
-    const some = requests.slice(start, start + REQUESTS_PER_POST);
-    const response = await fetch(url, {
-      method: "POST",
-      headers: { "content-type": "application/json" },
-      body: JSON.stringify(some.map(([method, params], id) => ({ jsonrpc: "2.0", id, method, params }))),
-    });
-    const answers = (await response.json()) as { id: number; result?: unknown; error?: { message: string } }[];
-    for (const { error, result } of answers.toSorted((a, b) => a.id - b.id)) {
-      if (error) throw new Error(error.message);
-      results.push(result);
-    }
-  }
-  return results;
-}
-
 function accountsOf(name: string, count: number): Account[] {
   return Array.from({ length: count }, (_, i) => {
     const privateKey = id(`${name} ${i}`) as Hex;
     return { privateKey, address: new Wallet(privateKey).address as Address };
   });
 }
-
-const toHex = (value: number) => `0x${value.toString(16)}`;

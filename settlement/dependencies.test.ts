@@ -1,0 +1,77 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { builtinModules } from "node:module";
+import { dirname, join, relative } from "node:path";
+import { expect, it } from "vitest";
+
+const ROOT = join(import.meta.dirname, "..");
+const read = (path: string) => readFileSync(join(ROOT, path), "utf8");
+
+// Imports that are still there when Node has taken the types out.
+const IMPORT =
+  /(?:^|\n)\s*(?:import|export)\s+(?!type\b)[^"';]*?\bfrom\s*"([^"]+)"|\bimport\s*\(\s*"([^"]+)"\s*\)|(?:^|\n)\s*import\s*"([^"]+)"/g;
+const importsOf = (path: string) =>
+  [...read(path).matchAll(IMPORT)].map(([, from, dynamic, bare]) => from ?? dynamic ?? bare ?? "");
+
+// Every file that the command line can load, and every package that one of them asks for.
+function graphFrom(entry: string): { files: Set<string>; packages: Set<string> } {
+  const files = new Set<string>();
+  const packages = new Set<string>();
+  const waiting = [entry];
+  for (let path = waiting.pop(); path !== undefined; path = waiting.pop()) {
+    if (files.has(path)) continue;
+    files.add(path);
+    for (const specifier of importsOf(path)) {
+      if (specifier.startsWith(".")) waiting.push(join(dirname(path), specifier));
+      else if (!specifier.startsWith("node:")) packages.add(packageOf(specifier));
+    }
+  }
+  return { files, packages };
+}
+
+const packageOf = (specifier: string) =>
+  specifier
+    .split("/")
+    .slice(0, specifier.startsWith("@") ? 2 : 1)
+    .join("/");
+
+const { dependencies } = JSON.parse(read("package.json")) as { dependencies: Record<string, string> };
+
+it("the service asks for no package that a lean install leaves out", () => {
+  const { files, packages } = graphFrom("settlement/cli/settle.mjs");
+  expect(files.size).toBeGreaterThan(100);
+  expect([...packages].filter((name) => !(name in dependencies) && !builtinModules.includes(name))).toEqual([]);
+  expect(packages).toContain("fastify");
+});
+
+it("every dependency of the service is used by it", () => {
+  const { packages } = graphFrom("settlement/cli/settle.mjs");
+  expect(Object.keys(dependencies).filter((name) => !packages.has(name))).toEqual([]);
+});
+
+it("the service stands by itself: no file of it imports one from outside", () => {
+  const files = readdirSync(join(ROOT, "settlement"), { recursive: true, encoding: "utf8" })
+    .map((path) => join("settlement", path))
+    .filter((path) => /\.(ts|tsx|mjs)$/.test(path) && !/\.test\.ts$/.test(path) && !path.includes("/node_modules/"));
+  const outside = files.flatMap((path) =>
+    importsOf(path)
+      .filter(
+        (specifier) =>
+          specifier.startsWith(".") && relative("settlement", join(dirname(path), specifier)).startsWith(".."),
+      )
+      .map((specifier) => `${path} imports ${specifier}`),
+  );
+  expect(files.length).toBeGreaterThan(100);
+  expect(outside).toEqual([]);
+});
+
+it("the lock file names the packages of every platform, without which npm ci refuses it", () => {
+  const { packages } = JSON.parse(read("package-lock.json")) as {
+    packages: Record<string, { optionalDependencies?: Record<string, string> }>;
+  };
+  const named = new Set(Object.keys(packages).map((path) => path.split("node_modules/").at(-1)));
+  const missing = Object.values(packages)
+    .flatMap(({ optionalDependencies = {} }) => Object.keys(optionalDependencies))
+    .filter((name) => !named.has(name));
+  // `node scripts/complete-lock.mjs` adds them.
+  expect(missing).toEqual([]);
+});
