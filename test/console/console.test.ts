@@ -151,6 +151,7 @@ describe("the console", () => {
 
     it("serves its own files and no others, for ever, under a policy that allows nothing from elsewhere", async () => {
       const page = await ask("GET", "/console", undefined, { key: null });
+      expect((await ask("GET", "/console/", undefined, { key: null })).text).toBe(page.text);
       const policy = page.headers.get("content-security-policy") ?? "";
       expect(policy).toContain("default-src 'none'; script-src 'self'; style-src 'self'");
       expect(policy).toContain("frame-ancestors 'none'");
