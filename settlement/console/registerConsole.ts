@@ -28,12 +28,13 @@ export function registerConsole(app: FastifyInstance, login: Login, limitStrange
   const { page, files, version } = readAssets();
 
   app.get("/", async (_request, reply) => reply.redirect("/console", 302));
-  app.get("/console/", async (_request, reply) => reply.redirect("/console", 302));
-  app.get("/console", async (request, reply) => {
-    reply.headers(SECURITY_HEADERS).headers({ etag: page.etag, "cache-control": "no-cache" });
-    if (request.headers["if-none-match"] === page.etag) return reply.code(304).send();
-    return reply.header("content-type", page.contentType).send(page.body);
-  });
+  for (const path of ["/console", "/console/"]) {
+    app.get(path, async (request, reply) => {
+      reply.headers(SECURITY_HEADERS).headers({ etag: page.etag, "cache-control": "no-cache" });
+      if (request.headers["if-none-match"] === page.etag) return reply.code(304).send();
+      return reply.header("content-type", page.contentType).send(page.body);
+    });
+  }
   for (const [path, { body, contentType }] of files) {
     app.get(`/console/${version}/${path}`, async (_request, reply) =>
       reply.headers(SECURITY_HEADERS).headers({ "content-type": contentType, "cache-control": FOR_EVER }).send(body),

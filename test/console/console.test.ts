@@ -151,6 +151,7 @@ describe("the console", () => {
 
     it("serves its own files and no others, for ever, under a policy that allows nothing from elsewhere", async () => {
       const page = await ask("GET", "/console", undefined, { key: null });
+      expect((await ask("GET", "/console/", undefined, { key: null })).text).toBe(page.text);
       const policy = page.headers.get("content-security-policy") ?? "";
       expect(policy).toContain("default-src 'none'; script-src 'self'; style-src 'self'");
       expect(policy).toContain("frame-ancestors 'none'");
@@ -424,6 +425,11 @@ describe("the console", () => {
       expect(page.url()).not.toContain(CONSOLE_TOKEN);
       expect(await page.evaluate(() => history.length)).toBeLessThanOrEqual(2);
       expect(await page.getByRole("button", { name: "Log out" }).count()).toBe(1);
+      const other = await open("#/", { login: false, expected: /401/ });
+      await other.goto("about:blank");
+      await other.goto(`${daemon.url}/console#token=wrong`);
+      await other.waitForSelector("#token");
+      expect(other.url()).not.toContain("wrong");
     });
 
     it("reaches every view with the keyboard alone", async () => {

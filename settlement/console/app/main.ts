@@ -59,7 +59,9 @@ function decoded(text: string): string {
   }
 }
 
-function show(isArrival: boolean, isFirst = false): void {
+// Goes to where the address says, and stays there until it changes.
+function show(isFirst = false): void {
+  let isArriving = true;
   running?.stop();
   notice(null);
   const place = placeOf(location.hash);
@@ -68,9 +70,9 @@ function show(isArrival: boolean, isFirst = false): void {
   drawFrame(place, view);
   // A screen reader and a keyboard begin at the top of what is new, and not where the link was.
   const arrive = () => {
-    if (!isArrival) return;
-    isArrival = false;
-    // Nobody has come from anywhere yet.
+    if (!isArriving) return;
+    isArriving = false;
+    // At first nobody has come from anywhere.
     if (isFirst) return;
     scrollTo(0, 0);
     main.querySelector("h1")?.focus({ preventScroll: true });
@@ -78,7 +80,7 @@ function show(isArrival: boolean, isFirst = false): void {
   const put = (content: HTMLElement) => {
     main.setAttribute("aria-busy", "false");
     // Another page is other elements; the same page is patched.
-    if (isArrival) main.replaceChildren(content);
+    if (isArriving) main.replaceChildren(content);
     else patchChildren(main, [content]);
     arrive();
   };
@@ -88,7 +90,7 @@ function show(isArrival: boolean, isFirst = false): void {
     return;
   }
   if (view.needsLogin && !login.loggedIn) {
-    put(loginForm(view.title, login, logIn));
+    put(loginForm(view.title, login, logInHere));
     return;
   }
   let data: unknown;
@@ -96,10 +98,8 @@ function show(isArrival: boolean, isFirst = false): void {
   const redraw = () => {
     if (isLoaded) put(view.draw(data, place, { redraw, reload: () => running?.now() }));
   };
-  if (isArrival) {
-    main.setAttribute("aria-busy", "true");
-    main.replaceChildren(page(view.title, h("p", { class: "empty" }, "Loading …")));
-  }
+  main.setAttribute("aria-busy", "true");
+  main.replaceChildren(page(view.title, h("p", { class: "empty" }, "Loading …")));
   running = poll({
     load: () => view.load(place),
     show(loaded) {
@@ -111,7 +111,7 @@ function show(isArrival: boolean, isFirst = false): void {
     fail(error, sinceMs) {
       if (error.status === 401) {
         login = { ...login, loggedIn: false };
-        show(true);
+        show();
       } else if (error.status === null || error.status >= 500 || error.status === 429) {
         notice(error.message, sinceMs);
       } else {
@@ -188,16 +188,25 @@ function openMenu(isOpen: boolean): void {
 async function logIn(token: string): Promise<string | null> {
   try {
     login = await tell<Login>("/console/login", { token });
-    show(true);
     return null;
   } catch (error) {
     return error instanceof AskError ? error.message : "It did not work.";
   }
 }
 
+async function logInHere(token: string): Promise<string | null> {
+  const problem = await logIn(token);
+  if (problem === null) show();
+  return problem;
+}
+
 async function logOut(): Promise<void> {
-  login = await tell<Login>("/console/logout", {});
-  show(true);
+  try {
+    login = await tell<Login>("/console/logout", {});
+    show();
+  } catch (error) {
+    if (error instanceof AskError) notice(error.message, Date.now());
+  }
 }
 
 async function start(): Promise<void> {
@@ -209,8 +218,12 @@ async function start(): Promise<void> {
   } catch {
     // The first view says that the daemon does not answer.
   }
-  if (token !== undefined && !login.loggedIn) await logIn(decodeURIComponent(token));
-  addEventListener("hashchange", () => show(true));
+  if (token !== undefined && !login.loggedIn) {
+    const problem = await logIn(decoded(token));
+    // Whoever comes with a wrong token is asked for the right one.
+    if (problem !== null) history.replaceState(null, "", "#/payers");
+  }
+  addEventListener("hashchange", () => show());
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () =>
     patchChildren(element("tools"), frameTools()),
   );
@@ -220,7 +233,7 @@ async function start(): Promise<void> {
     main.focus();
   };
   element("menu").onclick = () => openMenu(element("menu").getAttribute("aria-expanded") === "false");
-  show(true, true);
+  show(true);
 }
 
 void start();
