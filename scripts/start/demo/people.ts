@@ -14,9 +14,6 @@ export const PARTIES = {
 
 export const ACCOUNTS = 24;
 
-export type Tool = (typeof TOOLS)[number];
-export type Payer = (typeof PAYERS)[number];
-
 // A tool's price is for one Query turn; its methods are called in Execute sessions for about a hundredth of it.
 export const TOOLS = [
   tool("flight-prices", "Ada Okafor", 10, "0.10", ["search", "0.001"]),
