@@ -21,6 +21,10 @@ const checks: Check[] = [
   { name: "generated types and ABIs are those of the contracts", run: generatedIsFresh },
   { name: "types", run: () => command("tsc", "--noEmit") },
   {
+    name: "formal proofs, and their refutation of broken twins",
+    run: () => suite(/^\d+ passed, \d+ failed$/gm, "node", "test/formal/prove.ts"),
+  },
+  {
     name: "contract laws and fuzz tests",
     run: () => suite(/^\s*(\d+) (passing|failing)/gm, "hardhat", "test", "solidity"),
   },
