@@ -18,6 +18,10 @@ const checks: Check[] = [
     name: "Solidity lint",
     run: () => command("solhint", "--disc", "--max-warnings", "0", "{contracts,bench}/**/*.sol"),
   },
+  {
+    name: "licences, hashes and install scripts of dependencies",
+    run: () => command("node", "scripts/dependencies/check.ts"),
+  },
   { name: "generated types and ABIs are those of the contracts", run: generatedIsFresh },
   { name: "types", run: () => command("tsc", "--noEmit") },
   {
