@@ -26,15 +26,15 @@ function closingOf(text: string): number {
 }
 
 function splitAtTop(text: string, separator: string): string[] {
-  const parts = [""];
+  const parts: string[] = [];
   let depth = 0;
+  let start = 0;
   for (let at = 0; at < text.length; at += 1) {
     if (text[at] === "(") depth += 1;
     if (text[at] === ")") depth -= 1;
-    if (depth === 0 && text.startsWith(separator, at)) {
-      parts.push("");
-      at += separator.length - 1;
-    } else parts[parts.length - 1] += text[at];
+    if (depth > 0 || !text.startsWith(separator, at)) continue;
+    parts.push(text.slice(start, at));
+    start = at + separator.length;
   }
-  return parts;
+  return [...parts, text.slice(start)];
 }
