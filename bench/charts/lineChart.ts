@@ -119,7 +119,8 @@ function drawn({ points, main }: Series, index: number, across: Place, up: Place
 
 type Placed = { y: number; left: number; top: number };
 
-// The values of a line, where they do not lie on it: before a rise they end at the point, and the first one goes below.
+// The values of a line, where they do not lie on it: before a rise they end at the point, after a fall they begin at it, and
+// the first one goes below a rise.
 // One that has no room beside the one before it is left out; the table under the chart has them all.
 function valuesOf(places: readonly Placed[], index: number): string {
   let free = Number.NEGATIVE_INFINITY;
@@ -128,7 +129,8 @@ function valuesOf(places: readonly Placed[], index: number): string {
       const text = numberOf(y);
       const width = text.length * VALUE_WIDTH;
       const rises = (places[i + 1]?.top ?? top) < top - STEEP;
-      const anchor = i === 0 ? "start" : rises || i === places.length - 1 ? "end" : "middle";
+      const fell = (places[i - 1]?.top ?? top) < top - STEEP;
+      const anchor = i === places.length - 1 ? "end" : i === 0 || fell ? "start" : rises ? "end" : "middle";
       const x = left + (i === 0 ? 4 : i === places.length - 1 ? 6 : 0);
       const start = x - (anchor === "start" ? 0 : anchor === "end" ? width : width / 2);
       if (start < free) return "";
