@@ -120,8 +120,7 @@ function drawn({ points, main }: Series, index: number, across: Place, up: Place
 type Placed = { y: number; left: number; top: number };
 
 // The values of a line, where they do not lie on it: before a rise they end at the point, after a fall they begin at it, and
-// the first one goes below a rise.
-// One that has no room beside the one before it is left out; the table under the chart has them all.
+// the first one goes below a rise. One that has no room beside the one before it is left out; the table has them all.
 function valuesOf(places: readonly Placed[], index: number): string {
   let free = Number.NEGATIVE_INFINITY;
   return places
