@@ -12,10 +12,17 @@ import { openSqlite } from "../settlement/ledger/sqlite.ts";
 import { startPostgres } from "../settlement/ledger/testing/startPostgres.ts";
 
 const CALLERS = 64;
+const CALLER_COUNTS = [1, 4, 16, 64, 256];
+const RUNS = 3;
 const PAYERS = 1_000;
 const TOOLS = 20;
 const WARM_UP_MS = 500;
 const MEASURED_MS = 3_000;
+// Many points take their time together, so each is shorter.
+const POINT: Load = { callers: CALLERS, warmUpMs: 300, measuredMs: 1_000 };
+
+type Load = { callers: number; warmUpMs: number; measuredMs: number };
+const LOAD: Load = { callers: CALLERS, warmUpMs: WARM_UP_MS, measuredMs: MEASURED_MS };
 
 // 64 callers, each of which reports a turn with one tool and waits until it is on disk before it reports the next.
 export async function accrue() {
@@ -32,11 +39,33 @@ export async function accrue() {
   };
 }
 
-async function onSqlite(options: { groupCommit: boolean }): Promise<Measured> {
+// How the rate grows with the number of callers who wait at the same time: the median of several runs of each. One caller
+// alone waits for every commit, with or without sharing it.
+export async function accrueByCallers() {
+  const points = [];
+  for (const callers of CALLER_COUNTS) {
+    const load = { ...POINT, callers };
+    const shared: number[] = [];
+    const single: number[] = [];
+    // In turns, so that a disturbance does not hit one side only.
+    for (let run = 0; run < RUNS; run++) {
+      shared.push((await onSqlite({ groupCommit: true }, load)).perSecond);
+      single.push((await onSqlite({ groupCommit: false }, load)).perSecond);
+    }
+    points.push({
+      callers,
+      sharedPerSecond: Math.round(percentile(shared, 0.5)),
+      oneCommitPerCallPerSecond: Math.round(percentile(single, 0.5)),
+    });
+  }
+  return points;
+}
+
+async function onSqlite(options: { groupCommit: boolean }, load = LOAD): Promise<Measured> {
   const folder = mkdtempSync(join(tmpdir(), "bench-accrue-"));
   try {
     const ledger = await createLedger(openSqlite({ path: join(folder, "ledger.db") }), options);
-    const measured = await measure(ledger);
+    const measured = await measure(ledger, load);
     await ledger.close();
     return measured;
   } finally {
@@ -48,7 +77,7 @@ async function onPostgres(): Promise<Measured> {
   const server = await startPostgres();
   try {
     const ledger = await createLedger(openPostgres({ url: `${server.url}/postgres` }));
-    const measured = await measure(ledger);
+    const measured = await measure(ledger, LOAD);
     await ledger.close();
     return measured;
   } finally {
@@ -58,11 +87,11 @@ async function onPostgres(): Promise<Measured> {
 
 type Measured = { perSecond: number; latenciesMs: number[] };
 
-async function measure(ledger: Ledger): Promise<Measured> {
+async function measure(ledger: Ledger, { callers, warmUpMs, measuredMs }: Load): Promise<Measured> {
   let next = 0;
   const latenciesMs: number[] = [];
-  const startMs = performance.now() + WARM_UP_MS;
-  const endMs = startMs + MEASURED_MS;
+  const startMs = performance.now() + warmUpMs;
+  const endMs = startMs + measuredMs;
 
   async function caller(): Promise<void> {
     while (performance.now() < endMs) {
@@ -71,7 +100,7 @@ async function measure(ledger: Ledger): Promise<Measured> {
       if (sentMs >= startMs) latenciesMs.push(performance.now() - sentMs);
     }
   }
-  await Promise.all(Array.from({ length: CALLERS }, caller));
+  await Promise.all(Array.from({ length: callers }, caller));
   return { perSecond: (latenciesMs.length * 1_000) / (performance.now() - startMs), latenciesMs };
 }
 

@@ -1,5 +1,6 @@
-// `npm run --silent bench -- <name> [--json]`. A benchmark's module is loaded only when it is picked, because some of
-// them start a chain or a server as they load.
+// `npm run --silent bench -- <name> [--json]` prints a benchmark; without a name all of them run and docs/benchmarks.md is
+// written. A benchmark's module is loaded only when it is picked, because some of them start a chain or a server as they
+// load.
 import { parseArgs } from "node:util";
 import { printFigures } from "./printFigures.ts";
 
@@ -34,11 +35,11 @@ const benchmarks: readonly Benchmark[] = [
 ];
 
 // What the command line asks for, or the sentence that says why it cannot be followed.
-function readCommandLine(): { benchmark: Benchmark; json: boolean } | string {
+function readCommandLine(): { benchmark: Benchmark | "all"; json: boolean } | string {
   try {
     const { values, positionals } = parseArgs({ allowPositionals: true, options: { json: { type: "boolean" } } });
     const [name, ...others] = positionals;
-    if (name === undefined) return "Name a benchmark.";
+    if (name === undefined) return values.json ? "Name a benchmark." : { benchmark: "all", json: false };
     if (others.length > 0) return "Name one benchmark at a time.";
     const benchmark = benchmarks.find((candidate) => candidate.name === name);
     return benchmark ? { benchmark, json: values.json ?? false } : `There is no benchmark "${name}".`;
@@ -51,8 +52,12 @@ function readCommandLine(): { benchmark: Benchmark; json: boolean } | string {
 const request = readCommandLine();
 if (typeof request === "string") {
   const list = benchmarks.map(({ name, description }) => `  ${name.padEnd(8)} ${description}`);
-  console.error([request, "Usage: npm run --silent bench -- <name> [--json]", ...list].join("\n"));
+  const usage = "Usage: npm run --silent bench -- <name> [--json], or without a name to write docs/benchmarks.md";
+  console.error([request, usage, ...list].join("\n"));
   process.exitCode = 2;
+} else if (request.benchmark === "all") {
+  const [{ measureAll }, { writePage }] = [await import("./page/measureAll.ts"), await import("./page/writePage.ts")];
+  console.log(`Written: ${writePage(await measureAll()).join(", ")}`);
 } else {
   const figures = { benchmark: request.benchmark.name, ...(await request.benchmark.run()) };
   if (request.json) console.log(JSON.stringify(figures, undefined, 2));

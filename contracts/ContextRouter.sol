@@ -6,6 +6,7 @@ import {Math} from "@openzeppelin/contracts/utils/math/Math.sol";
 import {Pausable} from "@openzeppelin/contracts/utils/Pausable.sol";
 import {SafeERC20} from "@openzeppelin/contracts/token/ERC20/utils/SafeERC20.sol";
 import {Credits} from "./Credits.sol";
+import {SettledBatches} from "./SettledBatches.sol";
 import {IContextRouter} from "./interfaces/IContextRouter.sol";
 import {IToolStaking} from "./interfaces/IToolStaking.sol";
 import {IUSDC} from "./interfaces/IUSDC.sol";
@@ -16,7 +17,7 @@ import {Tallies} from "./libraries/Tallies.sol";
 
 /// @title ContextRouter
 /// @notice See IContextRouter.
-contract ContextRouter is IContextRouter, Credits, AccessManaged, Pausable {
+contract ContextRouter is IContextRouter, SettledBatches, Credits, AccessManaged, Pausable {
     using BatchRows for bytes;
     using RollingLimit for RollingLimit.State;
     using SafeERC20 for IUSDC;
@@ -30,9 +31,6 @@ contract ContextRouter is IContextRouter, Credits, AccessManaged, Pausable {
 
     /// @inheritdoc IContextRouter
     address public immutable treasury;
-
-    /// @inheritdoc IContextRouter
-    mapping(bytes32 receiptsRoot => uint256 timestamp) public settledAt;
 
     /// @dev An operator is an account with a limit above zero. The limit is the role: one read answers both.
     mapping(address operator => RollingLimit.State) private _operatorLimits;
@@ -62,8 +60,7 @@ contract ContextRouter is IContextRouter, Credits, AccessManaged, Pausable {
         RollingLimit.State storage limit = _operatorLimits[msg.sender];
         if (limit.cap == 0) revert NotOperator(msg.sender);
         if (receiptsRoot == 0 || rows.length == 0) revert EmptyBatch();
-        if (settledAt[receiptsRoot] != 0) revert BatchAlreadySettled(receiptsRoot, settledAt[receiptsRoot]);
-        settledAt[receiptsRoot] = block.timestamp;
+        _settleOnce(receiptsRoot);
 
         uint256[] memory tallies = Tallies.open(staking.payees(toolIds));
         uint256 modelCosts;
@@ -120,6 +117,11 @@ contract ContextRouter is IContextRouter, Credits, AccessManaged, Pausable {
     /// @inheritdoc IContextRouter
     function unpause() external restricted {
         _unpause();
+    }
+
+    /// @inheritdoc IContextRouter
+    function settledAt(bytes32 receiptsRoot) external view returns (uint256 timestamp) {
+        return _whenSettled(receiptsRoot);
     }
 
     /// @inheritdoc IContextRouter

@@ -18,9 +18,17 @@ const checks: Check[] = [
     name: "Solidity lint",
     run: () => command("solhint", "--disc", "--max-warnings", "0", "{contracts,bench}/**/*.sol"),
   },
+  {
+    name: "licences, hashes and install scripts of dependencies",
+    run: () => command("node", "scripts/dependencies/check.ts"),
+  },
   { name: "generated types and ABIs are those of the contracts", run: generatedIsFresh },
   { name: "types", run: () => command("tsc", "--noEmit") },
   { name: "types of the console", run: () => command("tsc", "--noEmit", "-p", "settlement/console/app") },
+  {
+    name: "formal proofs, and their refutation of broken twins",
+    run: () => suite(/^\d+ passed, \d+ failed$/gm, "node", "test/formal/prove.ts"),
+  },
   {
     name: "contract laws and fuzz tests",
     run: () => suite(/^\s*(\d+) (passing|failing)/gm, "hardhat", "test", "solidity"),

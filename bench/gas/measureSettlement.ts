@@ -8,19 +8,19 @@ export type Settlement = { gas: number; calldataBytes: number };
 // Settles the workload of the first `payerCount` payers.
 export async function measureSettlement(market: Marketplace, payerCount: number): Promise<Settlement> {
   const payers = market.payers.slice(0, payerCount).map(({ address }) => address);
-  return measureSecond(market, market.toolIds, workloadRows(payers));
+  return measureRows(market, market.toolIds, workloadRows(payers));
 }
 
 // Settles the smallest batch there is: one call of one payer.
 export async function measureSingleCall(market: Marketplace): Promise<Settlement> {
   const payers = market.payers.slice(0, 1).map(({ address }) => address);
   const rows = workloadRows(payers).map((row) => ({ ...row, lines: [{ toolIndex: 0, amount: CALL_PRICE }] }));
-  return measureSecond(market, market.toolIds.slice(0, 1), rows);
+  return measureRows(market, market.toolIds.slice(0, 1), rows);
 }
 
 // Settles the rows twice and measures the second batch: by then no account and no credit is touched for the first time,
 // which is how every batch goes but the first ones of a deployment.
-async function measureSecond(market: Marketplace, toolIds: string[], rows: Row[]): Promise<Settlement> {
+export async function measureRows(market: Marketplace, toolIds: string[], rows: Row[]): Promise<Settlement> {
   await settle(market, toolIds, rows);
   return settle(market, toolIds, rows);
 }

@@ -25,15 +25,16 @@ export const FUNDS = 1_000_000_000n;
 const STAKE = 10_000_000n;
 const PARTIES = 7;
 
-export async function openMarketplace(payerCount: number): Promise<Marketplace> {
-  const { ethers, close } = await network.create({ override: { accounts: { count: PARTIES + TOOLS + payerCount } } });
+export async function openMarketplace(payerCount: number, toolCount = TOOLS): Promise<Marketplace> {
+  const count = PARTIES + toolCount + payerCount;
+  const { ethers, close } = await network.create({ override: { accounts: { count } } });
   const signers = await ethers.getSigners();
   const [deployer, operator, admin, treasury, insurance, guardian, adjudicator] = signers;
   if (!deployer || !operator || !admin || !treasury || !insurance || !guardian || !adjudicator) {
     throw new Error(`the chain has ${signers.length} accounts; the parties alone need ${PARTIES}`);
   }
-  const developers = signers.slice(PARTIES, PARTIES + TOOLS);
-  const payers = signers.slice(PARTIES + TOOLS);
+  const developers = signers.slice(PARTIES, PARTIES + toolCount);
+  const payers = signers.slice(PARTIES + toolCount);
 
   // The proxy's admin is barred from the token itself. Here the protocol's admin plays that part: it needs no USDC.
   const usdc = await deployUsdc(admin, deployer);

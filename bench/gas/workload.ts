@@ -23,3 +23,18 @@ export function workloadRows(payers: readonly string[]): Row[] {
     })),
   }));
 }
+
+// The rows of `calls` calls on `tools` tools: 100 calls for every payer, or fewer if there is only one, on 5 tools each if
+// there are so many.
+export function growthRows(payers: readonly { address: string }[], calls: number, tools: number): Row[] {
+  const perPayer = calls / payers.length;
+  const lineCount = Math.min(TOOLS_PER_PAYER, tools, perPayer);
+  return payers.map(({ address }, position) => ({
+    payer: address as Address,
+    modelCost: 0n,
+    lines: Array.from({ length: lineCount }, (_, line) => ({
+      toolIndex: (position + Math.floor((line * tools) / lineCount)) % tools,
+      amount: (BigInt(perPayer) * CALL_PRICE) / BigInt(lineCount),
+    })),
+  }));
+}

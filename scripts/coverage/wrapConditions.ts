@@ -19,8 +19,9 @@ function __outcome(bool value, uint256 whenTrue, uint256 whenFalse) pure returns
 
 // Hardhat tells which statements ran and nothing about branches: `a || b ? c : d` is one statement to it, and an `if`
 // that has no `else` leaves no trace when it is passed over. So every condition is wrapped in a call that reports its
-// value. Conditions are those of each `if` and each `?:`, and both operands of each `&&` and `||`; a condition that is
-// itself made of `&&` and `||` counts by its operands. Loops are left out: every loop that ends has seen both outcomes.
+// value. Conditions are those of each `if`, each `?:` and each `require`, and both operands of each `&&` and `||`; a
+// condition that is itself made of `&&` and `||` counts by its operands. Loops are left out: every loop that ends has seen
+// both outcomes.
 // The source is one that Hardhat has instrumented, since the calls use its coverage library.
 export function wrapConditions(path: string, instrumented: string): { source: string; conditions: Condition[] } {
   // The parser counts in bytes.
@@ -78,6 +79,8 @@ function conditionsIn(tree: unknown): Set<string> {
     if (!isNode(value)) return;
     if (value.nodeType === "IfStatement" || value.nodeType === "Conditional") {
       for (const operand of operandsOf(value.condition)) found.add(operand.src);
+    } else if (isRequire(value)) {
+      for (const operand of operandsOf(value.arguments[0])) found.add(operand.src);
     } else if (isLogical(value)) {
       for (const operand of operandsOf(value)) found.add(operand.src);
     }
@@ -97,6 +100,9 @@ function operandsOf(value: unknown): Node[] {
 }
 
 const isNode = (value: unknown): value is Node => typeof value === "object" && value !== null && "nodeType" in value;
+
+const isRequire = (node: Node): node is Node & { arguments: unknown[] } =>
+  node.nodeType === "FunctionCall" && isNode(node.expression) && node.expression.name === "require";
 
 const isLogical = (node: Node) =>
   node.nodeType === "BinaryOperation" && (node.operator === "&&" || node.operator === "||");

@@ -66,6 +66,15 @@ describe("reading", () => {
     ]);
   });
 
+  it("goes to the next endpoint if the first sends more than an answer can be", async () => {
+    const first = await startNode(answering("0".repeat(33 * 2 ** 20)));
+    const second = await startNode(answering("0x2a"));
+    const { endpoints, observations } = setUp([first, second], { timeoutMs: 30_000 });
+
+    expect(await endpoints.read("eth_blockNumber", [])).toBe("0x2a");
+    expect(observations[1]).toMatchObject({ endpoint: "node-0", outcome: "invalid_answer" });
+  });
+
   it("goes to the next endpoint if nobody listens at the first", async () => {
     const gone = await startNode(answering("0x1"));
     await gone.stop();

@@ -44,6 +44,9 @@ const NOT_CONNECTED: ReadonlySet<unknown> = new Set(["ECONNREFUSED", "ENOTFOUND"
 
 const TOO_MANY_REQUESTS = 429;
 
+// The receipt of the largest batch has about 2 MB. Whoever sends more than this does not answer, but fills the memory.
+const MAX_ANSWER_BYTES = 32 * 2 ** 20;
+
 // Asks one node one question. Resolves with what the node answered, and throws a JsonRpcError for its no and an
 // EndpointFailure for anything that is not an answer.
 export async function postJsonRpc(request: {
@@ -65,9 +68,9 @@ export async function postJsonRpc(request: {
       // The signal also ends a body that stops in the middle.
       signal: AbortSignal.timeout(timeoutMs),
     });
-    text = await response.text();
+    text = await textOf(response);
   } catch (error) {
-    throw failureOf(error, timeoutMs);
+    throw error instanceof EndpointFailure ? error : failureOf(error, timeoutMs);
   }
 
   if (response.status === TOO_MANY_REQUESTS) {
@@ -89,6 +92,20 @@ export async function postJsonRpc(request: {
   if (!response.ok) throw new EndpointFailure("http_status", `answered with HTTP status ${response.status}`);
   if (!answer) throw new EndpointFailure("invalid_answer", "answered with something that is not JSON-RPC");
   return answer.result;
+}
+
+async function textOf({ body }: Response): Promise<string> {
+  const chunks: Uint8Array[] = [];
+  let bytes = 0;
+  for await (const chunk of body ?? []) {
+    bytes += chunk.length;
+    // Leaving the loop also closes the connection.
+    if (bytes > MAX_ANSWER_BYTES) {
+      throw new EndpointFailure("invalid_answer", `answered with more than ${MAX_ANSWER_BYTES} bytes`);
+    }
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks).toString();
 }
 
 function failureOf(error: unknown, timeoutMs: number): EndpointFailure {

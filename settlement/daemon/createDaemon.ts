@@ -82,6 +82,10 @@ export function createDaemon(options: DaemonOptions): Daemon {
   const close = createCloseServer(app, HANDLER_TIMEOUT_MS);
   acceptEmptyBodies(app);
   answerErrors(app);
+  // An answer may hold an API key or somebody's sums: nothing on the way keeps it, or takes it for anything but what it is.
+  app.addHook("onRequest", async (_request, reply) => {
+    reply.headers({ "cache-control": "no-store", "x-content-type-options": "nosniff" });
+  });
   app.addHook("onResponse", async (request, reply) => {
     const { method, routeOptions } = request;
     const path = routeOptions.url ?? "unknown";

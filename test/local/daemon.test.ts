@@ -414,6 +414,17 @@ describe("the daemon", () => {
       expect(await raw(header)).toMatch(/^HTTP\/1\.1 431 [\s\S]*"code":"headers_too_large"/);
     });
 
+    it("says of every answer that it is kept nowhere and is what its type says", async () => {
+      for (const path of ["/health", "/docs", "/v1/status", "/v1/charges/nonsense", "/nowhere"]) {
+        const { headers } = await fetch(`${daemon.url}${path}`);
+        expect([path, headers.get("cache-control"), headers.get("x-content-type-options")]).toEqual([
+          path,
+          "no-store",
+          "nosniff",
+        ]);
+      }
+    });
+
     it("shows a new API key once, also when the request is repeated", async () => {
       const headers = { "idempotency-key": "make-a-key" };
       const request = { payer: payerOf(0), label: "once" };

@@ -1,0 +1,207 @@
+import type { Measured } from "./measureAll.ts";
+
+// docs/benchmarks.md. The sentences must stay true whatever the figures are, so they hold figures, and no adjectives for them.
+export function page({ date, commit, machine, gas, growth, accrue, callers, drain, http }: Measured): string {
+  const [first] = growth.byPayers;
+  const last = growth.byPayers.at(-1);
+  const perPayer =
+    first && last
+      ? (last.gas - (growth.byPayers.at(-2)?.gas ?? 0)) / (last.payers - (growth.byPayers.at(-2)?.payers ?? 0))
+      : 0;
+  const [oneTool, , , , , fiftyTools, hundredTools] = growth.byTools;
+  const perTool =
+    fiftyTools && hundredTools ? (hundredTools.gas - fiftyTools.gas) / (hundredTools.tools - fiftyTools.tools) : 0;
+  const breakEven = growth.byCalls.find(({ gasPerCall }) => gasPerCall < growth.x402Gas)?.calls ?? 0;
+  const single = growth.byCalls[0];
+  return `# Benchmarks
+
+This page and its charts are written by \`npm run bench\`, which takes about four minutes on a quiet machine. Do not edit it: a test compares it with [the figures of that run](benchmarks.json).
+
+${table(
+  ["measured on", "what"],
+  [
+    ["date", date],
+    ["commit", commit],
+    ["processor", `${machine.cores} cores, ${machine.processor}`],
+    ["memory", `${machine.memoryGib} GiB`],
+    ["system", `${machine.system}, Node ${machine.node}`],
+  ],
+)}
+
+\`\`\`sh
+npm run bench                          # everything, and this page
+npm run --silent bench -- gas          # one of them, as a table: gas, accrue, drain or http
+npm run --silent bench -- gas --json   # one JSON object on stdout
+\`\`\`
+
+Gas is exact: accounts and amounts are fixed, and every run on every machine gives the same figures. Rates depend on the machine, its disk and whatever else runs; run the command for yours.
+
+## Gas
+
+What a settlement costs on chain. The workload is ${whole(gas.calls)} calls at $0.001 by ${gas.payers} payers on ${gas.tools} tools, 5 tools per payer, netted to ${gas.payers} rows of 5 lines and settled in one transaction with every check on. It is measured in the steady state: payers have finite allowances, and tools and treasury have credits from an earlier batch.
+
+${table(
+  ["figure", "value", "what it is"],
+  [
+    ["`gasPerCall`", exact(gas.gasPerCall), "the batch's gas, divided by its calls"],
+    ["`calldataBytesPerCall`", exact(gas.calldataBytesPerCall), "the transaction's input, divided by its calls"],
+    [
+      "`gasPerCallWithDailyCaps`",
+      exact(gas.gasPerCallWithDailyCaps),
+      "the same batch when every payer has set a daily cap",
+    ],
+    [
+      "`floorGasPerCall`",
+      exact(gas.floorGasPerCall),
+      `${gas.payers} bare \`transferFrom\` in one transaction and nothing else, divided by the same calls`,
+    ],
+    ["`ratioToFloor`", exact(gas.ratioToFloor), "the batch's gas against that of the bare transfers"],
+    [
+      "`x402GasPerPayment`",
+      whole(gas.x402GasPerPayment),
+      'x402 "exact": one signed `transferWithAuthorization` per payment, to a payee who holds USDC already; mean of 10',
+    ],
+    ["`timesBelowX402`", exact(gas.timesBelowX402), "that payment's gas against `gasPerCall`"],
+    ["`batchGas`", whole(gas.batchGas), "the whole transaction"],
+    [
+      "`shareOfBlock`",
+      exact(gas.shareOfBlock),
+      `its share of the simulated chain's block of ${whole(gas.blockGasLimit)} gas (\`blockGasLimit\`)`,
+    ],
+    ["`singleCallBatchGas`", whole(gas.singleCallBatchGas), "the smallest batch: one call of one payer"],
+  ],
+)}
+
+Measured on Hardhat 3.18's simulated chain (EDR, chain type \`op\`), with Circle's own USDC bytecode behind its proxy, and contracts compiled by solc 0.8.37 through IR with the optimizer at 1,000,000 runs for the \`cancun\` EVM. A test fails above 245 gas per call or 1.4 times the floor. The fee for publishing the input on L1 is no part of gas and is not measured.
+
+### With the number of calls
+
+![Gas per call against calls in a batch, beside a transaction per payment and a batch per payer](charts/gas-by-calls.svg)
+
+Payers make 100 calls each; below 100 calls there is one payer. Against it: a signed x402 payment for each call, a bare \`transferFrom\` for each call, and this router with a transaction for each payer. A batch of one call costs ${whole(single?.gas ?? 0)} gas, which is more than one x402 payment of ${whole(growth.x402Gas)}; from ${whole(breakEven)} calls on it is less.
+
+${table(
+  ["calls", "gas of the batch", "gas per call", "one batch per payer", "one `transferFrom` each", "x402"],
+  growth.byCalls.map(({ calls, gas: total, gasPerCall, onePerPayerGasPerCall }) => [
+    whole(calls),
+    whole(total),
+    fine(gasPerCall),
+    fine(onePerPayerGasPerCall),
+    whole(growth.transferGas),
+    whole(growth.x402Gas),
+  ]),
+)}
+
+### With the number of payers
+
+![Gas per call against payers in a batch](charts/gas-by-payers.svg)
+
+A further payer with 5 tools costs ${whole(perPayer)} gas, however many calls were netted into its row.
+
+${table(
+  ["payers", "calls", "gas of the batch", "gas per payer", "gas per call"],
+  growth.byPayers.map(({ payers, gas: total, gasPerPayer, gasPerCall }) => [
+    whole(payers),
+    whole(payers * 100),
+    whole(total),
+    whole(gasPerPayer),
+    fine(gasPerCall),
+  ]),
+)}
+
+With ${gas.scaling.map(({ payers, gasPerCall }) => `${payers} payers ${exact(gasPerCall)}`).join(", ")} (\`scaling\`).
+
+### With the number of tools
+
+![Gas per call against tools in a batch](charts/gas-by-tools.svg)
+
+The same ${whole(gas.calls)} calls of ${gas.payers} payers on fewer or more tools: from ${fine(oneTool?.gasPerCall ?? 0)} gas per call with one tool to ${fine(hundredTools?.gasPerCall ?? 0)} with 100. A further tool costs ${whole(perTool)} gas per batch. A batch has room for 256 of them.
+
+${table(
+  ["tools", "gas of the batch", "gas per call"],
+  growth.byTools.map(({ tools, gas: total, gasPerCall }) => [whole(tools), whole(total), fine(gasPerCall)]),
+)}
+
+## Accruals
+
+How many delivered turns per second the ledger makes durable. 64 callers each report a turn with one tool and wait until it is on disk before they report the next. Medians of three runs.
+
+${table(
+  ["figure", "value", "what it is"],
+  [
+    [
+      "`engineAccrualsPerSecond`",
+      whole(accrue.engineAccrualsPerSecond),
+      "SQLite, WAL, `synchronous=FULL`, callers share commits",
+    ],
+    [
+      "`oneCommitPerCallPerSecond`",
+      whole(accrue.oneCommitPerCallPerSecond),
+      "the same code with a commit for every call",
+    ],
+    ["`ratio`", exact(accrue.ratio), "the one against the other"],
+    [
+      "`postgresAccrualsPerSecond`",
+      whole(accrue.postgresAccrualsPerSecond),
+      "PostgreSQL 18 on the same machine, callers share commits",
+    ],
+    ["`p50Ms`, `p99Ms`", `${exact(accrue.p50Ms)}, ${exact(accrue.p99Ms)}`, "how long a caller on SQLite waited"],
+  ],
+)}
+
+![Accruals per second against callers at the same time, with shared commits and with a commit per call](charts/accruals-by-callers.svg)
+
+${table(
+  ["callers", "shared commits, per second", "a commit per call, per second"],
+  callers.map((point) => [whole(point.callers), whole(point.sharedPerSecond), whole(point.oneCommitPerCallPerSecond)]),
+)}
+
+## Draining a backlog
+
+How long settlement takes from accrued calls to \`included\`, on a real anvil with the real USDC and an SQLite ledger: reading what is due, netting, hashing receipts, signing, sending and finding the receipts. Medians of three runs up to 10,000 calls, one run above.
+
+![Calls settled per second against the size of the backlog](charts/drain-by-backlog.svg)
+
+${table(
+  ["payers", "calls", "batches", "seconds", "calls per second", "gas per call"],
+  drain.drains.map(({ payers, calls, batches, seconds, callsPerSecond, gasPerCall }) => [
+    whole(payers),
+    whole(calls),
+    whole(batches),
+    exact(seconds),
+    whole(callsPerSecond),
+    fine(gasPerCall),
+  ]),
+)}
+
+The process never held more than ${drain.rssMb} MB (\`rssMb\`, the benchmark's own chain client included).
+
+## HTTP
+
+Accruals over HTTP with ${http.connections} connections: each request reports a turn of its own and is answered when that is on disk (SQLite, WAL, \`synchronous=FULL\`). Beside it, in turns, a route of the same server that asks for the same token, takes the same body and does nothing. The server is a process of its own with its log on; the settlement loop does not run. The client runs on the same machine, so both rates depend on its cores; the ratio depends on them less. Means of two runs.
+
+${table(
+  ["figure", "value", "what it is"],
+  [
+    ["`accrualsPerSecond`", whole(http.accrualsPerSecond), "turns recorded per second"],
+    ["`emptyRoutePerSecond`", whole(http.emptyRoutePerSecond), "requests per second of the route that does nothing"],
+    ["`ratio`", exact(http.ratio), "the one divided by the other"],
+    ["`p99Ms`", exact(http.p99Ms), "99th percentile of the time to an answer, in milliseconds"],
+  ],
+)}
+`;
+}
+
+const whole = (value: number) => Math.round(value).toLocaleString("en-US");
+const exact = (value: number) => value.toLocaleString("en-US", { maximumFractionDigits: 4 });
+const fine = (value: number) => (value >= 1_000 ? whole(value) : value.toFixed(2));
+
+// A table with its columns padded, numbers to the right.
+function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
+  const widths = head.map((name, column) => Math.max(name.length, 4, ...rows.map((row) => row[column]?.length ?? 0)));
+  const numeric = head.map((_, column) => rows.every((row) => /^[\d.,\s]+$/.test(row[column] ?? "")));
+  const line = (cells: readonly string[]) =>
+    `| ${cells.map((cell, i) => (numeric[i] ? cell.padStart(widths[i] ?? 0) : cell.padEnd(widths[i] ?? 0))).join(" | ")} |`;
+  const rule = widths.map((width, i) => (numeric[i] ? `${"-".repeat(width - 1)}:` : "-".repeat(width)));
+  return [line(head), `| ${rule.join(" | ")} |`, ...rows.map(line)].join("\n");
+}

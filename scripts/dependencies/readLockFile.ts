@@ -1,0 +1,38 @@
+import { readFileSync } from "node:fs";
+
+export type LockedPackage = {
+  // Where it is installed, like node_modules/a/node_modules/b.
+  path: string;
+  name: string;
+  version: string;
+  licence: string | null;
+  integrity: string | null;
+  hasInstallScript: boolean;
+  // Not part of what runs in production.
+  development: boolean;
+};
+
+type Entry = {
+  version?: string;
+  license?: string;
+  integrity?: string;
+  hasInstallScript?: boolean;
+  dev?: boolean;
+  devOptional?: boolean;
+};
+
+// Every package of the lock file, those of other platforms included.
+export function readLockFile(): LockedPackage[] {
+  const { packages }: { packages: Record<string, Entry> } = JSON.parse(readFileSync("package-lock.json", "utf8"));
+  return Object.entries(packages)
+    .filter(([path]) => path !== "")
+    .map(([path, entry]) => ({
+      path,
+      name: path.slice(path.lastIndexOf("node_modules/") + "node_modules/".length),
+      version: entry.version ?? "",
+      licence: entry.license ?? null,
+      integrity: entry.integrity ?? null,
+      hasInstallScript: entry.hasInstallScript ?? false,
+      development: (entry.dev ?? false) || (entry.devOptional ?? false),
+    }));
+}

@@ -1,0 +1,66 @@
+// Asks solc's model checker whether the assertions of one contract hold. It runs in a thread of its own: the compiler
+// is one long synchronous call, and its solver keeps the memory it once took.
+import { readFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import { join } from "node:path";
+import { parentPort, workerData } from "node:worker_threads";
+
+// A twin is the real source with one thing wrong in it. The file must contain `from`, so that a twin cannot outlive the
+// line that it breaks.
+export type Twin = { file: string; from: string; to: string };
+
+export type Question = { file: string; contract: string; twin?: Twin };
+
+// What the solver answered, target by target. "Unknown" is everything that is not certain.
+export type Answer = { proved: string[]; refuted: string[]; unknown: string[] };
+
+type Message = { severity: string; errorCode?: string; message: string; formattedMessage?: string };
+
+const solc: {
+  compile: (input: string, callbacks: { import: (path: string) => { contents: string } }) => string;
+} = createRequire(import.meta.url)("solc");
+
+function askSolver({ file, contract, twin }: Question): Answer {
+  const input = {
+    language: "Solidity",
+    sources: { [file]: { content: read(file, twin) } },
+    settings: {
+      modelChecker: {
+        contracts: { [file]: [contract] },
+        engine: "chc",
+        solvers: ["z3"],
+        // A twin is refuted by an assertion. Division by zero is no question: every divisor here is a constant.
+        targets: twin === undefined ? ["assert", "overflow", "underflow"] : ["assert"],
+        showProvedSafe: true,
+        showUnproved: true,
+        showUnsupported: true,
+      },
+    },
+  };
+  const callbacks = { import: (path: string) => ({ contents: read(path, twin) }) };
+  const output: { errors?: Message[] } = JSON.parse(solc.compile(JSON.stringify(input), callbacks));
+  const answer: Answer = { proved: [], refuted: [], unknown: [] };
+  for (const message of output.errors ?? []) sort(message, answer);
+  return answer;
+}
+
+function read(path: string, twin?: Twin): string {
+  const source = readFileSync(path.startsWith("@") ? join("node_modules", path) : path, "utf8");
+  if (twin?.file !== path) return source;
+  if (!source.includes(twin.from)) throw new Error(`${path} does not contain "${twin.from}", which its twin breaks.`);
+  return source.replace(twin.from, twin.to);
+}
+
+const PROVED = "9576";
+const UNSUPPORTED_TYPE = "8364";
+
+function sort({ severity, errorCode, message, formattedMessage }: Message, answer: Answer): void {
+  const text = formattedMessage ?? message;
+  if (errorCode === PROVED) answer.proved.push(text);
+  else if (/^CHC: .* happens here\./.test(message)) answer.refuted.push(text);
+  // The solver knows no type for custom errors, and needs none: it knows that `require` ends the call.
+  else if (errorCode === UNSUPPORTED_TYPE && message.endsWith("type error")) return;
+  else if (severity !== "info") answer.unknown.push(text);
+}
+
+if (parentPort !== null) parentPort.postMessage(askSolver(workerData as Question));
