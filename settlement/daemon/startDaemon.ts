@@ -14,6 +14,8 @@ export type RunningDaemon = {
   app: FastifyInstance;
   // Where it listens, with the port that it got.
   url: string;
+  // Resolves if the ledger turns out to be damaged. Then nothing that it says can be relied on, and the process should end.
+  damaged: Promise<SettlementError>;
   // Takes no more writes, finishes what is running, settles once more, gives its leases back and closes the ledger.
   stop(): Promise<void>;
 };
@@ -69,6 +71,13 @@ export async function startDaemon(config: Config, options: StartOptions): Promis
   const services = { engine, ledger, clock, helpUrl, sessionTtlMs };
   const daemon = createDaemon({ services, serviceToken, rateLimitPerSecond, log, readiness, metrics });
   const { app } = daemon;
+  const { promise: damaged, resolve: reportDamage } = Promise.withResolvers<SettlementError>();
+  const notice = (error: unknown) => {
+    if (!(error instanceof SettlementError && error.code === "ledger_corrupt")) return;
+    alerts.raise(error.code, error.message);
+    reportDamage(error);
+  };
+  app.addHook("onError", async (_request, _reply, error) => notice(error));
 
   let url: string;
   try {
@@ -87,6 +96,7 @@ export async function startDaemon(config: Config, options: StartOptions): Promis
     onDone: metrics.observeRound,
     onFailure: (error) => {
       metrics.observeFailedRound();
+      notice(error);
       alerts.raise("round_failed", error instanceof Error ? error.message : String(error));
     },
   });
@@ -114,6 +124,7 @@ export async function startDaemon(config: Config, options: StartOptions): Promis
   return {
     app,
     url,
+    damaged,
     stop: () => {
       stopping ??= stop();
       return stopping;
