@@ -1,15 +1,18 @@
 // `npm run --silent faults -- [--only N,N]`: runs every fault against a real chain and real daemon processes and says what
-// happened. Without --only it writes docs/faults.md.
+// happened. If all were run and hold, it writes the tables of docs/faults.md.
+import { spawnSync } from "node:child_process";
 import { parseArgs } from "node:util";
 import type { Observation } from "./faultCase.ts";
 import { groups } from "./groups.ts";
 import { runCase } from "./runCase.ts";
+import { PAGE, writeTables } from "./table.ts";
 import { startGround } from "./world.ts";
 
 const { values } = parseArgs({ options: { only: { type: "string" } } });
 const only = values.only?.split(",").map(Number);
 const observations = new Map<number, Observation>();
 let failures = 0;
+
 for (const { name, cases } of groups) {
   const chosen = cases.filter(({ number }) => only === undefined || only.includes(number));
   if (chosen.length === 0) continue;
@@ -20,10 +23,8 @@ for (const { name, cases } of groups) {
     try {
       const observation = await runCase(ground, one);
       observations.set(one.number, observation);
-      const { charges, acknowledgedUsd, lost } = observation.books;
-      console.log(
-        `  ${one.number} ${one.fault}: ${observation.happened}; ${lost} lost of ${charges} charges, ${acknowledgedUsd} USDC (${Math.round(performance.now() - startedAt)} ms)`,
-      );
+      const seconds = ((performance.now() - startedAt) / 1_000).toFixed(1);
+      console.log(`${`${one.number}`.padStart(4)} ${one.fault}: ${observation.happened} (${seconds} s)`);
     } catch (error) {
       failures += 1;
       console.error(error instanceof Error ? error.message : error);
@@ -31,4 +32,9 @@ for (const { name, cases } of groups) {
   }
   await ground.stop();
 }
-process.exitCode = failures === 0 ? 0 : 1;
+console.log(`${observations.size} faults survived, ${failures} not`);
+if (failures > 0) process.exitCode = 1;
+else if (only === undefined) {
+  writeTables(groups, observations);
+  spawnSync("node_modules/.bin/biome", ["format", "--write", PAGE], { stdio: "inherit" });
+}

@@ -320,7 +320,7 @@ const cases: FaultCase[] = [
         return found.length > 0 ? found : null;
       });
       assert.match(message ?? "", new RegExp(bad, "i"));
-      await until("the others", async () => (await finalTurns(world)) === turns.length - 1);
+      await until("the others", async () => (await world.finalTurns()) === turns.length - 1);
       lift();
       await world.settled();
       const books = await world.books();
@@ -473,14 +473,4 @@ export const rpcFaults: FaultGroup = { name: "RPC and mempool", cases };
 async function poolSize({ chain }: World): Promise<number> {
   const { pending, queued } = (await chain.rpc("txpool_status")) as { pending: string; queued: string };
   return Number(pending) + Number(queued);
-}
-
-async function finalTurns(world: World): Promise<number> {
-  const turns = await Promise.all(
-    [...world.client.acknowledged.turns.keys()].map(async (turnId) => {
-      const { body } = await world.daemon.ask("GET", `/v1/turns/${turnId}`);
-      return (body as unknown as { charges: { state: string }[] }).charges.every(({ state }) => state === "final");
-    }),
-  );
-  return turns.filter(Boolean).length;
 }

@@ -27,8 +27,8 @@ export type DaemonProcess = {
   wake(): void;
   tell(command: Command): void;
   hear<T extends Told>(is: (told: Told) => told is T): Promise<T>;
-  ended: Promise<End>;
-  hasEnded(): boolean;
+  // Waits until it has ended by itself.
+  ended(): Promise<End>;
 };
 
 export type StartProcessOptions = {
@@ -113,7 +113,6 @@ export function startDaemonProcess(options: StartProcessOptions): DaemonProcess 
     wake: () => signal("SIGCONT"),
     tell: (command) => void child.send(command),
     hear: (is) => until("word from the daemon", () => heard.find(is)),
-    ended,
-    hasEnded: () => end !== undefined,
+    ended: () => until("the daemon to end", () => end),
   };
 }

@@ -7,6 +7,7 @@ import { type Address, type Hex, keccak256, parseTransaction } from "viem";
 import { encryptKeystore } from "../../settlement/chain/keystore.ts";
 import type { Environment } from "../../settlement/config.ts";
 import { type MicroUsdc, microUsdc } from "../../settlement/domain/money.ts";
+import { administer, type PostgresServer, startPostgres } from "../../settlement/ledger/testing/startPostgres.ts";
 import { type Account, type LocalChain, type LocalTool, startLocalChain } from "../local/localChain.ts";
 import { environmentOf } from "../local/testDaemon.ts";
 import { type Books, type Expected, keepBooks } from "./books.ts";
@@ -40,6 +41,8 @@ export type World = {
   folder: string;
   // The ledger's file, unless a daemon is started with another one.
   ledger: string;
+  // A server that the cases of a group share, and a new database in it.
+  postgres(): Promise<{ server: PostgresServer; database: string }>;
   // The daemon that was started last.
   daemon: DaemonProcess;
   start(options?: StartOptions): Promise<DaemonProcess>;
@@ -62,6 +65,8 @@ export type World = {
   // the next one finds all of them and makes the same batches in every run.
   recordTurns(payers?: number): Promise<Turn[]>;
   turnOf(payer: number): Turn;
+  // How many acknowledged turns are final with all their charges.
+  finalTurns(): Promise<number>;
   // Waits until nothing is pending.
   settled(): Promise<void>;
   batches(): Promise<BatchView[]>;
@@ -120,6 +125,7 @@ export async function startGround(): Promise<Ground> {
   const keystores = { operator: join(folder, "operator.json"), peer: join(folder, "peer.json") };
   await writeFile(keystores.operator, await encryptKeystore(operator.privateKey, PASSWORD, WEAK_SCRYPT));
   await writeFile(keystores.peer, await encryptKeystore(peer.privateKey, PASSWORD, WEAK_SCRYPT));
+  let postgres: Promise<PostgresServer> | undefined;
   let snapshot = await chain.rpc("evm_snapshot");
   let cases = 0;
 
@@ -129,10 +135,17 @@ export async function startGround(): Promise<Ground> {
       await chain.rpc("anvil_dropAllTransactions");
       if (!(await chain.rpc("evm_revert", [snapshot]))) throw new Error("the chain could not be put back");
       snapshot = await chain.rpc("evm_snapshot");
-      return openWorld(chain, { operator, peer }, join(folder, `case-${cases}.db`), keystores);
+      const database = `case_${cases}`;
+      return openWorld(chain, { operator, peer }, join(folder, `${database}.db`), keystores, async () => {
+        postgres ??= startPostgres();
+        const server = await postgres;
+        await administer(server.url, `CREATE DATABASE ${database}`);
+        return { server, database };
+      });
     },
     async stop() {
       await chain.stop();
+      await (await postgres)?.stop();
       rmSync(folder, { recursive: true, force: true });
     },
   };
@@ -143,6 +156,7 @@ async function openWorld(
   { operator, peer }: { operator: Account; peer: Account },
   ledger: string,
   keystores: Keystores,
+  postgres: World["postgres"],
 ): Promise<World> {
   const sequencer = startSequencer(chain);
   const proxies: RpcProxy[] = [];
@@ -212,6 +226,7 @@ async function openWorld(
     addEndpoint,
     folder,
     ledger,
+    postgres,
     get daemon() {
       return current();
     },
@@ -245,6 +260,13 @@ async function openWorld(
       await Promise.all(made.map(client.deliver));
       for (const { release } of gates) release();
       return made;
+    },
+    async finalTurns() {
+      const turnIds = [...client.acknowledged.turns.keys()];
+      const found = await Promise.all(
+        turnIds.map((turnId) => body<{ charges: { state: string }[] }>(`/v1/turns/${turnId}`)),
+      );
+      return found.filter(({ charges }) => charges.every(({ state }) => state === "final")).length;
     },
     async settled() {
       await until("everything to be settled", async () => {
