@@ -139,8 +139,10 @@ async function chargesOf({ ask, acknowledged }: Sources): Promise<ChargeView[]> 
 // What the token and the router logged themselves.
 async function readChain({ chain, fromBlock, creditsBefore, creditsNow }: Sources) {
   const { router, usdc } = chain;
-  const [transfers, settled] = await Promise.all([
-    usdc.queryFilter(usdc.filters.Transfer(undefined, await router.getAddress()), Number(fromBlock)),
+  const address = await router.getAddress();
+  const [transfers, payouts, settled] = await Promise.all([
+    usdc.queryFilter(usdc.filters.Transfer(undefined, address), Number(fromBlock)),
+    usdc.queryFilter(usdc.filters.Transfer(address), Number(fromBlock)),
     router.queryFilter(router.filters.BatchSettled(), Number(fromBlock)),
   ]);
   const settlements = new Set(settled.map(({ transactionHash }) => transactionHash));
@@ -153,6 +155,11 @@ async function readChain({ chain, fromBlock, creditsBefore, creditsNow }: Source
   const earned = new Map(
     [...creditsNow].map(([account, credit]) => [account, credit - (creditsBefore.get(account) ?? 0n)]),
   );
+  // What was credited may have been paid out since.
+  for (const { args } of payouts) {
+    const to = args.to.toLowerCase();
+    if (earned.has(to)) earned.set(to, (earned.get(to) ?? 0n) + args.value);
+  }
   return { charged, earned, roots: settled.map(({ args }) => args.receiptsRoot).sort() };
 }
 

@@ -29,9 +29,6 @@ export const poolHas = (world: World, transactions: number) =>
     return Number(pending) === transactions;
   });
 
-// Takes the newest blocks out of the chain; what was in them is gone from the pool as well.
-const reorg = (world: World, depth: number) => world.chain.rpc("anvil_reorg", [depth, []]);
-
 const cases: FaultCase[] = [
   {
     number: 19,
@@ -42,7 +39,7 @@ const cases: FaultCase[] = [
       const { batch } = await submitStalled(world);
       await world.sequencer.mine();
       await stateBecomes(world, batch, "included");
-      await reorg(world, 1);
+      await world.sequencer.reorg(1);
       await until("the loss to be noticed", () => world.daemon.events("lost").length === 1);
       world.sequencer.resume();
       await world.settled();
@@ -68,7 +65,7 @@ const cases: FaultCase[] = [
       await world.sequencer.mine(12);
       const asked = world.endpoint.asked.length;
       await until("the daemon to see them", () => world.endpoint.asked.length > asked + MANY_LOOKS);
-      await reorg(world, 8);
+      await world.sequencer.reorg(8);
       const [message = ""] = await until("the alert", () => nonEmpty(world.daemon.alerts("halted")));
       assert.match(message, /^block \d+ was final as 0x[0-9a-f]{64} and is now 0x[0-9a-f]{64}$/);
       world.sequencer.resume();
@@ -101,7 +98,7 @@ const cases: FaultCase[] = [
       const { batch } = await submitStalled(world);
       await world.sequencer.mine();
       await stateBecomes(world, batch, "included");
-      await reorg(world, 1);
+      await world.sequencer.reorg(1);
       await until("the loss to be noticed", () => world.daemon.events("lost").length === 1);
       await world.chain.usdc.pause(FIRST);
       await poolHas(world, 2);
@@ -127,7 +124,7 @@ const cases: FaultCase[] = [
       await poolHas(world, 2);
       await world.sequencer.mine();
       await stateBecomes(world, batch, "reverted");
-      await reorg(world, 1);
+      await world.sequencer.reorg(1);
       await stateBecomes(world, batch, "submitted");
       world.sequencer.resume();
       await world.settled();

@@ -26,7 +26,7 @@ export type Client = {
   capture(callId: string, call: { payer: Address; amount: MicroUsdc }): Promise<number | null>;
 };
 
-const MAX_TRIES = 200;
+const MAX_TRIES = 1_000;
 const RETRY_MS = 50;
 
 // A platform that reports to whichever daemon `ask` reaches.

@@ -8,6 +8,8 @@ export type Sequencer = {
   mine(blocks?: number): Promise<void>;
   // From now on every block has this base fee.
   setBaseFee(wei: bigint): Promise<void>;
+  // Takes the newest blocks out of the chain; what was in them is gone from the pool as well.
+  reorg(depth: number): Promise<void>;
   stop(): Promise<void>;
 };
 
@@ -58,6 +60,7 @@ export function startSequencer(chain: LocalChain): Sequencer {
       inTurn(async () => {
         baseFee = wei;
       }),
+    reorg: (depth) => inTurn(async () => void (await chain.rpc("anvil_reorg", [depth, []]))),
     async stop() {
       stopped = true;
       await ended;
