@@ -16,6 +16,8 @@ export type RunningDaemon = {
   app: FastifyInstance;
   // Where it listens, with the port that it got.
   url: string;
+  // Resolves if the ledger turns out to be damaged. Then nothing that it says can be relied on, and the process should end.
+  damaged: Promise<SettlementError>;
   // Takes no more writes, finishes what is running, settles once more, gives its leases back and closes the ledger.
   stop(): Promise<void>;
 };
@@ -77,6 +79,13 @@ export async function startDaemon(config: Config, options: StartOptions): Promis
     metrics,
   });
   const { app } = daemon;
+  const { promise: damaged, resolve: reportDamage } = Promise.withResolvers<SettlementError>();
+  const notice = (error: unknown) => {
+    if (!(error instanceof SettlementError && error.code === "ledger_corrupt")) return;
+    alerts.raise(error.code, error.message);
+    reportDamage(error);
+  };
+  app.addHook("onError", async (_request, _reply, error) => notice(error));
 
   let url: string;
   try {
@@ -95,6 +104,7 @@ export async function startDaemon(config: Config, options: StartOptions): Promis
     onDone: metrics.observeRound,
     onFailure: (error) => {
       metrics.observeFailedRound();
+      notice(error);
       alerts.raise("round_failed", error instanceof Error ? error.message : String(error));
     },
   });
@@ -124,6 +134,7 @@ export async function startDaemon(config: Config, options: StartOptions): Promis
   return {
     app,
     url,
+    damaged,
     stop: () => {
       stopping ??= stop();
       return stopping;

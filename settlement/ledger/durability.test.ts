@@ -8,8 +8,9 @@ import { migrate, migrationsOf } from "./migrate.ts";
 import { openLedger } from "./openLedger.ts";
 import type { Database } from "./sql.ts";
 import { openSqlite } from "./sqlite.ts";
-import { administer, backends, createPostgresStore, type Store } from "./testing/backends.ts";
+import { backends, createPostgresStore, type Store } from "./testing/backends.ts";
 import { ALICE, accountOf, HASHES, POLICY, toolOf, turnOf, usdc } from "./testing/fixtures.ts";
+import { administer } from "./testing/startPostgres.ts";
 
 describe("a SQLite file", () => {
   let folder: string;

@@ -110,7 +110,8 @@ function connect(path: string): Connection {
   try {
     attempt(() => {
       database.exec(SETTINGS);
-      const verdict = database.prepare("PRAGMA quick_check(1)").get()?.quick_check;
+      // A heading may come before what is wrong.
+      const verdict = String(database.prepare("PRAGMA quick_check(1)").get()?.quick_check).split("\n").at(-1);
       if (verdict !== "ok") {
         throw new SettlementError(
           "ledger_corrupt",

@@ -1,5 +1,5 @@
 // An engine in a process of its own, to be killed. It settles until nothing is pending and then ends; with `crashAt` it
-// kills itself, without any clean-up, when it gets there; with `freezeAt` it stops there until somebody wakes it.
+// kills itself, without any clean-up, when it gets there.
 import { setTimeout as pause } from "node:timers/promises";
 import type { Address } from "viem";
 import type { KeyConfig } from "../../settlement/config.ts";
@@ -15,22 +15,15 @@ export type EngineProcessOptions = {
   holder: string;
   policy: Partial<Policy>;
   crashAt?: Milestone;
-  freezeAt?: Milestone;
 };
 
 const options: EngineProcessOptions = JSON.parse(process.argv[2] ?? "{}");
-let frozen = false;
 
 const { engine, ledger, close } = await openEngine({
   ...options,
   rpcUrls: [options.rpcUrl],
   reached: (milestone) => {
     if (milestone === options.crashAt) process.kill(process.pid, "SIGKILL");
-    if (milestone === options.freezeAt && !frozen) {
-      frozen = true;
-      process.send?.("frozen");
-      process.kill(process.pid, "SIGSTOP");
-    }
   },
 });
 while ((await ledger.totals()).pending > 0n) {
@@ -38,4 +31,3 @@ while ((await ledger.totals()).pending > 0n) {
   await pause(20);
 }
 await close();
-process.disconnect?.();

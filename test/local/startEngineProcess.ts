@@ -8,7 +8,7 @@ export type EngineProcess = {
 
 export function startEngineProcess(options: EngineProcessOptions): EngineProcess {
   const child = spawn("node_modules/.bin/node", ["test/local/engineProcess.ts", JSON.stringify(options)], {
-    stdio: ["ignore", "ignore", "inherit", "ipc"],
+    stdio: ["ignore", "ignore", "inherit"],
   });
   return { child, ended: new Promise((resolve) => child.on("exit", (code, signal) => resolve({ code, signal }))) };
 }

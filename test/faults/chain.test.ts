@@ -1,0 +1,4 @@
+import { chainFaults } from "./chainFaults.ts";
+import { testFaults } from "./testFaults.ts";
+
+testFaults(chainFaults);

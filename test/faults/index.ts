@@ -1,0 +1,40 @@
+// `npm run --silent faults -- [--only N,N]`: runs every fault against a real chain and real daemon processes and says what
+// happened. If all were run and hold, it writes the tables of docs/faults.md.
+import { spawnSync } from "node:child_process";
+import { parseArgs } from "node:util";
+import type { Observation } from "./faultCase.ts";
+import { groups } from "./groups.ts";
+import { runCase } from "./runCase.ts";
+import { PAGE, writeTables } from "./table.ts";
+import { startGround } from "./world.ts";
+
+const { values } = parseArgs({ options: { only: { type: "string" } } });
+const only = values.only?.split(",").map(Number);
+const observations = new Map<number, Observation>();
+let failures = 0;
+
+for (const { name, cases } of groups) {
+  const chosen = cases.filter(({ number }) => only === undefined || only.includes(number));
+  if (chosen.length === 0) continue;
+  console.log(name);
+  const ground = await startGround();
+  for (const one of chosen) {
+    const startedAt = performance.now();
+    try {
+      const observation = await runCase(ground, one);
+      observations.set(one.number, observation);
+      const seconds = ((performance.now() - startedAt) / 1_000).toFixed(1);
+      console.log(`${`${one.number}`.padStart(4)} ${one.fault}: ${observation.happened} (${seconds} s)`);
+    } catch (error) {
+      failures += 1;
+      console.error(error instanceof Error ? error.message : error);
+    }
+  }
+  await ground.stop();
+}
+console.log(`${observations.size} faults survived, ${failures} not`);
+if (failures > 0) process.exitCode = 1;
+else if (only === undefined) {
+  writeTables(groups, observations);
+  spawnSync("node_modules/.bin/biome", ["format", "--write", PAGE], { stdio: "inherit" });
+}

@@ -1,0 +1,4 @@
+import { processFaults } from "./processFaults.ts";
+import { testFaults } from "./testFaults.ts";
+
+testFaults(processFaults);

@@ -1,0 +1,4 @@
+import { rpcFaults } from "./rpcFaults.ts";
+import { testFaults } from "./testFaults.ts";
+
+testFaults(rpcFaults);

@@ -1,0 +1,4 @@
+import { testFaults } from "./testFaults.ts";
+import { tokenFaults } from "./tokenFaults.ts";
+
+testFaults(tokenFaults);

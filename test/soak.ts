@@ -1,0 +1,95 @@
+// `npm run soak -- [--minutes N] [--seed S]`: everything that `npm test` has no time for. Round after round until the time is
+// over: every fault in another order, storms of random faults over random traffic, and new seeds of the simulator. Ends with
+// a summary, and with 1 if anything did not hold.
+import { parseArgs } from "node:util";
+import { groups } from "./faults/groups.ts";
+import { runCase } from "./faults/runCase.ts";
+import { runStorm } from "./faults/storm.ts";
+import { type Ground, startGround } from "./faults/world.ts";
+import { createChance } from "./simulator/chance.ts";
+import { simulate } from "./simulator/simulate.ts";
+
+const DEFAULT_MINUTES = "10";
+const FAULTS_AT_A_TIME = 8;
+const STORMS_AT_A_TIME = 2;
+const SEEDS_AT_A_TIME = 25;
+
+const { values } = parseArgs({
+  options: { minutes: { type: "string", default: DEFAULT_MINUTES }, seed: { type: "string" } },
+});
+const minutes = Number(values.minutes);
+// Printed, so that the same choices can be had again.
+const seed = Number(values.seed ?? Date.now() % 1_000_000_000);
+if (!(minutes > 0) || !Number.isSafeInteger(seed)) {
+  console.error("Usage: npm run soak -- [--minutes N] [--seed S]");
+  process.exit(2);
+}
+
+const chance = createChance(seed);
+const endAtMs = Date.now() + minutes * 60_000;
+const timeIsUp = () => Date.now() >= endAtMs;
+const failures: string[] = [];
+const summary = { faults: 0, storms: 0, kills: 0, charges: 0, simulatorSeeds: 0 };
+console.log(`soaking for ${minutes} minutes with seed ${seed}`);
+
+async function attempt(name: string, work: () => Promise<void>): Promise<void> {
+  const startedAt = performance.now();
+  try {
+    await work();
+    console.log(`  ${name} (${((performance.now() - startedAt) / 1_000).toFixed(1)} s)`);
+  } catch (error) {
+    failures.push(name);
+    console.error(`✗ ${name}\n${error instanceof Error ? error.message : error}`);
+  }
+}
+
+async function faultsOn(ground: Ground): Promise<void> {
+  const some = chance.shuffled(groups.flatMap(({ cases }) => cases)).slice(0, FAULTS_AT_A_TIME);
+  for (const one of some) {
+    if (timeIsUp()) return;
+    await attempt(`fault ${one.number}: ${one.claim}`, async () => {
+      const { books } = await runCase(ground, one);
+      summary.faults += 1;
+      summary.charges += books.charges;
+    });
+  }
+}
+
+async function stormsOn(ground: Ground): Promise<void> {
+  for (let i = 0; i < STORMS_AT_A_TIME && !timeIsUp(); i++) {
+    const stormSeed = chance.below(1_000_000_000);
+    await attempt(`storm ${stormSeed}`, async () => {
+      const { books, kills } = await runStorm(ground, stormSeed);
+      summary.storms += 1;
+      summary.kills += kills;
+      summary.charges += books.charges;
+    });
+  }
+}
+
+async function simulateSome(): Promise<void> {
+  const first = chance.below(1_000_000_000);
+  await attempt(`simulator seeds from ${first}`, async () => {
+    for (let i = 0; i < SEEDS_AT_A_TIME && !timeIsUp(); i++) {
+      const { violations } = await simulate(first + i);
+      summary.simulatorSeeds += 1;
+      if (violations.length > 0) throw new Error(`seed ${first + i}: ${violations.join("; ")}`);
+    }
+  });
+}
+
+while (!timeIsUp()) {
+  const ground = await startGround();
+  try {
+    await faultsOn(ground);
+    await stormsOn(ground);
+  } finally {
+    await ground.stop();
+  }
+  await simulateSome();
+}
+
+for (const [name, count] of Object.entries(summary)) console.log(`${name}: ${count}`);
+console.log(`failures: ${failures.length}`);
+for (const name of failures) console.log(`  ${name}`);
+process.exitCode = failures.length === 0 ? 0 : 1;
