@@ -19,8 +19,9 @@ export type AnvilOptions = {
   detached?: boolean;
 };
 
-// With one slot in an epoch anvil takes the block two below the head for final.
-const ARGUMENTS = ["--slots-in-an-epoch", "1", "--gas-limit", "200000000"];
+// With one slot in an epoch anvil takes the block two below the head for final. Nobody asks for the state of a block that is
+// older than the kept ones, and anvil would write them all into the home folder and leave them there.
+const ARGUMENTS = ["--slots-in-an-epoch", "1", "--gas-limit", "200000000", "--prune-history", "128"];
 const MAX_OUTPUT = 100_000;
 
 const ARCHITECTURES: Readonly<Record<string, string>> = { x64: "amd64", arm64: "arm64" };

@@ -23,9 +23,6 @@ export type LocalChain = {
 
 export const CHAIN_ID = 31337;
 export const BLOCK_SECONDS = 2;
-// Nobody asks for older states than that of the newest final block. Without a bound the node would put all of them into a
-// folder in the user's home, and leave them there.
-const STATES_KEPT = 64;
 // From the second block on, the newest final block has a state that was not there before the start.
 const BLOCKS_TO_FINALITY = 3;
 
@@ -34,7 +31,7 @@ export async function startChain({ chain: path, chainLog }: StateFolder, port: n
   const anvil = await startAnvil({
     port,
     chainId: CHAIN_ID,
-    arguments: ["--accounts", `${ACCOUNTS}`, "--state", path, "--prune-history", `${STATES_KEPT}`],
+    arguments: ["--accounts", `${ACCOUNTS}`, "--state", path],
     detached: true,
   }).catch((error: unknown) => {
     if (!existsSync(path)) throw error;

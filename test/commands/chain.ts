@@ -3,10 +3,10 @@ import { once } from "node:events";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { createInterface } from "node:readline";
 import { HDNodeWallet, JsonRpcProvider, Mnemonic } from "ethers";
 import { connectProtocol } from "../../scripts/deploy/protocol.ts";
 import { placeUsdc } from "../../scripts/local/placeUsdc.ts";
+import { startAnvil } from "../../scripts/local/startAnvil.ts";
 import { NETWORKS } from "../../scripts/networks.ts";
 import type { IFiatToken } from "../../typechain-types/index.ts";
 
@@ -53,10 +53,7 @@ export type Chain = {
 };
 
 export async function startChain(chainId = 8453): Promise<Chain> {
-  const anvil = spawn(join("node_modules", ".bin", "anvil"), ["--port", "0", "--chain-id", String(chainId)], {
-    stdio: ["ignore", "pipe", "inherit"],
-  });
-  const url = await listeningUrl(anvil);
+  const { url, stop } = await startAnvil({ port: 0, chainId });
   const provider = new JsonRpcProvider(url, undefined, { staticNetwork: true, cacheTimeout: -1, pollingInterval: 50 });
   const folder = mkdtempSync(join(tmpdir(), "commands-"));
   const start: Chain["start"] = (command, { as = "deployer", env = {} } = {}) =>
@@ -81,9 +78,7 @@ export async function startChain(chainId = 8453): Promise<Chain> {
     stop: async () => {
       provider.destroy();
       rmSync(folder, { recursive: true, force: true });
-      const exit = once(anvil, "exit");
-      anvil.kill();
-      await exit;
+      await stop();
     },
   };
 }
@@ -134,19 +129,6 @@ export async function fail(chain: Chain, as: Person, ...command: string[]): Prom
 export async function passTime({ provider }: Chain, seconds: number): Promise<void> {
   await provider.send("evm_increaseTime", [seconds]);
   await provider.send("evm_mine", []);
-}
-
-async function listeningUrl(anvil: ChildProcess): Promise<string> {
-  if (!anvil.stdout) throw new Error("anvil has no output");
-  for await (const line of createInterface({ input: anvil.stdout })) {
-    const port = /^Listening on 127\.0\.0\.1:(\d+)/.exec(line)?.[1];
-    if (port) {
-      // Whatever else it prints is nobody's business, but has to be read, or the pipe fills up and anvil stops.
-      anvil.stdout.resume();
-      return `http://127.0.0.1:${port}`;
-    }
-  }
-  throw new Error("anvil ended before it listened");
 }
 
 function run(command: string[], env: NodeJS.ProcessEnv): Running {
