@@ -220,6 +220,30 @@ describe("reading", () => {
     expect(await chain.settledAt(root, (await chain.finalized()).number)).toBe(await chain.settledAt(root, "latest"));
   });
 
+  it("takes a root for settled by a final block if one endpoint has seen it, whatever the first one says", async () => {
+    const root = rootOf("denied");
+    await settle(root, [rowOf(0)]);
+    await local.rpc("anvil_mine", ["0x2"]);
+    const { number } = await chain.finalized();
+    const word = (value: number) => `0x${value.toString(16).padStart(64, "0")}`;
+    const liar = await startScriptedRpc(({ method }) => ({
+      kind: "result",
+      result: method === "eth_chainId" ? "0x2105" : word(1),
+    }));
+    try {
+      const addresses = [
+        { name: "liar", url: liar.url },
+        { name: "anvil", url: local.url },
+      ];
+      const through = await connect({ addresses });
+      liar.script = ({ method }) => ({ kind: "result", result: method === "eth_chainId" ? "0x2105" : word(0) });
+      expect(await through.settledAt(root, "latest")).toBe(0n);
+      expect(await through.settledAt(root, number)).toBe(await chain.settledAt(root, "latest"));
+    } finally {
+      await liar.stop();
+    }
+  });
+
   it("takes blocks of a given depth for final if it is told to", async () => {
     const deep = await connect({ finalityDepthBlocks: 5n });
     const root = rootOf("depth");

@@ -2,6 +2,7 @@ import {
   type Address,
   createPublicClient,
   custom,
+  encodeFunctionData,
   type GetBlockReturnType,
   getAbiItem,
   type Hex,
@@ -44,6 +45,7 @@ const IMPLEMENTATION_SLOTS: readonly Hex[] = [
   "0x7050c9e0f4ca769c69bd3a8ef740bc37934f8e2c036e5a723fd8ee048ed3f8c3",
   "0x360894a13ba1a3210667c828492db98dca3e2076cc3735a920a3ca505d382bbc",
 ];
+const WORD = /^0x[0-9a-f]{64}$/i;
 
 const batchSettled = getAbiItem({ abi: routerAbi, name: "BatchSettled" });
 
@@ -87,6 +89,19 @@ export async function createChain(options: ChainOptions): Promise<Chain> {
       args: [root],
       ...blockOf(at),
     });
+
+  // Whether a root was settled by a final block decides whether its charges may be charged again under another root. So
+  // every endpoint is asked, and one that has seen it is enough: a node that lags or lies can make us wait, but not make a
+  // payer pay twice as long as another one answers.
+  const settledByFinal = async (root: Hex, block: bigint): Promise<bigint> => {
+    const data = encodeFunctionData({ abi: routerAbi, functionName: "settledAt", args: [root] });
+    const answers = await Promise.all(endpoints.askAll("eth_call", [{ to: router, data }, numberToHex(block)]));
+    const times = answers.flatMap((answer) =>
+      answer.kind === "result" && WORD.test(String(answer.result)) ? [BigInt(String(answer.result))] : [],
+    );
+    // If nobody answers at once, the read tries again and says what is wrong.
+    return times.length === 0 ? settledAt(root, block) : (times.find((time) => time !== 0n) ?? 0n);
+  };
 
   // The router knows when it settled a root, and that leads to the block without a search through all logs.
   const receiptOfBatch = async (root: Hex): Promise<TxReceipt | null> => {
@@ -151,7 +166,7 @@ export async function createChain(options: ChainOptions): Promise<Chain> {
 
     nonce: (account, at) => answered(() => client.getTransactionCount({ address: account, ...blockOf(at) })),
 
-    settledAt: (root, at) => answered(() => settledAt(root, at)),
+    settledAt: (root, at) => answered(() => (at === "latest" ? settledAt(root, at) : settledByFinal(root, at))),
 
     availability: () =>
       answered(async () => {
