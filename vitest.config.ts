@@ -2,7 +2,7 @@ import { defineConfig } from "vitest/config";
 
 export default defineConfig({
   test: {
-    include: ["settlement/**/*.test.ts", "test/{commands,local,simulator}/**/*.test.ts"],
+    include: ["settlement/**/*.test.ts", "test/{commands,local,mutation,simulator}/**/*.test.ts"],
     globalSetup: ["settlement/ledger/testing/postgresServer.ts"],
     pool: "forks",
     // Many files start a chain or a database of their own. Two at a time are enough for a small machine.
