@@ -30,7 +30,8 @@ async function look(context: EngineContext, lease: Lease, submission: Submission
   // the nonce was spent without the batch; then none of its bytes can ever be mined.
   if ((await chain.nonce(lease.operator, finalized.number)) <= submission.nonce) return;
   if (submission.kind === "settle" && (await chain.settledAt(submission.id, finalized.number)) !== 0n) return;
-  // Of a batch this is certain. A payout whose receipt was missed would look the same; pushing it again does no harm.
+  // A batch that reverted and whose receipt nobody showed until it was final would look the same, and means the same for its
+  // charges. A payout whose receipt was missed looks so, too; pushing it again does no harm.
   if (submission.kind === "settle") {
     context.report({ kind: "key_used_elsewhere", operator: lease.operator, nonce: submission.nonce });
   }

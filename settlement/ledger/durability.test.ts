@@ -69,6 +69,18 @@ describe("a SQLite file", () => {
     await after.close();
   });
 
+  // No test can pull the plug of the machine it runs on: that a commit waits for the disk is a promise of SQLite's, and
+  // this is what it has to be asked for.
+  it("waits for the disk with every commit", async () => {
+    const database = openSqlite({ path: join(folder, "ledger.db") });
+    const settings = await database.transaction(
+      async (sql) => [await sql.all("PRAGMA synchronous"), await sql.all("PRAGMA journal_mode")],
+      { repeatable: false },
+    );
+    expect(settings).toEqual([[{ synchronous: 2n }], [{ journal_mode: "wal" }]]);
+    await database.close();
+  });
+
   it("that is closed answers with an error and not with silence", async () => {
     const ledger = await openLedger(join(folder, "ledger.db"));
     await ledger.close();

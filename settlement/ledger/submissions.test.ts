@@ -302,6 +302,16 @@ describe.each(backends)("submissions on $name", ({ create }) => {
     expect(await statesOf("bob")).toEqual(["accrued", "accrued"]);
   });
 
+  it("a writer whose lease was lost and then taken by a process of its own name changes nothing", async () => {
+    const root = await submitted(ledger, lease, [ALICE], 10);
+    const other = await ledger.acquireLease(OPERATOR, "other", 1_000, lease.untilMs);
+    await ledger.releaseLease(other as Lease);
+    const successor = await ledger.acquireLease(OPERATOR, lease.holder, 1_000, lease.untilMs);
+    expect(successor).toMatchObject({ holder: lease.holder });
+    await expect(ledger.release(lease, root, 10)).rejects.toMatchObject({ code: "fenced" });
+    await ledger.release(successor as Lease, root, 10);
+  });
+
   it("one operator's lease is no right to another one's submissions", async () => {
     const root = await submitted(ledger, lease, [ALICE], 10);
     const other = await leaseOf(ledger, accountOf(77), "daemon");

@@ -1,38 +1,71 @@
-// `npm run --silent sim -- --seeds N [--seed S] [--json]`: runs N seeds from S on and prints what happened. A seed that
-// breaks a law is printed with everything that led to it, and belongs into corpus.json.
+// `npm run --silent sim -- --seeds N [--seed S] [--json] [--bail]`: runs N seeds from S on and prints what happened: how often each
+// fault was injected, and in how many seeds each situation was reached. A seed that breaks a law is printed with everything
+// that led to it, and belongs into corpus.json.
 import { fork } from "node:child_process";
 import { availableParallelism } from "node:os";
 import { parseArgs } from "node:util";
 import { type Run, simulate } from "./simulate.ts";
 
-type Part = { from: number; step: number; seeds: number };
+type Part = { from: number; step: number; seeds: number; bail: boolean };
+type Counts = Record<string, number>;
 type Summary = Pick<Run, "ticks" | "faultsInjected" | "crashes" | "reorgs"> & {
+  faults: Counts;
+  reached: Counts;
   failed: Pick<Run, "seed" | "violations">[];
 };
 
 const MAX_WORKERS = 2;
 const TRACE_LINES = 200;
 
-async function runPart({ from, step, seeds }: Part): Promise<Summary> {
-  const summary: Summary = { ticks: 0, faultsInjected: 0, crashes: 0, reorgs: 0, failed: [] };
-  for (let seed = from; seed < from + seeds * step; seed += step) {
+// Set in a worker when another one has found what was looked for.
+let stopped = false;
+
+async function runPart({ from, step, seeds, bail }: Part): Promise<Summary> {
+  const summary: Summary = { ticks: 0, faultsInjected: 0, crashes: 0, reorgs: 0, faults: {}, reached: {}, failed: [] };
+  for (let seed = from; seed < from + seeds * step && !stopped; seed += step) {
     const run = await simulate(seed);
     summary.ticks += run.ticks;
     summary.faultsInjected += run.faultsInjected;
     summary.crashes += run.crashes;
     summary.reorgs += run.reorgs;
-    if (run.violations.length > 0) summary.failed.push({ seed, violations: run.violations });
+    addTo(summary.faults, run.faults);
+    for (const situation of run.reached) addTo(summary.reached, { [situation]: 1 });
+    if (run.violations.length === 0) continue;
+    summary.failed.push({ seed, violations: run.violations });
+    // Whoever only asks whether anything is wrong need not wait for the rest.
+    if (bail) break;
   }
   return summary;
 }
 
-function runInWorker(part: Part): Promise<Summary> {
-  return new Promise((resolve, reject) => {
-    const worker = fork(import.meta.filename, ["--part", JSON.stringify(part)]);
-    worker.once("message", (summary) => resolve(summary as Summary));
-    worker.once("error", reject);
-    worker.once("exit", (code) => reject(new Error(`a worker ended with ${code}`)));
-  });
+function addTo(counts: Counts, more: Readonly<Counts>): void {
+  for (const [name, count] of Object.entries(more)) counts[name] = (counts[name] ?? 0) + count;
+}
+
+// Most frequent first.
+function sumOf(parts: readonly Counts[]): Counts {
+  const sum: Counts = {};
+  for (const counts of parts) addTo(sum, counts);
+  return Object.fromEntries(Object.entries(sum).sort(([, a], [, b]) => b - a));
+}
+
+function runInWorkers(parts: readonly Part[]): Promise<Summary[]> {
+  const workers = parts.map((part) => fork(import.meta.filename, ["--part", JSON.stringify(part)]));
+  return Promise.all(
+    workers.map(
+      (worker, i) =>
+        new Promise<Summary>((resolve, reject) => {
+          worker.once("message", (message) => {
+            const summary = message as Summary;
+            resolve(summary);
+            if (!parts[i]?.bail || summary.failed.length === 0) return;
+            for (const other of workers) if (other.connected) other.send("stop");
+          });
+          worker.once("error", reject);
+          worker.once("exit", (code) => reject(new Error(`a worker ended with ${code}`)));
+        }),
+    ),
+  );
 }
 
 async function main(): Promise<void> {
@@ -41,11 +74,15 @@ async function main(): Promise<void> {
       seeds: { type: "string", default: "100" },
       seed: { type: "string" },
       json: { type: "boolean", default: false },
+      bail: { type: "boolean", default: false },
       part: { type: "string" },
     },
   });
   if (values.part !== undefined) {
-    process.send?.(await runPart(JSON.parse(values.part) as Part));
+    process.once("message", () => {
+      stopped = true;
+    });
+    process.send?.(await runPart(JSON.parse(values.part) as Part), () => process.disconnect());
     return;
   }
   // A seed alone is run alone.
@@ -58,8 +95,9 @@ async function main(): Promise<void> {
     from: from + i,
     step: workers,
     seeds: Math.ceil((seeds - i) / workers),
+    bail: values.bail,
   }));
-  const summaries = await Promise.all(parts.map(runInWorker));
+  const summaries = await runInWorkers(parts);
   const seconds = (performance.now() - startedAt) / 1000;
   const sum = (key: "ticks" | "faultsInjected" | "crashes" | "reorgs") =>
     summaries.reduce((total, summary) => total + summary[key], 0);
@@ -73,7 +111,9 @@ async function main(): Promise<void> {
     violations: failed.length,
     ticksPerSecond: Math.round(sum("ticks") / seconds),
   };
-  if (values.json) console.log(JSON.stringify(figures));
+  const faults = sumOf(summaries.map((summary) => summary.faults));
+  const reached = sumOf(summaries.map((summary) => summary.reached));
+  if (values.json) console.log(JSON.stringify({ ...figures, faults, reached }));
   else for (const [name, figure] of Object.entries(figures)) console.log(`${name}: ${figure}`);
   if (failed.length === 0) return;
 
@@ -91,7 +131,7 @@ function wholeNumber(name: string, text: string): number {
   return value;
 }
 
-const USAGE = "Usage: npm run --silent sim -- [--seeds N] [--seed S] [--json]";
+const USAGE = "Usage: npm run --silent sim -- [--seeds N] [--seed S] [--json] [--bail]";
 
 try {
   await main();

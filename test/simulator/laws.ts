@@ -31,9 +31,11 @@ export function createLaws(options: {
   const settledCharges = new Map<Hex, Hex>();
   const settledRoots = new Set<Hex>();
   const finals = new Set<string>();
+  const releasedOthers = new Set<string>();
   const chargedTo = new Map<string, bigint>();
   const earnedBy = new Map<string, bigint>();
   const operatorSpending: { operator: Address; at: number; amount: bigint; cap: bigint }[] = [];
+  const alarms: { operator: Address; nonce: number }[] = [];
   let counted = 0;
 
   // A batch whose transaction will not be undone: nothing in it may have been settled before.
@@ -83,6 +85,16 @@ export function createLaws(options: {
     for (const { id, kind, state, tx_hash, block_number, block_hash } of rows) {
       if (state === "released" && settledRoots.has(id as Hex))
         broken(`batch ${id} was released and is settled for good`);
+      if (state === "released" && kind !== "settle" && !releasedOthers.has(String(id))) {
+        releasedOthers.add(String(id));
+        const [mined] = (await ownTransactionsOf(String(id))).filter(({ status }) => status === "success");
+        if (mined !== undefined) broken(`submission ${id} was released, and ${mined.txHash} of it is mined for good`);
+      }
+      if (state === "included" || state === "reverted") {
+        const status = chain.minedAs(tx_hash as Hex, block_hash as Hex);
+        if (status !== (state === "included" ? "success" : "reverted"))
+          broken(`submission ${id} is ${state} and its transaction came to ${status}`);
+      }
       if (state !== "final" || finals.has(String(id))) continue;
       finals.add(String(id));
       const block = chain.blockAt(Number(block_number));
@@ -92,6 +104,34 @@ export function createLaws(options: {
       if (mined?.receipt.status !== "success") broken(`submission ${id} is final and did not succeed`);
       if (kind === "settle" && mined?.root !== id)
         broken(`batch ${id} is final and its transaction settled ${mined?.root}`);
+    }
+  }
+
+  // What became for good of the transactions that were signed for a submission. Those whose receipt a node has denied are
+  // left out: nobody could have known of them.
+  async function ownTransactionsOf(id: string, nonce?: number): Promise<{ txHash: Hex; status: string }[]> {
+    const signed = await read.all("SELECT tx_hash, nonce FROM broadcasts WHERE submission_id = $1", [id]);
+    return signed.flatMap((row) => {
+      const txHash = row.tx_hash as Hex;
+      const status = chain.finalStatusOf(txHash);
+      const counts = nonce === undefined || Number(row.nonce) === nonce;
+      return status === null || chain.wasWithheld(txHash) || !counts ? [] : [{ txHash, status }];
+    });
+  }
+
+  // Whoever is told that a key is used elsewhere goes looking for a thief. It must not have been this service itself.
+  async function checkAlarms(): Promise<void> {
+    for (const { operator, nonce } of alarms.splice(0)) {
+      const submissions = await read.all(
+        `SELECT DISTINCT s.id FROM submissions s JOIN broadcasts b ON b.submission_id = s.id
+         WHERE s.operator = $1 AND b.nonce = $2`,
+        [operator, nonce],
+      );
+      for (const { id } of submissions) {
+        const [mined] = await ownTransactionsOf(String(id), nonce);
+        if (mined !== undefined)
+          broken(`nonce ${nonce} was said to be used elsewhere, and ${mined.txHash} of this service is mined on it`);
+      }
     }
   }
 
@@ -111,6 +151,7 @@ export function createLaws(options: {
   async function check(): Promise<void> {
     checkChain();
     await checkFinal();
+    await checkAlarms();
     const { accrued, pending, settled, absorbed, refused, voided } = await ledger.totals();
     if (accrued !== pending + settled + absorbed + refused + voided) broken("accrued is not the sum of its parts");
     if (accrued < clients.acknowledged())
@@ -130,6 +171,16 @@ export function createLaws(options: {
     for (const operator of world.operators) if ((await ledger.openSubmissions(operator)).length > 0) return false;
     const [held] = await read.all("SELECT call_id FROM holds WHERE state = 'held'");
     return held === undefined;
+  }
+
+  // A row that breaks its batch is set aside, and everybody else's charges come to their end without it.
+  async function checkAllBut(payer: Address | null): Promise<void> {
+    if (payer === null) return;
+    const [left] = await read.all(
+      "SELECT id, charged_to FROM charges WHERE state IN ('accrued', 'batched') AND charged_to <> $1",
+      [payer],
+    );
+    if (left !== undefined) broken(`charge ${left.id} of ${left.charged_to} is not settled because of another account`);
   }
 
   async function checkEnd(): Promise<void> {
@@ -186,12 +237,14 @@ export function createLaws(options: {
     violations,
     check,
     isDone,
+    checkAllBut,
     checkEnd,
     // Whether somebody else has taken this lease over.
     async isOutdated({ operator, token }: Lease): Promise<boolean> {
       const [row] = await read.all("SELECT token FROM operators WHERE operator = $1", [operator.toLowerCase()]);
       return row !== undefined && Number(row.token) !== token;
     },
+    alarmed: ({ operator, nonce }: { operator: Address; nonce: number }) => alarms.push({ operator, nonce }),
     wroteWithoutLease: (verb: string) => broken(`${verb} changed the ledger with a lease that was lost`),
     planned: ({ root, receipts }: Batch) => receiptsOf.set(root, receipts),
     // Asked by the chain when it is handed bytes.

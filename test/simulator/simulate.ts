@@ -16,7 +16,8 @@ import { createFaultyDatabase } from "./faultyDatabase.ts";
 import { createLaws } from "./laws.ts";
 import { type Actor, createScheduler, settled } from "./scheduler.ts";
 import { createSimulatedChain, createSimulatedSigner } from "./simulatedChain.ts";
-import { disturb, fundsOf, heal, INSURANCE, policyOf, protocolOf, worldOf } from "./world.ts";
+import { type Situation, situationsIn } from "./situations.ts";
+import { disturb, excuse, fundsOf, heal, INSURANCE, policyOf, protocolOf, worldOf } from "./world.ts";
 
 export type Run = {
   seed: number;
@@ -25,6 +26,8 @@ export type Run = {
   faults: Readonly<Record<string, number>>;
   crashes: number;
   reorgs: number;
+  // What the run went through, of those things that matter.
+  reached: readonly Situation[];
   violations: readonly string[];
   trace: readonly string[];
   // Equal for two runs that went the same way.
@@ -36,6 +39,8 @@ export type SimulateOptions = { trace?: boolean; faults?: boolean };
 const START_MS = 1_800_000_000_000;
 const BLOCK_MS = 2_000;
 const MAX_ROUNDS_TO_THE_END = 600;
+// Enough for everybody else to use up all attempts and be settled for by the insurance account.
+const ROUNDS_BESIDE_A_BROKEN_ROW = 250;
 // A round of the engine makes a few dozen calls at the most, so this is a bound on a round that never ends.
 const MAX_STEPS_PER_ROUND = 3_000;
 
@@ -116,9 +121,12 @@ async function simulateOn(
     random: chance.next,
     holder,
     policy,
-    report: (event) => log(`${actor.name} ${event.kind} ${Object.values(event).slice(1).join(" ")}`),
+    report(event) {
+      log(`${actor.name} ${event.kind} ${Object.values(event).slice(1).join(" ")}`);
+      if (event.kind === "key_used_elsewhere") laws.alarmed(event);
+    },
     reached(milestone) {
-      if (actor.spared || !faults.strike("crash at a milestone", 0.004)) return;
+      if (actor.spared || !faults.strike("crash at a milestone", 0.01)) return;
       scheduler.kill(actor, `at ${milestone}`);
       throw new SettlementError("ledger_unavailable", "killed", { retryable: true });
     },
@@ -158,9 +166,9 @@ async function simulateOn(
     return {
       ...signer,
       async sign(transaction) {
-        if (faults.strike("the signer times out", 0.03)) throw timeOut();
+        if (faults.strike("the signer times out", 0.06)) throw timeOut();
         const signed = await signer.sign(transaction);
-        if (faults.strike("the signer's answer is lost", 0.03)) throw timeOut();
+        if (faults.strike("the signer's answer is lost", 0.06)) throw timeOut();
         return signed;
       },
     };
@@ -217,14 +225,15 @@ async function simulateOn(
   for (let round = 0; round < rounds && laws.violations.length === 0; round++) {
     nowMs += BLOCK_MS;
     if (faults.strike("hours go by", 0.005)) nowMs += chance.between(1, 30) * 3_600_000;
-    if (faults.strike("the sequencer stalls", 0.01)) stalledRounds = chance.between(2, 15);
+    if (faults.strike("the sequencer stalls", 0.02)) stalledRounds = chance.between(2, 15);
     disturb(chain, chance, faults, world);
     if (stalledRounds > 0) stalledRounds -= 1;
     else chain.produce(Math.floor(nowMs / 1000));
     if (faults.strike("a reorganisation", 0.05)) chain.reorganise();
-    else if (chain.foreignDepth() !== null && faults.strike("what came from elsewhere is lost", 0.2))
+    else if (faults.strike("what came from elsewhere is lost", chain.foreign()?.followed ? 0.5 : 0.02)) {
       chain.reorganise();
-    if (chance.happens(0.5)) clients.deliver();
+    }
+    if (chance.happens(world.pace)) clients.deliver();
     if (chance.happens(0.12)) clients.visit();
 
     daemons = daemons.map((daemon) => {
@@ -249,6 +258,10 @@ async function simulateOn(
   let done = false;
   for (let round = 0; round < MAX_ROUNDS_TO_THE_END && !done && laws.violations.length === 0; round++) {
     nowMs += BLOCK_MS;
+    if (round === ROUNDS_BESIDE_A_BROKEN_ROW) {
+      await laws.checkAllBut(world.stubborn);
+      excuse(chain);
+    }
     chain.produce(Math.floor(nowMs / 1000));
     for (const daemon of daemons) if (!daemon.busy) beginTick(daemon);
     await settled();
@@ -271,6 +284,7 @@ async function simulateOn(
     faults: Object.fromEntries(faults.counts),
     crashes: scheduler.crashes(),
     reorgs: chain.reorgs(),
+    reached: await situationsIn(database.read),
     violations: laws.violations,
     trace: lines,
     digest,

@@ -24,6 +24,9 @@ const MAX_GAS = 2n ** 24n;
 const FINALITY_BLOCKS = 12;
 const MAX_REORG_BLOCKS = 6;
 const MAX_LAG_HEADS = 3;
+// Long enough for what was mined meanwhile to become final.
+const MIN_STANDSTILL_BLOCKS = 14;
+const MAX_STANDSTILL_BLOCKS = 40;
 
 // What everybody's transactions change together.
 export type State = { protocol: Protocol; nonces: Map<Address, number>; funds: Map<Address, bigint> };
@@ -95,6 +98,9 @@ export function createSimulatedChain(
   let salt = 0;
   let reorgs = 0;
   let feeTarget = FIRST_BASE_FEE;
+  // While a node's index of transactions stands still it has the state of newer blocks, but none of their receipts.
+  let index: { at: number; until: number } | null = null;
+  const withheld = new Set<Hex>();
 
   const fresh = () => current;
   const poolOf = (account: Address) => {
@@ -118,6 +124,10 @@ export function createSimulatedChain(
   function produce(timestamp: number): void {
     extend(timestamp);
     shown.push(current);
+    const { number } = current.head;
+    if (index !== null && index.until <= number) index = null;
+    const until = number + chance.between(MIN_STANDSTILL_BLOCKS, MAX_STANDSTILL_BLOCKS);
+    if (index === null && faults.strike("an index stands still", 0.01)) index = { at: number, until };
   }
 
   function extend(timestamp: number): void {
@@ -253,7 +263,7 @@ export function createSimulatedChain(
   // Other blocks take the place of the newest ones. Their transactions come back to the pool, or do not.
   function reorganise(): void {
     const { head, finalized } = fresh();
-    const depth = Math.min(foreignDepth() ?? chance.between(1, MAX_REORG_BLOCKS), head.number - finalized - 1);
+    const depth = Math.min(foreign()?.depth ?? chance.between(1, MAX_REORG_BLOCKS), head.number - finalized - 1);
     if (depth < 1) return;
     reorgs += 1;
     const orphans: Block[] = [];
@@ -274,11 +284,16 @@ export function createSimulatedChain(
     shown.push(current);
   }
 
-  // How deep the newest transaction lies that came from elsewhere and would not come back; null if it is out of reach.
-  function foreignDepth(): number | null {
+  // The newest transaction that came from elsewhere and would not come back: how deep it lies, and whether the same key has
+  // signed for a later nonce since, which would then wait for ever. Null if it is out of reach.
+  function foreign(): { depth: number; followed: boolean } | null {
     let block: Block | null = fresh().head;
     for (let depth = 1; depth <= MAX_REORG_BLOCKS && block !== null; depth++, block = block.parent) {
-      if (block.transactions.some(({ transaction }) => transaction.fleeting)) return depth;
+      const found = block.transactions.find(({ transaction }) => transaction.fleeting)?.transaction;
+      if (found === undefined) continue;
+      const { from, nonce } = found;
+      const mined = nonceOf(fresh().head.state, from) > nonce + 1;
+      return { depth, followed: mined || [...poolOf(from).keys()].some((pooled) => pooled > nonce) };
     }
     return null;
   }
@@ -305,8 +320,22 @@ export function createSimulatedChain(
 
   function receiptIn(seen: View, txHash: Hex): TxReceipt | null {
     const block = minedIn.get(txHash)?.find((candidate) => isCanonical(seen, candidate));
-    return block?.transactions.find(({ transaction }) => transaction.hash === txHash)?.receipt ?? null;
+    const receipt = block?.transactions.find(({ transaction }) => transaction.hash === txHash)?.receipt ?? null;
+    if (receipt === null) return null;
+    if (isIndexed(receipt) && !faults.strike("no receipt", 0.05)) return receipt;
+    withheld.add(txHash);
+    return null;
   }
+
+  function receiptOfRootIn(seen: View, root: Hex): TxReceipt | null {
+    const block = rootsIn.get(root)?.find((candidate) => isCanonical(seen, candidate));
+    const receipt = block?.transactions.find((mined) => mined.root === root)?.receipt ?? null;
+    if (receipt === null || !isIndexed(receipt) || faults.strike("a search finds no log", 0.05)) return null;
+    return receipt;
+  }
+
+  const isIndexed = ({ blockNumber }: TxReceipt) =>
+    index === null || faults.stopped() || Number(blockNumber) <= index.at;
 
   function simulate({ from, to, calldata }: { from: Address; to: Address; calldata: Hex }): Simulation {
     if (faults.strike("a simulation reverts for no reason", 0.02)) return { kind: "reverts", reason: "who knows" };
@@ -345,6 +374,10 @@ export function createSimulatedChain(
     if (pooled !== undefined && !isTenthMore(transaction, pooled)) return { kind: "replacement_underpriced" };
     const gap = transaction.nonce > nonceOf(head.state, transaction.from) + own.size;
     if (gap && faults.strike("a node refuses nonces that are ahead", 0.5)) return { kind: "nonce_too_high" };
+    // Nodes forward what they take in, and now and then the sequencer has the cheaper bytes first.
+    if (pooled !== undefined && faults.strike("a replacement does not reach the sequencer", 0.7)) {
+      return { kind: "accepted" };
+    }
     own.set(transaction.nonce, transaction);
     return { kind: "accepted" };
   }
@@ -379,13 +412,8 @@ export function createSimulatedChain(
         return nameOf(blockAt(seen, seen.finalized) as Block);
       }),
     blockHash: (number) => ask(() => blockAt(view(), Number(number))?.hash ?? null),
-    receipt: (txHash) => ask(() => (faults.strike("no receipt", 0.05) ? null : receiptIn(view(), txHash))),
-    receiptOfBatch: (root) =>
-      ask(() => {
-        const seen = view();
-        const block = rootsIn.get(root)?.find((candidate) => isCanonical(seen, candidate));
-        return block?.transactions.find((mined) => mined.root === root)?.receipt ?? null;
-      }),
+    receipt: (txHash) => ask(() => receiptIn(view(), txHash)),
+    receiptOfBatch: (root) => ask(() => receiptOfRootIn(view(), root)),
     nonce: (account, at) => ask(() => nonceOf(stateAt(at), lower(account))),
     settledAt: (root, at) => ask(() => stateAt(at).protocol.settledAt.get(root) ?? 0n),
     // Its token is no proxy.
@@ -429,13 +457,33 @@ export function createSimulatedChain(
     port,
     produce,
     reorganise,
-    foreignDepth,
+    foreign,
     reorgs: () => reorgs,
     head: () => fresh().head,
     finalizedNumber: () => fresh().finalized,
     blockAt: (number: number) => blockAt(fresh(), number),
+    // What a transaction came to in a block, whether or not that block was left.
+    minedAs: (txHash: Hex, blockHash: Hex) =>
+      minedIn
+        .get(txHash)
+        ?.find(({ hash }) => hash === blockHash)
+        ?.transactions.find(({ transaction }) => transaction.hash === txHash)?.receipt.status ?? null,
+    // What it came to for good, or null if that is not known yet.
+    finalStatusOf: (txHash: Hex) =>
+      minedIn
+        .get(txHash)
+        ?.find((block) => settledBlocks[block.number] === block)
+        ?.transactions.find(({ transaction }) => transaction.hash === txHash)?.receipt.status ?? null,
+    // Whether a node has ever denied a receipt that it should have had.
+    wasWithheld: (txHash: Hex) => withheld.has(txHash),
     do: (name: string, apply: Deed["apply"]) => deeds.push({ name, apply }),
     pooled: () => [...pool.values()].flatMap((own) => [...own.values()]),
+    // Whom a transaction charges, if it is a batch.
+    payersOf({ to, calldata }: Transaction): Address[] {
+      if (to.toLowerCase() !== router) return [];
+      const { functionName, args } = decodeFunctionData({ abi: routerAbi, data: calldata });
+      return functionName === "settle" ? decodeRows(args[2]).map(({ payer }) => lower(payer)) : [];
+    },
     // Nodes forget a transaction, and those that wait for it.
     drop({ from, nonce }: Transaction) {
       for (const later of poolOf(from).keys()) if (later >= nonce) poolOf(from).delete(later);

@@ -27,6 +27,10 @@ export type World = {
   kindPayers: boolean;
   // How many rows fit into a transaction.
   maxRows: number;
+  // How likely a turn is delivered in a round. Where little is, what could not be paid comes back alone.
+  pace: number;
+  // A payer whom the token goes on refusing for no reason after everything else is well. Nobody else may suffer from it.
+  stubborn: Address | null;
 };
 
 // Production's rules with shorter waits, so that a run gets through all of them.
@@ -56,15 +60,18 @@ export function policyOf(chance: Chance): Policy {
 }
 
 export function worldOf(chance: Chance): World {
+  const payers = named("aa", chance.between(2, 6));
   return {
-    payers: named("aa", chance.between(2, 6)),
+    payers,
     tools: Array.from(
       { length: chance.between(1, 4) },
       (_, i): ToolId => `0x${`${i + 1}`.padStart(32, "0")}` as ToolId,
     ),
     operators: named("0e", chance.between(1, 2)),
     kindPayers: chance.happens(0.35),
-    maxRows: chance.between(2, 6),
+    maxRows: chance.between(1, 5),
+    pace: chance.pick([0.08, 0.2, 0.5, 0.5]),
+    stubborn: chance.happens(0.1) ? chance.pick(payers) : null,
   };
 }
 
@@ -97,6 +104,10 @@ export function disturb(chain: SimulatedChain, chance: Chance, faults: Faults, w
   const deed = (name: string, probability: number, apply: (state: State) => void) => {
     if (faults.strike(name, probability)) chain.do(name, apply);
   };
+  // Trouble passes in every run, whichever of it was chosen: a chain that stays paused shows nothing more.
+  const recovery = (name: string, probability: number, apply: (state: State) => void) => {
+    if (chance.happens(probability)) chain.do(name, apply);
+  };
   const payer = chance.pick(payers);
   const operator = chance.pick(operators);
   const toolId = chance.pick(tools);
@@ -112,55 +123,62 @@ export function disturb(chain: SimulatedChain, chance: Chance, faults: Faults, w
     });
     deed("a payer is blacklisted", 0.02, ({ protocol }) => protocol.blacklisted.add(payer));
     deed("the insurance account is empty", 0.01, ({ protocol }) => protocol.balances.set(INSURANCE, 0n));
-    deed("the insurance account is funded", 0.05, ({ protocol }) => protocol.balances.set(INSURANCE, PLENTY));
+    recovery("the insurance account is funded", 0.05, ({ protocol }) => protocol.balances.set(INSURANCE, PLENTY));
   }
   deed("a payer is refused for no reason", 0.02, ({ protocol }) => protocol.unexplained.add(payer));
-  deed("nobody is refused for no reason", 0.05, ({ protocol }) => protocol.unexplained.clear());
-  deed("a payer or developer is no longer blacklisted", 0.05, ({ protocol }) => protocol.blacklisted.clear());
+  recovery("nobody is refused for no reason", 0.1, ({ protocol }) => protocol.unexplained.clear());
+  recovery("a payer or developer is no longer blacklisted", 0.05, ({ protocol }) => protocol.blacklisted.clear());
   deed("a developer is blacklisted", 0.02, ({ protocol }) => protocol.blacklisted.add(developerOf(0)));
-  deed("the token is paused", 0.02, ({ protocol }) => {
+  deed("the token is paused", 0.04, ({ protocol }) => {
     protocol.tokenPaused = true;
   });
   deed("the router is paused", 0.02, ({ protocol }) => {
     protocol.routerPaused = true;
   });
-  deed("nothing is paused", 0.15, ({ protocol }) => {
+  recovery("nothing is paused", 0.25, ({ protocol }) => {
     protocol.tokenPaused = false;
     protocol.routerPaused = false;
   });
   deed("the router is blacklisted", 0.01, ({ protocol }) => protocol.blacklisted.add(ROUTER));
   deed("a tool's stake falls", 0.03, ({ protocol }) => stake(protocol, toolId, 9n * USDC));
-  deed("a tool is staked again", 0.06, ({ protocol }) => stake(protocol, toolId, 10n * USDC));
+  recovery("a tool is staked again", 0.06, ({ protocol }) => stake(protocol, toolId, 10n * USDC));
   deed("an operator's limit changes", 0.04, ({ protocol }) => {
     const known = protocol.operatorLimits.get(operator) ?? limitOf(0n);
     protocol.operatorLimits.set(operator, { ...known, cap: lowLimit });
   });
-  deed("an operator's limit is high again", 0.08, ({ protocol }) => {
+  recovery("an operator's limit is high again", 0.15, ({ protocol }) => {
     const known = protocol.operatorLimits.get(operator) ?? limitOf(0n);
     protocol.operatorLimits.set(operator, { ...known, cap: OPERATOR_LIMIT });
   });
   deed("an operator is out of ether", 0.02, ({ funds }) => funds.set(operator, 0n));
-  deed("an operator has ether again", 0.1, ({ funds }) => funds.set(operator, ETHER));
+  recovery("an operator has ether again", 0.15, ({ funds }) => funds.set(operator, ETHER));
 
   const pooled = chain.pooled();
   if (pooled.length > 0 && faults.strike("the pool drops a transaction", 0.05)) chain.drop(chance.pick(pooled));
-  if (faults.strike("a key is used elsewhere", 0.05)) {
-    chain.inject({ from: operator, to: operator, calldata: "0x", gasLimit: 21_000n, fleeting: chance.happens(0.5) });
+  if (faults.strike("a key is used elsewhere", 0.06)) {
+    chain.inject({ from: operator, to: operator, calldata: "0x", gasLimit: 21_000n, fleeting: chance.happens(0.7) });
+  }
+  const charged = kindPayers ? [] : pooled.flatMap(chain.payersOf).filter((account) => account !== INSURANCE);
+  if (charged.length > 0) {
+    const account = chance.pick(charged);
+    deed("a payer is blacklisted before the batch is mined", 0.15, ({ protocol }) => protocol.blacklisted.add(account));
+    deed("a payer revokes before the batch is mined", 0.06, ({ protocol }) => protocol.allowances.set(account, 0n));
   }
   const batches = pooled.filter(({ to, from }) => to === ROUTER && from !== PEER);
-  if (batches.length > 0 && faults.strike("a peer settles the same batch first", 0.03)) {
+  if (batches.length > 0 && faults.strike("a peer settles the same batch first", 0.1)) {
     const { to, calldata, gasLimit } = chance.pick(batches);
     chain.inject({ from: PEER, to, calldata, gasLimit, fleeting: true });
   }
 }
 
 // The end of all trouble that is not the payers' own.
-export function heal(chain: SimulatedChain, { operators }: World): void {
+export function heal(chain: SimulatedChain, { operators, stubborn }: World): void {
   chain.do("all is well", ({ protocol, funds }) => {
     protocol.tokenPaused = false;
     protocol.routerPaused = false;
     protocol.blacklisted.clear();
     protocol.unexplained.clear();
+    if (stubborn !== null) protocol.unexplained.add(stubborn);
     for (const operator of operators) {
       protocol.operatorLimits.set(operator, limitOf(OPERATOR_LIMIT));
       funds.set(operator, ETHER);
@@ -168,6 +186,11 @@ export function heal(chain: SimulatedChain, { operators }: World): void {
     protocol.balances.set(INSURANCE, PLENTY);
     protocol.allowances.set(INSURANCE, PLENTY);
   });
+}
+
+// And the end of that, too.
+export function excuse(chain: SimulatedChain): void {
+  chain.do("nobody is refused any more", ({ protocol }) => protocol.unexplained.clear());
 }
 
 function stake(protocol: Protocol, toolId: ToolId, amount: bigint): void {

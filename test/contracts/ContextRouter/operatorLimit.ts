@@ -2,6 +2,9 @@ import { expect } from "chai";
 import { ADMIN_DELAY_SECONDS } from "../../../scripts/deploy/protocol.ts";
 import { marketplace, OPERATOR_LIMIT, time, usd } from "../fixture.ts";
 
+const HOUR_SECONDS = 60 * 60;
+const PERIOD_SECONDS = 8 * HOUR_SECONDS;
+
 describe("ContextRouter.setOperatorLimit", () => {
   it("makes an operator of an account that was none", async () => {
     const { router, settle, asAdmin, stranger, payer, tool } = await marketplace();
@@ -35,6 +38,21 @@ describe("ContextRouter.setOperatorLimit", () => {
     await asAdmin(router.setOperatorLimit.populateTransaction(stranger, usd("5")));
     await settle([{ payer, lines: [[tool, usd("2")]] }], { by: stranger });
     expect(await router.operatorLimit(operator)).to.deep.equal([OPERATOR_LIMIT, OPERATOR_LIMIT]);
+  });
+});
+
+describe("ContextRouter.operatorLimit", () => {
+  it("counts what was settled for 24 hours at least, and for 32 at the most", async () => {
+    const { router, settle, operator, payer, tool } = await marketplace();
+    // The last second of a period: 24 hours later all of it still has to be remembered.
+    const end = (Math.floor((await time.latest()) / PERIOD_SECONDS) + 2) * PERIOD_SECONDS - 1;
+    await time.setNextBlockTimestamp(end);
+    await settle([{ payer, lines: [[tool, usd("7")]] }]);
+    expect(await time.latest()).to.equal(end);
+    await time.increaseTo(end + 24 * HOUR_SECONDS - 1);
+    expect((await router.operatorLimit(operator)).left).to.equal(OPERATOR_LIMIT - usd("7"));
+    await time.increaseTo(end + 32 * HOUR_SECONDS);
+    expect((await router.operatorLimit(operator)).left).to.equal(OPERATOR_LIMIT);
   });
 });
 
