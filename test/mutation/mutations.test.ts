@@ -1,4 +1,4 @@
-import { readFileSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { applied } from "./mutation.ts";
@@ -17,6 +17,10 @@ describe("the mutations", () => {
   it.each(mutations)("can be put into the code: $bug", (mutation) => {
     const text = readFileSync(join(ROOT, mutation.file), "utf8");
     expect(applied(mutation, text)).not.toBe(text);
+  });
+
+  it.each(mutations)("have a check that is there: $bug", ({ caughtBy }) => {
+    if (caughtBy.kind !== "simulator") expect(existsSync(join(ROOT, caughtBy.file)), caughtBy.file).toBe(true);
   });
 
   it("stand on the page, each with what caught it", () => {

@@ -18,6 +18,13 @@ export const chainMutations: readonly Mutation[] = [
     caughtBy: vitest("settlement/chain/endpoints.test.ts", "missing receipt"),
   },
   {
+    bug: "One endpoint that has not seen a batch settled is proof that it was not",
+    file: `${CHAIN}/createChain.ts`,
+    find: '(at === "latest" ? settledAt(root, at) : settledByFinal(root, at))',
+    replace: "settledAt(root, at)",
+    caughtBy: vitest("settlement/chain/createChain.test.ts", "if one endpoint has seen it"),
+  },
+  {
     bug: "A refusal of one endpoint outweighs that another may have taken the bytes",
     file: `${CHAIN}/sendRaw.ts`,
     find: `  "unknown",

@@ -8,8 +8,8 @@ const SLASHING = "contracts/Slashing.sol";
 export const contractMutations: readonly Mutation[] = [
   {
     bug: "A batch's root is not remembered, so that a batch settles as often as it is sent",
-    file: ROUTER,
-    find: "        settledAt[receiptsRoot] = block.timestamp;\n",
+    file: "contracts/SettledBatches.sol",
+    find: "        _settledAt[receiptsRoot] = block.timestamp;\n",
     replace: "",
     caughtBy: mocha("adversaries/replays.ts"),
   },

@@ -27,6 +27,20 @@ export const daemonMutations: readonly Mutation[] = [
     caughtBy: daemon("refuses no key, a wrong key"),
   },
   {
+    bug: "A cookie of the console may write",
+    file: `${DAEMON}/authenticate.ts`,
+    find: 'access !== "payer" && method === "GET" && login',
+    replace: 'access !== "payer" && login',
+    caughtBy: vitest("test/console/console.test.ts", "by reading only"),
+  },
+  {
+    bug: "A cookie of the console is accepted for ever",
+    file: "settlement/console/login.ts",
+    find: "return isOurs && Number(untilMs) > clock.nowMs();",
+    replace: "return isOurs;",
+    caughtBy: vitest("settlement/console/login.test.ts"),
+  },
+  {
     bug: "A payer sees and closes anybody's session",
     file: `${DAEMON}/routes/sessions.ts`,
     find: "if (session === null || session.payer !== payerOf(caller)) throw notFound();",

@@ -2,7 +2,8 @@ import { type Mutation, simulator, vitest } from "../mutation.ts";
 
 const ENGINE = "settlement/engine";
 const net = (named?: string) => vitest("settlement/engine/net.test.ts", named);
-const faults = (named: string) => vitest("test/local/faults.test.ts", named);
+const faults = (group: "rpc" | "chain" | "token" | "process", named: string) =>
+  vitest(`test/faults/${group}.test.ts`, named);
 // Caught by most seeds, and by a few out of a hundred.
 const SOME_SEEDS = simulator(40);
 const MANY_SEEDS = simulator(400);
@@ -119,14 +120,14 @@ export const engineMutations: readonly Mutation[] = [
     file: `${ENGINE}/confirm.ts`,
     find: "const difference = reconcileBatch(submission, outcome);",
     replace: "const difference = reconcileBatch(submission, outcome) && null;",
-    caughtBy: faults("that we never made"),
+    caughtBy: vitest("test/local/halts.test.ts", "which we never made"),
   },
   {
     bug: "A chain that undoes what it called final goes unnoticed",
     file: `${ENGINE}/createEngine.ts`,
     find: "if (hash !== null && hash !== lastFinalized.hash) {",
     replace: "if (hash === undefined) {",
-    caughtBy: faults("that undoes what it called final"),
+    caughtBy: faults("chain", "undoes what it called final"),
   },
   {
     bug: "A gap in the nonces is never filled",
@@ -138,8 +139,8 @@ export const engineMutations: readonly Mutation[] = [
   {
     bug: "What fills a gap is signed without gas",
     file: `${ENGINE}/submit.ts`,
-    find: "if (gasLimit === 0n) {",
-    replace: "if (submission.nonce === null) {",
+    find: "  if (simulated) {",
+    replace: "  if (submission.nonce === null) {",
     caughtBy: MANY_SEEDS,
   },
   {
@@ -154,7 +155,7 @@ export const engineMutations: readonly Mutation[] = [
     file: `${ENGINE}/rebroadcast.ts`,
     find: 'if (outcome.kind === "insufficient_funds") {',
     replace: 'if (outcome.kind === "too_large") {',
-    caughtBy: faults("of an operator without ETH"),
+    caughtBy: faults("token", "without gas money"),
   },
   {
     bug: "A replacement offers five percent more, which nodes refuse",
@@ -175,14 +176,21 @@ export const engineMutations: readonly Mutation[] = [
     file: `${ENGINE}/submit.ts`,
     find: "if (fees.maxFeePerGas > policy.maxFeePerGasCeiling) {",
     replace: "if (fees.maxFeePerGas < 0n && policy) {",
-    caughtBy: faults("of fees above the ceiling"),
+    caughtBy: faults("rpc", "above the ceiling"),
   },
   {
     bug: "A transaction that is stuck is never replaced",
     file: `${ENGINE}/rebroadcast.ts`,
-    find: "(underpriced || ageMs >= policy.stuckMs)",
-    replace: "(underpriced && ageMs < 0)",
-    caughtBy: faults("stuck"),
+    find: "if (underpriced || stuck || tooLarge)",
+    replace: "if (underpriced || tooLarge)",
+    caughtBy: faults("rpc", "that blocks pass by"),
+  },
+  {
+    bug: "While the chain stands still, the operator outbids itself",
+    file: `${ENGINE}/rebroadcast.ts`,
+    find: " && passed >= policy.stuckBlocks",
+    replace: "",
+    caughtBy: faults("chain", "while the chain stands still"),
   },
   {
     bug: "A transaction that the pool dropped is never sent again",

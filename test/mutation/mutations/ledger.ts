@@ -9,6 +9,13 @@ const SOME_SEEDS = simulator(40);
 
 export const ledgerMutations: readonly Mutation[] = [
   {
+    bug: "A refused charge is missing from the running sums",
+    file: `${VERBS}/finalize.ts`,
+    find: "      tx.count(nowMs, { refused: amount(row) });\n",
+    replace: "",
+    caughtBy: vitest("settlement/ledger/figures.test.ts", "refused and absorbed"),
+  },
+  {
     bug: "A hold does not look at the session's budget",
     file: `${VERBS}/hold.ts`,
     find: " AND spent + held + $2 <= max_spend",
