@@ -29,6 +29,13 @@ export const poolHas = (world: World, transactions: number) =>
     return Number(pending) === transactions;
   });
 
+// Every round begins with the question for the newest final block.
+async function severalRounds({ endpoint }: World): Promise<void> {
+  const rounds = () => endpoint.asked.filter(({ params }) => params[0] === "finalized").length;
+  const before = rounds();
+  await until("several rounds", () => rounds() > before + MANY_LOOKS);
+}
+
 const cases: FaultCase[] = [
   {
     number: 19,
@@ -63,8 +70,7 @@ const cases: FaultCase[] = [
       await world.settled();
       await world.sequencer.stall();
       await world.sequencer.mine(12);
-      const asked = world.endpoint.asked.length;
-      await until("the daemon to see them", () => world.endpoint.asked.length > asked + MANY_LOOKS);
+      await severalRounds(world);
       await world.sequencer.reorg(8);
       const [message = ""] = await until("the alert", () => nonEmpty(world.daemon.alerts("halted")));
       assert.match(message, /^block \d+ was final as 0x[0-9a-f]{64} and is now 0x[0-9a-f]{64}$/);
@@ -124,6 +130,7 @@ const cases: FaultCase[] = [
       await poolHas(world, 2);
       await world.sequencer.mine();
       await stateBecomes(world, batch, "reverted");
+      await severalRounds(world);
       await world.sequencer.reorg(1);
       await stateBecomes(world, batch, "submitted");
       world.sequencer.resume();
@@ -144,9 +151,10 @@ const cases: FaultCase[] = [
       await world.sequencer.stall();
       await world.start();
       const head = await world.chain.provider.getBlockNumber();
+      const router = await world.chain.router.getAddress();
       const lift = world.endpoint.rule({
         method: "eth_getTransactionReceipt",
-        action: { kind: "answer", result: ({ params }) => preconfirmation(params[0] as Hex, head + 1) },
+        action: { kind: "answer", result: ({ params }) => preconfirmation(world, params[0] as Hex, router, head + 1) },
       });
       await world.recordTurns();
       const { batch } = await world.submitted();
@@ -222,21 +230,29 @@ export const chainFaults: FaultGroup = { name: "Chain", cases };
 
 const nonEmpty = <T>(list: readonly T[]) => (list.length > 0 ? list : null);
 
-// What a node says of a transaction that the sequencer has promised to put into the next block.
-function preconfirmation(transactionHash: Hex, blockNumber: number) {
-  const address = `0x${"1".repeat(40)}`;
-  return {
+// What a node says of a transaction that the sequencer has promised to put into the next block, with the log of its batch.
+function preconfirmation(world: World, transactionHash: Hex, router: string, block: number) {
+  const root = world
+    .signed()
+    .find(({ hash }) => hash === transactionHash)
+    ?.data.slice(10, 74);
+  const { interface: abi } = world.chain.router;
+  const place = {
     transactionHash,
     transactionIndex: "0x0",
-    blockNumber: hexOf(blockNumber),
+    blockNumber: hexOf(block),
     blockHash: `0x${"2".repeat(64)}`,
-    from: address,
-    to: address,
+  };
+  const settled = abi.encodeEventLog("BatchSettled", [`0x${root}`, world.operator.address, 0n, 0n]);
+  return {
+    ...place,
+    from: world.operator.address,
+    to: router,
     cumulativeGasUsed: "0x5208",
     gasUsed: "0x5208",
     effectiveGasPrice: "0x1",
     contractAddress: null,
-    logs: [],
+    logs: [{ ...place, ...settled, address: router, logIndex: "0x0", removed: false }],
     logsBloom: `0x${"0".repeat(512)}`,
     status: "0x1",
     type: "0x2",

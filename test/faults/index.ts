@@ -33,8 +33,9 @@ for (const { name, cases } of groups) {
   await ground.stop();
 }
 console.log(`${observations.size} faults survived, ${failures} not`);
-if (failures > 0) process.exitCode = 1;
-else if (only === undefined) {
+if (failures === 0 && only === undefined) {
   writeTables(groups, observations);
   spawnSync("node_modules/.bin/biome", ["format", "--write", PAGE], { stdio: "inherit" });
 }
+// Said aloud: the PostgreSQL package ends the process by itself otherwise, and always with 0.
+process.exit(failures === 0 ? 0 : 1);
