@@ -8,6 +8,9 @@ export type LockedPackage = {
   licence: string | null;
   integrity: string | null;
   hasInstallScript: boolean;
+  // For another platform, and written down without having been fetched: npm's registry need not have every platform's
+  // packages. The version stands in the package that asks for it, whose hash is pinned.
+  unfetched: boolean;
   // Not part of what runs in production.
   development: boolean;
 };
@@ -17,6 +20,9 @@ type Entry = {
   license?: string;
   integrity?: string;
   hasInstallScript?: boolean;
+  optional?: boolean;
+  os?: string[];
+  cpu?: string[];
   dev?: boolean;
   devOptional?: boolean;
 };
@@ -33,6 +39,7 @@ export function readLockFile(): LockedPackage[] {
       licence: entry.license ?? null,
       integrity: entry.integrity ?? null,
       hasInstallScript: entry.hasInstallScript ?? false,
+      unfetched: entry.optional === true && (entry.os ?? entry.cpu) !== undefined && entry.integrity === undefined,
       development: (entry.dev ?? false) || (entry.devOptional ?? false),
     }));
 }

@@ -134,6 +134,8 @@ export async function startGround(): Promise<Ground> {
       cases += 1;
       await chain.rpc("anvil_dropAllTransactions");
       if (!(await chain.rpc("evm_revert", [snapshot]))) throw new Error("the chain could not be put back");
+      // The states of older blocks did not come back, and the newest final block has to have one.
+      await chain.rpc("anvil_mine", ["0x3"]);
       snapshot = await chain.rpc("evm_snapshot");
       const database = `case_${cases}`;
       return openWorld(chain, { operator, peer }, join(folder, `${database}.db`), keystores, async () => {
