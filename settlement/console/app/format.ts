@@ -4,6 +4,13 @@ export function usd(text: string): string {
   return `$${grouped(dollars)}.${fraction}`;
 }
 
+// The first decimals of an exact amount, never rounded up: nobody has more than is shown.
+export function decimals(text: string, most: number): string {
+  const [whole = "0", fraction = ""] = text.split(".");
+  const shown = fraction.slice(0, most).replace(/0+$/, "");
+  return grouped(whole) + (shown && `.${shown}`);
+}
+
 export const count = (value: number | string) => grouped(`${value}`);
 
 const grouped = (digits: string) => digits.replaceAll(/\B(?=(\d{3})+$)/g, ",");

@@ -1,7 +1,7 @@
 import type { OperatorRow } from "../answers.ts";
 import { ask } from "../ask.ts";
 import { h } from "../dom.ts";
-import { count, size, time, usd } from "../format.ts";
+import { count, decimals, size, time, usd } from "../format.ts";
 import { badge, code, facts, meter, onChain, page, since, table } from "../parts.ts";
 import { view } from "../view.ts";
 
@@ -29,7 +29,7 @@ function about({ operator, balanceEth, limitUsd, leftUsd, nonce, nextNonce, leas
   return [
     h("h2", { class: "address" }, onChain("address", operator)),
     facts([
-      ["Gas", `${Number(Number(balanceEth).toPrecision(6))} ETH`],
+      ["Gas", `${decimals(balanceEth, 6)} ETH`],
       ["May settle in 24 hours", usd(limitUsd)],
       ["Left of it", [usd(leftUsd), meter([{ part: used, class: "pending" }], size(limitUsd))]],
       ["Next nonce", nextNonce === nonce ? count(nonce) : `${count(nextNonce)}, the chain is at ${count(nonce)}`],
