@@ -1,11 +1,11 @@
 // `npm run soak -- [--minutes N] [--seed S]`: everything that `npm test` has no time for. Round after round until the time is
 // over: every fault in another order, storms of random faults over random traffic, and new seeds of the simulator. Ends with
 // a summary, and with 1 if anything did not hold.
-import { parseArgs } from "node:util";
 import { groups } from "./faults/groups.ts";
 import { runCase } from "./faults/runCase.ts";
 import { runStorm } from "./faults/storm.ts";
 import { type Ground, startGround } from "./faults/world.ts";
+import { mistyped, readArguments } from "./readArguments.ts";
 import { createChance } from "./simulator/chance.ts";
 import { simulate } from "./simulator/simulate.ts";
 
@@ -14,16 +14,16 @@ const FAULTS_AT_A_TIME = 8;
 const STORMS_AT_A_TIME = 2;
 const SEEDS_AT_A_TIME = 25;
 
-const { values } = parseArgs({
-  options: { minutes: { type: "string", default: DEFAULT_MINUTES }, seed: { type: "string" } },
-});
+const USAGE = "Usage: npm run soak -- [--minutes N] [--seed S]";
+const values = readArguments(
+  { minutes: { type: "string", default: DEFAULT_MINUTES }, seed: { type: "string" } },
+  USAGE,
+);
 const minutes = Number(values.minutes);
 // Printed, so that the same choices can be had again.
 const seed = Number(values.seed ?? Date.now() % 1_000_000_000);
-if (!(minutes > 0) || !Number.isSafeInteger(seed)) {
-  console.error("Usage: npm run soak -- [--minutes N] [--seed S]");
-  process.exit(2);
-}
+if (!(minutes > 0 && Number.isFinite(minutes))) mistyped("--minutes has to be a number above zero.", USAGE);
+if (!Number.isSafeInteger(seed)) mistyped("--seed has to be a whole number.", USAGE);
 
 const chance = createChance(seed);
 const endAtMs = Date.now() + minutes * 60_000;

@@ -117,7 +117,7 @@ function read(command: Command, args: readonly string[]): { values: Values; posi
     return { values: values as Values, positionals };
   } catch (error) {
     // parseArgs says what it does not understand in its first sentence.
-    if (error instanceof TypeError) throw new UsageError(`${error.message.split(". ")[0]}.`);
+    if (error instanceof TypeError) throw new UsageError(`${error.message.split(/\.(?:\s|$)/)[0]}.`);
     throw error;
   }
 }

@@ -4,11 +4,14 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { startLocalChain } from "../local/localChain.ts";
 import { startTestDaemon } from "../local/testDaemon.ts";
+import { readArguments } from "../readArguments.ts";
 import { openBrowser } from "./openBrowser.ts";
 import { runTraffic } from "./runTraffic.ts";
 
 const PICTURE = "docs/console.png";
 const CONSOLE_TOKEN = "console-token-of-the-picture-0123456789";
+
+readArguments({}, "Usage: npm run picture");
 
 const folder = mkdtempSync(join(tmpdir(), "picture-"));
 const [chain, browser] = await Promise.all([startLocalChain({ tools: 9, payers: 60 }), openBrowser()]);

@@ -1,15 +1,21 @@
 // `npm run --silent faults -- [--only N,N]`: runs every fault against a real chain and real daemon processes and says what
 // happened. If all were run and hold, it writes the tables of docs/faults.md.
 import { spawnSync } from "node:child_process";
-import { parseArgs } from "node:util";
+import { mistyped, readArguments } from "../readArguments.ts";
 import type { Observation } from "./faultCase.ts";
 import { groups } from "./groups.ts";
 import { runCase } from "./runCase.ts";
 import { PAGE, writeTables } from "./table.ts";
 import { startGround } from "./world.ts";
 
-const { values } = parseArgs({ options: { only: { type: "string" } } });
+const USAGE = "Usage: npm run --silent faults -- [--only N,N]";
+const values = readArguments({ only: { type: "string" } }, USAGE);
 const only = values.only?.split(",").map(Number);
+const numbers = groups.flatMap(({ cases }) => cases.map(({ number }) => number));
+const unknown = only?.find((number) => !numbers.includes(number));
+if (unknown !== undefined) {
+  mistyped(`--only names faults by their number, from 1 to ${Math.max(...numbers)}, and is "${values.only}".`, USAGE);
+}
 const observations = new Map<number, Observation>();
 let failures = 0;
 
