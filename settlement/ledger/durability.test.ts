@@ -21,7 +21,8 @@ describe("a SQLite file", () => {
 
   it("that is full refuses accruals and loses none that it acknowledged", async () => {
     const path = join(folder, "ledger.db");
-    const ledger = await createLedger(openSqlite({ path, maxPages: 120 }), { maxGroup: 16 });
+    const database = openSqlite({ path, maxPages: 120 });
+    const ledger = await createLedger(database, { maxGroup: 16 });
     const answers = await Promise.allSettled(
       Array.from({ length: 1_000 }, (_, i) => ledger.recordTurn(turnOf(`${i}`, { payer: accountOf(i + 1) }), 0)),
     );
@@ -30,10 +31,17 @@ describe("a SQLite file", () => {
     expect(refused.length).toBeGreaterThan(0);
     expect(acknowledged.length).toBeGreaterThan(0);
     for (const { reason } of refused) expect(reason).toMatchObject({ code: "ledger_unavailable", retryable: true });
+
+    // As soon as there is room, the same process goes on.
+    await database.transaction(async (sql) => void (await sql.all("PRAGMA max_page_count = 100000")), {
+      repeatable: false,
+    });
+    const later = turnOf("later", { payer: accountOf(5_000) });
+    expect(await ledger.recordTurn(later, 0)).toMatchObject({ kind: "recorded" });
     await ledger.close();
 
     const again = await openLedger(path);
-    expect(await again.totals()).toMatchObject({ accrued: BigInt(acknowledged.length) * 120_000n });
+    expect(await again.totals()).toMatchObject({ accrued: BigInt(acknowledged.length + 1) * 120_000n });
     expect(await again.audit()).toEqual([]);
     const retried = await Promise.all(
       answers.map((_, i) => again.recordTurn(turnOf(`${i}`, { payer: accountOf(i + 1) }), 0)),
