@@ -22,6 +22,7 @@ import { audit } from "./verbs/audit.ts";
 import { capture } from "./verbs/capture.ts";
 import { closeSession } from "./verbs/closeSession.ts";
 import { duePayers } from "./verbs/duePayers.ts";
+import { finalBatches } from "./verbs/finalBatches.ts";
 import { finalize } from "./verbs/finalize.ts";
 import { forgetFigures } from "./verbs/forgetFigures.ts";
 import { hold } from "./verbs/hold.ts";
@@ -212,6 +213,7 @@ export async function createLedger(database: Database, options: LedgerOptions = 
     ...createInspection(read),
     ...createStatements(read),
     audit: () => database.snapshot(audit),
+    finalBatches: () => database.snapshot(finalBatches),
 
     async close() {
       await group.drained();

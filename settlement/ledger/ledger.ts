@@ -214,6 +214,8 @@ export type SettledBatch = {
   finalAtMs: number | null;
 };
 
+export type FinalBatches = { roots: ReadonlySet<Hex>; charged: MicroUsdc };
+
 // Times in milliseconds; steps are whole multiples of ten seconds.
 export type TimelineQuery = { fromMs: number; toMs: number; stepMs: number };
 
@@ -231,6 +233,8 @@ export type Inspection = {
   payees(): Promise<Address[]>;
   // Newest first.
   batches(limit: number, offset: number): Promise<SettledBatch[]>;
+  // Every batch that is final, and what they have charged together, as of one moment.
+  finalBatches(): Promise<FinalBatches>;
   // By final state of every charge: accrued = pending + settled + absorbed + refused + voided, always.
   totals(): Promise<Totals>;
   // What happened in each step, empty ones included. Steps begin at whole multiples of their length. Goes back a month.

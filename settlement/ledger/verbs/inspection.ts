@@ -18,7 +18,7 @@ const BATCHES = `SELECT b.root, b.row_count, b.charge_count, b.total, b.outcome,
 const MAX_STEPS = 1_000;
 
 // All of it reads what is committed and holds nobody up.
-export function createInspection(sql: Reader): Omit<Inspection, "audit"> {
+export function createInspection(sql: Reader): Omit<Inspection, "audit" | "finalBatches"> {
   async function charges(condition: string, params: readonly Param[]): Promise<Charge[]> {
     const rows = await sql.all(
       `SELECT c.*, s.state AS submission_state
