@@ -1,11 +1,19 @@
 import { createRequire } from "node:module";
-import hardhatToolbox from "@nomicfoundation/hardhat-toolbox-mocha-ethers";
+import hardhatEthers from "@nomicfoundation/hardhat-ethers";
+import hardhatEthersChaiMatchers from "@nomicfoundation/hardhat-ethers-chai-matchers";
+import hardhatKeystore from "@nomicfoundation/hardhat-keystore";
+import hardhatMocha from "@nomicfoundation/hardhat-mocha";
+import hardhatNetworkHelpers from "@nomicfoundation/hardhat-network-helpers";
+import hardhatTypechain from "@nomicfoundation/hardhat-typechain";
+import hardhatVerify from "@nomicfoundation/hardhat-verify";
 import { configVariable, defineConfig } from "hardhat/config";
-import { compiler } from "./scripts/compiler.ts";
-import { conditionCoverage } from "./scripts/coverage/plugin.ts";
+import { compiler } from "./scripts/config/compiler.ts";
+import { ensureHome } from "./scripts/config/ensureHome.ts";
+import { environment } from "./scripts/config/environment.ts";
+import { NETWORKS } from "./scripts/config/networks.ts";
 import { tasks } from "./scripts/index.ts";
-import { NETWORKS } from "./scripts/networks.ts";
-import { settings } from "./scripts/settings.ts";
+
+ensureHome(process.env);
 
 const require = createRequire(import.meta.url);
 
@@ -20,15 +28,24 @@ const compilers = [
 const explorerOf = (network: "base" | "base-sepolia") => ({
   name: "Basescan",
   url: NETWORKS[network].explorer,
-  ...(settings.explorerApiUrl === undefined ? {} : { apiUrl: settings.explorerApiUrl }),
+  ...(environment.explorerApiUrl === undefined ? {} : { apiUrl: environment.explorerApiUrl }),
 });
 
 export default defineConfig({
-  plugins: [hardhatToolbox, conditionCoverage],
+  // Hardhat's toolbox without Ignition: the deploy command does what that would.
+  plugins: [
+    hardhatEthers,
+    hardhatEthersChaiMatchers,
+    hardhatKeystore,
+    hardhatMocha,
+    hardhatNetworkHelpers,
+    hardhatTypechain,
+    hardhatVerify,
+  ],
   tasks,
   solidity: {
     npmFilesToBuild: ["@openzeppelin/contracts/access/manager/AccessManager.sol"],
-    // Hardhat verifies sources with the production profile, so that one has to build the very code that is deployed.
+    // Hardhat verifies sources with the production profile, so that one must build the very code that is deployed.
     profiles: { default: { compilers }, production: { compilers } },
   },
   paths: {
@@ -47,7 +64,7 @@ export default defineConfig({
   networks: {
     default: { type: "edr-simulated", chainType: "op" },
     // The node's own unlocked accounts sign.
-    local: { type: "http", url: settings.localRpcUrl, accounts: "remote" },
+    local: { type: "http", url: environment.localRpcUrl, accounts: "remote" },
     // RPC addresses and keys come out of Hardhat's encrypted keystore: `npx hardhat keystore set BASE_KEY`.
     "base-sepolia": {
       type: "http",

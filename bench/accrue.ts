@@ -6,34 +6,40 @@ import { NO_HASH } from "../settlement/domain/charge.ts";
 import { microUsdc } from "../settlement/domain/money.ts";
 import type { ToolId } from "../settlement/domain/toolId.ts";
 import { createLedger } from "../settlement/ledger/createLedger.ts";
+import { openPostgres } from "../settlement/ledger/database/postgres/openPostgres.ts";
+import { openSqlite } from "../settlement/ledger/database/sqlite.ts";
 import type { Ledger } from "../settlement/ledger/ledger.ts";
-import { openPostgres } from "../settlement/ledger/postgres.ts";
-import { openSqlite } from "../settlement/ledger/sqlite.ts";
 import { startPostgres } from "../settlement/ledger/testing/startPostgres.ts";
 
 const CALLERS = 64;
 const CALLER_COUNTS = [1, 4, 16, 64, 256];
+const BULK_CALLERS = 4;
+const TURNS_AT_ONCE = 500;
 const RUNS = 3;
 const PAYERS = 1_000;
 const TOOLS = 20;
 const WARM_UP_MS = 500;
 const MEASURED_MS = 3_000;
 // Many points take their time together, so each is shorter.
-const POINT: Load = { callers: CALLERS, warmUpMs: 300, measuredMs: 1_000 };
+const POINT: Load = { callers: CALLERS, turnsAtOnce: 1, warmUpMs: 300, measuredMs: 1_000 };
 
-type Load = { callers: number; warmUpMs: number; measuredMs: number };
-const LOAD: Load = { callers: CALLERS, warmUpMs: WARM_UP_MS, measuredMs: MEASURED_MS };
+type Load = { callers: number; turnsAtOnce: number; warmUpMs: number; measuredMs: number };
+const LOAD: Load = { callers: CALLERS, turnsAtOnce: 1, warmUpMs: WARM_UP_MS, measuredMs: MEASURED_MS };
 
 // 64 callers, each of which reports a turn with one tool and waits until it is on disk before it reports the next.
 export async function accrue() {
   const shared = await onSqlite({ groupCommit: true });
   const single = await onSqlite({ groupCommit: false });
+  // As the API reports many turns at once: the next ones are sent when all of them are on disk.
+  const bulk = await onSqlite({ groupCommit: true }, { ...LOAD, callers: BULK_CALLERS, turnsAtOnce: TURNS_AT_ONCE });
   const postgres = await onPostgres();
   return {
     engineAccrualsPerSecond: Math.round(shared.perSecond),
     oneCommitPerCallPerSecond: Math.round(single.perSecond),
     ratio: round(shared.perSecond / single.perSecond),
     postgresAccrualsPerSecond: Math.round(postgres.perSecond),
+    bulkTurnsPerSecond: Math.round(bulk.perSecond),
+    ratioOfBulk: round(bulk.perSecond / shared.perSecond),
     p50Ms: round(percentile(shared.latenciesMs, 0.5)),
     p99Ms: round(percentile(shared.latenciesMs, 0.99)),
   };
@@ -87,7 +93,7 @@ async function onPostgres(): Promise<Measured> {
 
 type Measured = { perSecond: number; latenciesMs: number[] };
 
-async function measure(ledger: Ledger, { callers, warmUpMs, measuredMs }: Load): Promise<Measured> {
+async function measure(ledger: Ledger, { callers, turnsAtOnce, warmUpMs, measuredMs }: Load): Promise<Measured> {
   let next = 0;
   const latenciesMs: number[] = [];
   const startMs = performance.now() + warmUpMs;
@@ -96,8 +102,8 @@ async function measure(ledger: Ledger, { callers, warmUpMs, measuredMs }: Load):
   async function caller(): Promise<void> {
     while (performance.now() < endMs) {
       const sentMs = performance.now();
-      await report(ledger, next++);
-      if (sentMs >= startMs) latenciesMs.push(performance.now() - sentMs);
+      await Promise.all(Array.from({ length: turnsAtOnce }, () => report(ledger, next++)));
+      if (sentMs >= startMs) for (let i = 0; i < turnsAtOnce; i++) latenciesMs.push(performance.now() - sentMs);
     }
   }
   await Promise.all(Array.from({ length: callers }, caller));

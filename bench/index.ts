@@ -1,15 +1,11 @@
 // `npm run --silent bench -- <name> [--json]` prints a benchmark; without a name all of them run and docs/benchmarks.md is
 // written. A benchmark's module is loaded only when it is picked, because some of them start a chain or a server as they
 // load.
-import { parseArgs } from "node:util";
-import { printFigures } from "./printFigures.ts";
+import { readArguments, UsageError, withUsage } from "../settlement/cli/readArguments.ts";
+import { printResult, type Result } from "./printResult.ts";
 
-export type Figure = number | string;
-
-// What a benchmark found: single figures, and lists of rows where one figure depends on another.
-export type Figures = { readonly [name: string]: Figure | readonly { readonly [column: string]: Figure }[] };
-
-type Benchmark = { name: string; description: string; run: () => Promise<Figures> };
+type Options = { large: boolean };
+type Benchmark = { name: string; description: string; run: (options: Options) => Promise<Result> };
 
 const benchmarks: readonly Benchmark[] = [
   {
@@ -24,42 +20,64 @@ const benchmarks: readonly Benchmark[] = [
   },
   {
     name: "drain",
-    description: "how fast 100,000 accrued calls are settled on a local chain, beside 10,000",
-    run: async () => (await import("./drain.ts")).drain(),
+    description: "how fast 100,000 accrued calls are settled on a local chain, beside 10,000 (--large: and 1,000,000)",
+    run: async (options) => (await import("./drain/measureDrain.ts")).measureDrain(options),
   },
   {
     name: "http",
     description: "durable accruals per second over HTTP, beside an empty route of the same server",
     run: async () => (await import("./http/measureHttp.ts")).measureHttp(),
   },
+  {
+    name: "sustain",
+    description: "accruals over HTTP at full speed and settlement beside it for a minute, with Base's finality",
+    run: async () => (await import("./sustain/measureSustain.ts")).measureSustain(),
+  },
+  {
+    name: "daemons",
+    description: "what one, two and four daemons on one PostgreSQL do together: turns, calls and batches",
+    run: async () => (await import("./daemons/measureDaemons.ts")).measureDaemons(),
+  },
+  {
+    name: "execute",
+    description: "paid calls per second through the marketplace, beside the same tool called directly; searches",
+    run: async () => (await import("./execute/measureExecute.ts")).measureExecute(),
+  },
+  {
+    name: "query",
+    description: "questions answered and paid in a second, what a turn adds to its tools, and the evaluation's results",
+    run: async () => (await import("./query/measureQuery.ts")).measureQuery(),
+  },
+  {
+    name: "court",
+    description: "what a conviction by schema costs, and 20,000 judgements beside those of Ajv",
+    run: async () => (await import("./court/measureCourt.ts")).measureCourt(),
+  },
 ];
 
-// What the command line asks for, or the sentence that says why it cannot be followed.
-function readCommandLine(): { benchmark: Benchmark | "all"; json: boolean } | string {
-  try {
-    const { values, positionals } = parseArgs({ allowPositionals: true, options: { json: { type: "boolean" } } });
-    const [name, ...others] = positionals;
-    if (name === undefined) return values.json ? "Name a benchmark." : { benchmark: "all", json: false };
-    if (others.length > 0) return "Name one benchmark at a time.";
-    const benchmark = benchmarks.find((candidate) => candidate.name === name);
-    return benchmark ? { benchmark, json: values.json ?? false } : `There is no benchmark "${name}".`;
-  } catch (error) {
-    if (error instanceof TypeError) return `${error.message.split(". ")[0]}.`;
-    throw error;
+const USAGE = [
+  "Usage: npm run --silent bench -- <name> [--json] [--large], or without a name to write docs/benchmarks.md",
+  ...benchmarks.map(({ name, description }) => `  ${name.padEnd(8)} ${description}`),
+].join("\n");
+
+async function main(): Promise<void> {
+  const { values, positionals } = readArguments({
+    allowPositionals: true,
+    options: { json: { type: "boolean" }, large: { type: "boolean" } },
+  });
+  const [name, ...others] = positionals;
+  if (others.length > 0) throw new UsageError("name one benchmark at a time");
+  if (name === undefined) {
+    if (values.json) throw new UsageError("name a benchmark");
+    const [{ measureAll }, { writePage }] = [await import("./page/measureAll.ts"), await import("./page/writePage.ts")];
+    console.log(`Written: ${writePage(await measureAll()).join(", ")}`);
+    return;
   }
+  const benchmark = benchmarks.find((candidate) => candidate.name === name);
+  if (benchmark === undefined) throw new UsageError(`there is no benchmark "${name}"`);
+  const result = { benchmark: name, ...(await benchmark.run({ large: values.large ?? false })) };
+  if (values.json) console.log(JSON.stringify(result, undefined, 2));
+  else printResult(result);
 }
 
-const request = readCommandLine();
-if (typeof request === "string") {
-  const list = benchmarks.map(({ name, description }) => `  ${name.padEnd(8)} ${description}`);
-  const usage = "Usage: npm run --silent bench -- <name> [--json], or without a name to write docs/benchmarks.md";
-  console.error([request, usage, ...list].join("\n"));
-  process.exitCode = 2;
-} else if (request.benchmark === "all") {
-  const [{ measureAll }, { writePage }] = [await import("./page/measureAll.ts"), await import("./page/writePage.ts")];
-  console.log(`Written: ${writePage(await measureAll()).join(", ")}`);
-} else {
-  const figures = { benchmark: request.benchmark.name, ...(await request.benchmark.run()) };
-  if (request.json) console.log(JSON.stringify(figures, undefined, 2));
-  else printFigures(figures);
-}
+await withUsage(USAGE, main);

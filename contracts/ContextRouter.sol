@@ -2,41 +2,48 @@
 pragma solidity 0.8.37;
 
 import {AccessManaged} from "@openzeppelin/contracts/access/manager/AccessManaged.sol";
-import {Math} from "@openzeppelin/contracts/utils/math/Math.sol";
-import {Pausable} from "@openzeppelin/contracts/utils/Pausable.sol";
 import {SafeERC20} from "@openzeppelin/contracts/token/ERC20/utils/SafeERC20.sol";
+import {BatchChain} from "./BatchChain.sol";
+import {Beneficiary} from "./Beneficiary.sol";
+import {Charges} from "./Charges.sol";
 import {Credits} from "./Credits.sol";
 import {SettledBatches} from "./SettledBatches.sol";
+import {ChargeFailure} from "./interfaces/ChargeFailure.sol";
+import {IBeneficiary} from "./interfaces/IBeneficiary.sol";
 import {IContextRouter} from "./interfaces/IContextRouter.sol";
 import {IToolStaking} from "./interfaces/IToolStaking.sol";
 import {IUSDC} from "./interfaces/IUSDC.sol";
 import {BatchRows} from "./libraries/BatchRows.sol";
 import {RevenueSplit} from "./libraries/RevenueSplit.sol";
-import {RollingLimit} from "./libraries/RollingLimit.sol";
+import {Spending} from "./libraries/RollingLimit.sol";
 import {Tallies} from "./libraries/Tallies.sol";
 
 /// @title ContextRouter
-/// @notice See IContextRouter.
-contract ContextRouter is IContextRouter, SettledBatches, Credits, AccessManaged, Pausable {
+/// @notice See IContextRouter. What is remembered, counted, agreed to, deposited and taken is in the parts that this
+/// contract is made of; here is how a batch becomes money.
+contract ContextRouter is SettledBatches, BatchChain, Charges, AccessManaged {
     using BatchRows for bytes;
-    using RollingLimit for RollingLimit.State;
     using SafeERC20 for IUSDC;
     using Tallies for uint256[];
 
-    /// @inheritdoc IContextRouter
-    uint256 public constant MAX_OPERATOR_LIMIT = 1_000_000e6;
+    /// @dev A batch while it is being charged.
+    struct Charging {
+        bytes32 receiptsRoot;
+        uint256 charged;
+        uint256 modelCosts;
+        bytes32 exceptions;
+        uint256[] tallies;
+        Spending[] earned;
+    }
+
+    /// @dev A row of which nothing was charged, among the exceptions.
+    uint256 private constant ALL_LINES = type(uint256).max;
+
+    /// @dev The time of a batch takes the lowest 40 bits of its record.
+    uint256 private constant DIGEST_BITS = ~uint256(type(uint40).max);
 
     /// @inheritdoc IContextRouter
     IToolStaking public immutable staking;
-
-    /// @inheritdoc IContextRouter
-    address public immutable treasury;
-
-    /// @dev An operator is an account with a limit above zero. The limit is the role: one read answers both.
-    mapping(address operator => RollingLimit.State) private _operatorLimits;
-
-    /// @dev A payer without a cap, the usual case, has a cap of zero here.
-    mapping(address payer => RollingLimit.State) private _dailyCaps;
 
     /// @param authority The AccessManager that holds the roles.
     /// @param staking_ The registry of tools; its token is the router's token.
@@ -45,62 +52,59 @@ contract ContextRouter is IContextRouter, SettledBatches, Credits, AccessManaged
         address authority,
         IToolStaking staking_,
         address treasury_
-    ) Credits(staking_.usdc()) AccessManaged(authority) {
-        if (treasury_ == address(0)) revert InvalidRecipient(treasury_);
+    ) Credits(staking_.usdc()) Beneficiary(treasury_) AccessManaged(authority) {
         staking = staking_;
-        treasury = treasury_;
     }
 
     /// @inheritdoc IContextRouter
     function settle(
+        bytes32 previous,
         bytes32 receiptsRoot,
         bytes16[] calldata toolIds,
         bytes calldata rows
     ) external nonReentrant whenNotPaused returns (uint256 charged) {
-        RollingLimit.State storage limit = _operatorLimits[msg.sender];
-        if (limit.cap == 0) revert NotOperator(msg.sender);
-        if (receiptsRoot == 0 || rows.length == 0) revert EmptyBatch();
+        _checkOperator(msg.sender);
+        if (receiptsRoot == 0) revert EmptyBatch();
         _settleOnce(receiptsRoot);
+        _follow(msg.sender, previous, receiptsRoot);
 
-        uint256[] memory tallies = Tallies.open(staking.payees(toolIds));
-        uint256 modelCosts;
-        (charged, modelCosts) = _chargeRows(receiptsRoot, toolIds, rows, tallies);
+        Charging memory batch;
+        batch.receiptsRoot = receiptsRoot;
+        _openTallies(batch, toolIds);
+        _chargeRows(batch, toolIds, rows);
+        charged = batch.charged;
+        if (charged == 0 && batch.exceptions == 0) revert EmptyBatch();
+        // What was asked for and what became of it, above the time.
+        bytes32 digest = keccak256(abi.encode(msg.sender, keccak256(msg.data), batch.exceptions));
+        _keep(receiptsRoot, (uint256(digest) & DIGEST_BITS) | block.timestamp);
+        _spendOfOperator(msg.sender, charged);
 
-        uint256 left = limit.left();
-        if (charged > left) revert OperatorLimitExceeded(charged, left);
-        limit.spend(charged);
-
-        uint256 treasuryShare = modelCosts + _creditTools(toolIds, tallies);
-        _credit(treasury, treasuryShare);
-        emit BatchSettled(receiptsRoot, msg.sender, charged, treasuryShare);
+        uint256 treasuryShare = batch.modelCosts + _creditTools(batch, toolIds);
+        _creditBeneficiary(treasuryShare);
+        emit BatchSettled(receiptsRoot, previous, msg.sender, charged, treasuryShare);
     }
 
     /// @inheritdoc IContextRouter
     function pay(bytes16 toolId, uint256 amount, uint256 modelCost) external nonReentrant whenNotPaused {
         if (amount == 0) revert ZeroAmount();
-        address payee = staking.payee(toolId);
+        (address payee, uint256 limit) = staking.earner(toolId);
         if (payee == address(0)) revert ToolNotPayable(toolId);
+        Spending earned = _earningsOf(toolId);
+        uint256 earnable = _earningsLeft(earned, limit);
+        if (amount > earnable) revert EarningCapExceeded(amount, earnable);
         uint256 total = amount + modelCost;
-        RollingLimit.State storage cap = _dailyCaps[msg.sender];
-        if (cap.cap != 0) {
-            uint256 left = cap.left();
+        if (_payers[msg.sender].hasDailyCap) {
+            uint256 left = _dailyCapLeft(msg.sender);
             if (total > left) revert DailyCapExceeded(total, left);
-            cap.spend(total);
+            _spendOfPayer(msg.sender, total);
         }
         emit Paid(msg.sender, toolId, amount, modelCost);
-        _credit(treasury, modelCost + _creditTool(toolId, payee, amount));
+        _creditBeneficiary(modelCost + _creditTool(0, toolId, payee, earned, amount));
         usdc.safeTransferFrom(msg.sender, address(this), total);
     }
 
     /// @inheritdoc IContextRouter
-    function setDailyCap(uint48 cap) external {
-        _dailyCaps[msg.sender].cap = cap;
-        emit DailyCapSet(msg.sender, cap);
-    }
-
-    /// @inheritdoc IContextRouter
     function setOperatorLimit(address operator, uint48 limit) external restricted {
-        if (limit > MAX_OPERATOR_LIMIT) revert LimitOutOfBounds(limit, MAX_OPERATOR_LIMIT);
         _setOperatorLimit(operator, limit);
     }
 
@@ -119,168 +123,142 @@ contract ContextRouter is IContextRouter, SettledBatches, Credits, AccessManaged
         _unpause();
     }
 
+    /// @inheritdoc IBeneficiary
+    function proposeBeneficiary(address account) external restricted {
+        _proposeBeneficiary(account);
+    }
+
+    /// @inheritdoc IContextRouter
+    function treasury() external view returns (address) {
+        return _beneficiary;
+    }
+
+    /// @inheritdoc IContextRouter
+    function batchOf(bytes32 receiptsRoot) external view returns (uint256 timestamp, bytes27 digest) {
+        uint256 record = _recordOf(receiptsRoot);
+        return (uint40(record), bytes27(bytes32(record)));
+    }
+
     /// @inheritdoc IContextRouter
     function settledAt(bytes32 receiptsRoot) external view returns (uint256 timestamp) {
-        return _whenSettled(receiptsRoot);
+        return uint40(_recordOf(receiptsRoot));
     }
 
     /// @inheritdoc IContextRouter
-    function operatorLimit(address operator) external view returns (uint256 limit, uint256 left) {
-        RollingLimit.State storage state = _operatorLimits[operator];
-        return (state.cap, state.left());
+    function headOf(address operator) external view returns (bytes32 receiptsRoot) {
+        return _head(operator);
     }
 
     /// @inheritdoc IContextRouter
-    function dailyCap(address payer) public view returns (uint256 cap, uint256 left) {
-        RollingLimit.State storage state = _dailyCaps[payer];
-        return (state.cap, state.cap == 0 ? type(uint256).max : state.left());
+    function earningsLeft(bytes16 toolId) external view returns (uint256) {
+        (, uint256 limit) = staking.earner(toolId);
+        return _earningsLeft(_earningsOf(toolId), limit);
     }
 
-    /// @inheritdoc IContextRouter
-    function spendable(address payer) public view returns (Spendable memory result) {
-        result.balance = usdc.balanceOf(payer);
-        result.allowance = usdc.allowance(payer, address(this));
-        (, result.dailyCapLeft) = dailyCap(payer);
-        if (!_tokenUnavailable() && !usdc.isBlacklisted(payer)) {
-            result.amount = Math.min(Math.min(result.balance, result.allowance), result.dailyCapLeft);
+    /// @dev Asks the registry once for all tools, and opens a tally of what each may still earn.
+    function _openTallies(Charging memory batch, bytes16[] calldata toolIds) private view {
+        uint256[] memory earners = staking.earners(toolIds);
+        uint256[] memory tallies = Tallies.create();
+        Spending[] memory earned = new Spending[](earners.length);
+        for (uint256 i = 0; i < earners.length; ++i) {
+            uint256 earner = earners[i];
+            if (earner == 0) continue;
+            Spending before = _earningsOf(toolIds[i]);
+            earned[i] = before;
+            tallies[i] = Tallies.open(address(uint160(earner >> 96)), _earningsLeft(before, uint96(earner)));
         }
-    }
-
-    /// @inheritdoc IContextRouter
-    function spendableMany(address[] calldata payers) external view returns (Spendable[] memory results) {
-        results = new Spendable[](payers.length);
-        for (uint256 i = 0; i < payers.length; ++i) {
-            results[i] = spendable(payers[i]);
-        }
+        batch.tallies = tallies;
+        batch.earned = earned;
     }
 
     /// @dev Charges every row once and tallies what its tools earned.
-    function _chargeRows(
-        bytes32 receiptsRoot,
-        bytes16[] calldata toolIds,
-        bytes calldata rows,
-        uint256[] memory tallies
-    ) private returns (uint256 charged, uint256 modelCosts) {
-        uint256 end = 0;
+    function _chargeRows(Charging memory batch, bytes16[] calldata toolIds, bytes calldata rows) private {
+        BatchRows.Row memory row;
         // No sum here can overflow: every amount has 48 bits, and there are far fewer than 2^200 of them.
         unchecked {
-            while (end < rows.length) {
-                (address payer, uint256 modelCost, uint256 lineCount) = rows.head(end);
-                uint256 start = end + BatchRows.HEAD_BYTES;
-                end = start + lineCount * BatchRows.LINE_BYTES;
-                if (end > rows.length) revert RowsTruncated(end, rows.length);
-
-                (uint256 total, bool refused) = _tally(rows, start, end, tallies);
-                total += modelCost;
-                if (refused) _reportRefusals(receiptsRoot, toolIds, rows, payer, start, end, tallies);
-                if (_charge(receiptsRoot, payer, total)) {
-                    charged += total;
-                    modelCosts += modelCost;
+            while (row.end < rows.length) {
+                uint256 start = row.end;
+                rows.read(start, row);
+                (uint256 total, uint256 refused) = batch.tallies.addLines(rows, row.lines, row.end);
+                total += row.modelCost;
+                if (refused != 0) _reportRefusals(batch, toolIds, rows, row, start, refused);
+                ChargeFailure failure = total == 0 ? ChargeFailure.None : _charge(rows, row, toolIds, total);
+                if (failure == ChargeFailure.None) {
+                    batch.charged += total;
+                    batch.modelCosts += row.modelCost;
                 } else {
-                    _untally(rows, start, end, tallies);
+                    emit ChargeFailed(batch.receiptsRoot, row.payer, start, total, failure);
+                    _untally(rows, row, batch.tallies, refused);
+                    refused = ALL_LINES;
                 }
-            }
-        }
-    }
-
-    /// @dev Adds a row's lines to the tallies. Returns their total, and whether a line was left out.
-    function _tally(
-        bytes calldata rows,
-        uint256 start,
-        uint256 end,
-        uint256[] memory tallies
-    ) private pure returns (uint256 total, bool refused) {
-        unchecked {
-            for (uint256 offset = start; offset < end; offset += BatchRows.LINE_BYTES) {
-                (uint256 index, uint256 amount) = rows.line(offset);
-                uint256 added = tallies.add(index, amount);
-                if (added != amount) refused = true;
-                total += added;
+                if (refused != 0) batch.exceptions = keccak256(abi.encode(batch.exceptions, start, refused));
             }
         }
     }
 
     /// @dev Takes the lines of a row that failed out of the tallies again. Adding first and undoing the rare failure
     /// reads the lines of a good row once instead of twice.
-    function _untally(bytes calldata rows, uint256 start, uint256 end, uint256[] memory tallies) private pure {
-        for (uint256 offset = start; offset < end; offset += BatchRows.LINE_BYTES) {
+    function _untally(
+        bytes calldata rows,
+        BatchRows.Row memory row,
+        uint256[] memory tallies,
+        uint256 refused
+    ) private pure {
+        for (uint256 offset = row.lines; offset < row.end; offset += BatchRows.LINE_BYTES) {
             (uint256 index, uint256 amount) = rows.line(offset);
-            tallies.subtract(index, amount);
+            if (refused & 1 == 0) tallies.subtract(index, amount);
+            refused >>= 1;
         }
     }
 
+    /// @dev One event for all lines of a row. Why a tool was refused is said once, after all rows.
     function _reportRefusals(
-        bytes32 receiptsRoot,
+        Charging memory batch,
         bytes16[] calldata toolIds,
         bytes calldata rows,
-        address payer,
+        BatchRows.Row memory row,
         uint256 start,
-        uint256 end,
-        uint256[] memory tallies
+        uint256 refused
     ) private {
-        for (uint256 offset = start; offset < end; offset += BatchRows.LINE_BYTES) {
+        bytes memory lines;
+        for (uint256 offset = row.lines; offset < row.end; offset += BatchRows.LINE_BYTES) {
             (uint256 index, uint256 amount) = rows.line(offset);
-            (address payee, ) = tallies.read(index);
-            if (payee != address(0)) continue;
-            bool listed = staking.tool(toolIds[index]).owner != address(0);
-            LineRefusal reason = listed ? LineRefusal.UnderStaked : LineRefusal.Unlisted;
-            emit LineRefused(receiptsRoot, payer, toolIds[index], amount, reason);
+            if (index >= toolIds.length) revert Tallies.ToolIndexOutOfRange(index, toolIds.length);
+            if (refused & 1 == 1) lines = bytes.concat(lines, toolIds[index], bytes6(uint48(amount)));
+            refused >>= 1;
         }
-    }
-
-    /// @dev Takes `amount` from `payer`, or reports why that failed. Whoever holds an operator's key cannot make a good
-    /// row fail, by starving the transfer of gas or otherwise: a failure without a proven reason undoes the batch.
-    function _charge(bytes32 receiptsRoot, address payer, uint256 amount) private returns (bool) {
-        if (amount == 0) return true;
-        RollingLimit.State storage cap = _dailyCaps[payer];
-        bool capped = cap.cap != 0;
-        ChargeFailure reason = ChargeFailure.DailyCap;
-        if (!capped || amount <= cap.left()) {
-            if (usdc.trySafeTransferFrom(payer, address(this), amount)) {
-                if (capped) cap.spend(amount);
-                return true;
-            }
-            reason = _explain(payer, amount);
-        }
-        emit ChargeFailed(receiptsRoot, payer, amount, reason);
-        return false;
-    }
-
-    /// @dev Reads why the token refused to take `amount` from `payer`.
-    function _explain(address payer, uint256 amount) private view returns (ChargeFailure) {
-        if (_tokenUnavailable()) revert TokenUnavailable();
-        if (usdc.isBlacklisted(payer)) return ChargeFailure.Blacklisted;
-        if (usdc.allowance(payer, address(this)) < amount) return ChargeFailure.Allowance;
-        if (usdc.balanceOf(payer) < amount) return ChargeFailure.Balance;
-        revert ChargeUnexplained(payer, amount);
+        emit LinesRefused(batch.receiptsRoot, row.payer, start, lines);
     }
 
     /// @dev Credits every tool that earned something; returns the protocol's share of it all.
-    function _creditTools(
-        bytes16[] calldata toolIds,
-        uint256[] memory tallies
-    ) private returns (uint256 protocolShares) {
-        for (uint256 i = 0; i < tallies.length; ++i) {
-            (address payee, uint256 amount) = tallies.read(i);
-            if (amount != 0) protocolShares += _creditTool(toolIds[i], payee, amount);
+    function _creditTools(Charging memory batch, bytes16[] calldata toolIds) private returns (uint256 protocolShares) {
+        for (uint256 i = 0; i < toolIds.length; ++i) {
+            (address payee, uint256 amount, bool refused) = Tallies.read(batch.tallies[i]);
+            if (refused) emit ToolRefused(batch.receiptsRoot, toolIds[i], _refusalOf(toolIds[i], payee));
+            if (amount != 0) {
+                protocolShares += _creditTool(batch.receiptsRoot, toolIds[i], payee, batch.earned[i], amount);
+            }
         }
     }
 
     /// @dev Credits a tool's payee; returns the protocol's share.
-    function _creditTool(bytes16 toolId, address payee, uint256 amount) private returns (uint256 protocolShare) {
+    function _creditTool(
+        bytes32 receiptsRoot,
+        bytes16 toolId,
+        address payee,
+        Spending earned,
+        uint256 amount
+    ) private returns (uint256 protocolShare) {
         uint256 developerShare;
         (developerShare, protocolShare) = RevenueSplit.split(amount);
+        _addEarnings(toolId, earned, amount);
         _credit(payee, developerShare);
-        emit ToolPaid(toolId, payee, amount, developerShare);
+        emit ToolPaid(receiptsRoot, toolId, payee, amount, developerShare);
     }
 
-    function _setOperatorLimit(address operator, uint48 limit) private {
-        _operatorLimits[operator].cap = limit;
-        emit OperatorLimitSet(operator, limit);
-    }
-
-    /// @dev Whether the token would refuse every payer alike.
-    function _tokenUnavailable() private view returns (bool) {
-        return usdc.paused() || usdc.isBlacklisted(address(this));
+    /// @dev Why a tool, whose tally has this payee, could not be paid.
+    function _refusalOf(bytes16 toolId, address payee) private view returns (Refusal) {
+        if (payee != address(0)) return Refusal.EarningCap;
+        return staking.tool(toolId).owner == address(0) ? Refusal.Unlisted : Refusal.UnderStaked;
     }
 }

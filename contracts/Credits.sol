@@ -3,19 +3,19 @@ pragma solidity 0.8.37;
 
 import {ReentrancyGuardTransient} from "@openzeppelin/contracts/utils/ReentrancyGuardTransient.sol";
 import {SafeERC20} from "@openzeppelin/contracts/token/ERC20/utils/SafeERC20.sol";
+import {Beneficiary} from "./Beneficiary.sol";
 import {ICredits} from "./interfaces/ICredits.sol";
 import {IUSDC} from "./interfaces/IUSDC.sol";
 
 /// @title Credits that are claimed or pushed
 /// @notice What ContextRouter and ToolStaking share: who is owed what, and how it leaves.
-abstract contract Credits is ICredits, ReentrancyGuardTransient {
+abstract contract Credits is ICredits, Beneficiary, ReentrancyGuardTransient {
     using SafeERC20 for IUSDC;
 
     /// @inheritdoc ICredits
     IUSDC public immutable usdc;
 
-    /// @inheritdoc ICredits
-    mapping(address account => uint256 amount) public creditOf;
+    mapping(address account => uint256 amount) private _credits;
 
     constructor(IUSDC usdc_) {
         usdc = usdc_;
@@ -30,9 +30,8 @@ abstract contract Credits is ICredits, ReentrancyGuardTransient {
     function claimTo(address to) public nonReentrant returns (uint256 amount) {
         // The token would accept this contract as a recipient, and the money would belong to nobody.
         if (to == address(this)) revert InvalidRecipient(to);
-        amount = creditOf[msg.sender];
+        amount = _takeCredit(msg.sender);
         if (amount == 0) revert NothingToClaim(msg.sender);
-        creditOf[msg.sender] = 0;
         emit Claimed(msg.sender, to, amount);
         usdc.safeTransfer(to, amount);
     }
@@ -41,21 +40,43 @@ abstract contract Credits is ICredits, ReentrancyGuardTransient {
     function payout(address[] calldata accounts) external nonReentrant returns (uint256 paid) {
         for (uint256 i = 0; i < accounts.length; ++i) {
             address account = accounts[i];
-            uint256 amount = creditOf[account];
+            uint256 amount = _takeCredit(account);
             if (amount == 0) continue;
-            creditOf[account] = 0;
             if (account != address(this) && usdc.trySafeTransfer(account, amount)) {
                 emit Claimed(account, account, amount);
                 paid += amount;
             } else {
-                creditOf[account] = amount;
+                _credit(account, amount);
                 emit PayoutFailed(account, amount);
             }
         }
     }
 
+    /// @inheritdoc ICredits
+    function creditOf(address account) public view returns (uint256 amount) {
+        amount = _credits[account];
+        if (account == _beneficiary) amount += _beneficiaryCredit;
+    }
+
     /// @dev Owes `amount` more to `account`. The caller says in an event what for.
     function _credit(address account, uint256 amount) internal {
-        creditOf[account] += amount;
+        _credits[account] += amount;
+    }
+
+    function _creditBeneficiary(uint256 amount) internal {
+        // Whatever is credited was paid in the token.
+        _beneficiaryCredit += uint88(amount);
+    }
+
+    function _creditBefore(address previous) internal override {
+        _credit(previous, _beneficiaryCredit);
+        _beneficiaryCredit = 0;
+    }
+
+    /// @dev Owes `account` nothing any more; returns what it was owed.
+    function _takeCredit(address account) private returns (uint256 amount) {
+        amount = creditOf(account);
+        _credits[account] = 0;
+        if (account == _beneficiary) _beneficiaryCredit = 0;
     }
 }

@@ -4,20 +4,26 @@ pragma solidity 0.8.37;
 import {IContextRouter} from "./interfaces/IContextRouter.sol";
 
 /// @title Batches that were settled, each of them once
-/// @notice The part of ContextRouter that remembers. It is a contract of its own because its storage is private to it:
-/// nothing else can write there, so what is proved of these few lines holds in the router, whatever else it does.
+/// @notice The part of ContextRouter that remembers. It is a contract of its own because its storage is private to
+/// it: nothing else can write there, so what is proved of these few lines holds in the router, whatever else it does.
 abstract contract SettledBatches {
-    mapping(bytes32 receiptsRoot => uint256 timestamp) private _settledAt;
+    /// @dev What is kept of each settled batch; zero for any other.
+    mapping(bytes32 receiptsRoot => uint256 record) private _records;
 
-    /// @dev Remembers a batch for ever, or reverts if it is remembered already.
+    /// @dev Remembers that a batch is settled, or reverts if it was settled before.
     function _settleOnce(bytes32 receiptsRoot) internal {
-        uint256 timestamp = _settledAt[receiptsRoot];
-        require(timestamp == 0, IContextRouter.BatchAlreadySettled(receiptsRoot, timestamp));
-        _settledAt[receiptsRoot] = block.timestamp;
+        uint256 record = _records[receiptsRoot];
+        require(record == 0, IContextRouter.BatchAlreadySettled(receiptsRoot, uint40(record)));
+        _records[receiptsRoot] = block.timestamp;
     }
 
-    /// @dev When a batch was settled; zero if it was not.
-    function _whenSettled(bytes32 receiptsRoot) internal view returns (uint256 timestamp) {
-        return _settledAt[receiptsRoot];
+    /// @dev Keeps more of a batch than its time. A settled batch never looks as if it were none.
+    function _keep(bytes32 receiptsRoot, uint256 record) internal {
+        require(record != 0, IContextRouter.EmptyBatch());
+        _records[receiptsRoot] = record;
+    }
+
+    function _recordOf(bytes32 receiptsRoot) internal view returns (uint256 record) {
+        return _records[receiptsRoot];
     }
 }

@@ -5,15 +5,17 @@ import {AccessManaged} from "@openzeppelin/contracts/access/manager/AccessManage
 import {Math} from "@openzeppelin/contracts/utils/math/Math.sol";
 import {SafeCast} from "@openzeppelin/contracts/utils/math/SafeCast.sol";
 import {SafeERC20} from "@openzeppelin/contracts/token/ERC20/utils/SafeERC20.sol";
+import {Beneficiary} from "./Beneficiary.sol";
 import {Credits} from "./Credits.sol";
-import {Slashing} from "./Slashing.sol";
+import {Penalties} from "./Penalties.sol";
+import {IBeneficiary} from "./interfaces/IBeneficiary.sol";
 import {IToolStaking} from "./interfaces/IToolStaking.sol";
 import {IUSDC} from "./interfaces/IUSDC.sol";
 import {ToolId} from "./libraries/ToolId.sol";
 
 /// @title ToolStaking
 /// @notice See IToolStaking.
-contract ToolStaking is Slashing {
+contract ToolStaking is Penalties {
     using SafeCast for uint256;
     using SafeERC20 for IUSDC;
 
@@ -38,8 +40,17 @@ contract ToolStaking is Slashing {
         address authority,
         IUSDC usdc_,
         address insurance_
-    ) Slashing(insurance_) Credits(usdc_) AccessManaged(authority) {
-        _setParameters(Parameters({minimumStake: 10e6, stakeMultiplier: 100, bountyBps: 1000}));
+    ) Credits(usdc_) Beneficiary(insurance_) AccessManaged(authority) {
+        _setParameters(
+            Parameters({
+                minimumStake: 10e6,
+                stakeMultiplier: 100,
+                bountyBps: 1000,
+                maxPenalty: 5e6,
+                dailyPenaltyBps: 2500,
+                earningMultiple: 100
+            })
+        );
     }
 
     /// @inheritdoc IToolStaking
@@ -132,6 +143,16 @@ contract ToolStaking is Slashing {
         _setParameters(newParameters);
     }
 
+    /// @inheritdoc IBeneficiary
+    function proposeBeneficiary(address account) external restricted {
+        _proposeBeneficiary(account);
+    }
+
+    /// @inheritdoc IToolStaking
+    function insurance() external view returns (address) {
+        return _beneficiary;
+    }
+
     /// @inheritdoc IToolStaking
     function parameters() external view returns (Parameters memory) {
         return _parameters;
@@ -148,17 +169,18 @@ contract ToolStaking is Slashing {
     }
 
     /// @inheritdoc IToolStaking
-    function payees(bytes16[] calldata toolIds) external view returns (address[] memory result) {
-        result = new address[](toolIds.length);
+    function earners(bytes16[] calldata toolIds) external view returns (uint256[] memory result) {
+        result = new uint256[](toolIds.length);
         Parameters memory current = _parameters;
         for (uint256 i = 0; i < toolIds.length; ++i) {
-            result[i] = _payee(toolIds[i], current);
+            (address payee, uint256 limit) = _earner(toolIds[i], current);
+            result[i] = (uint256(uint160(payee)) << 96) | limit;
         }
     }
 
     /// @inheritdoc IToolStaking
-    function payee(bytes16 toolId) external view returns (address) {
-        return _payee(toolId, _parameters);
+    function earner(bytes16 toolId) external view returns (address payee, uint256 limit) {
+        return _earner(toolId, _parameters);
     }
 
     /// @inheritdoc IToolStaking
@@ -167,18 +189,35 @@ contract ToolStaking is Slashing {
     }
 
     /// @dev The parameters are passed in, so that a batch of tools reads them once.
-    function _payee(bytes16 toolId, Parameters memory current) private view returns (address) {
+    function _earner(bytes16 toolId, Parameters memory current) private view returns (address payee, uint256 limit) {
         Tool storage listing = _tools[toolId];
+        uint256 slot;
+        // One read for the payout, the stake and the price, which the compiler would read one by one.
+        assembly ("memory-safe") {
+            slot := sload(listing.slot)
+        }
+        payee = address(uint160(slot));
+        limit = uint48(slot >> 160);
+        uint256 price = slot >> 208;
         // An unlisted tool has no stake, and every price needs some.
-        return listing.stake < _requiredStake(listing.price, current) ? address(0) : listing.payout;
+        if (limit < _requiredStake(price, current)) return (address(0), 0);
+        // A stake of 48 bits times a multiple of 16.
+        unchecked {
+            limit *= current.earningMultiple;
+        }
     }
 
     function _requiredStake(uint256 price, Parameters memory current) private pure returns (uint256) {
-        return Math.max(current.minimumStake, price * current.stakeMultiplier);
+        uint256 byPrice = price * current.stakeMultiplier;
+        return byPrice > current.minimumStake ? byPrice : current.minimumStake;
     }
 
     function _bountyBps() internal view override returns (uint256) {
         return _parameters.bountyBps;
+    }
+
+    function _penaltyBounds() internal view override returns (uint256 maxPenalty, uint256 dailyBps) {
+        return (_parameters.maxPenalty, _parameters.dailyPenaltyBps);
     }
 
     function _checkOwner(bytes16 toolId) private view {
@@ -198,7 +237,7 @@ contract ToolStaking is Slashing {
     }
 
     function _setPayout(bytes16 toolId, address payout_) private {
-        if (payout_ == address(0)) revert InvalidPayout(payout_);
+        if (!_canClaim(payout_)) revert InvalidPayout(payout_);
         _tools[toolId].payout = payout_;
         emit PayoutSet(toolId, payout_);
     }
@@ -219,16 +258,18 @@ contract ToolStaking is Slashing {
         listing.readyAt = 0;
     }
 
-    /// @dev All that a slash can reach: the stake and what waits for its withdrawal.
-    function _slashable(bytes16 toolId) internal view override returns (uint256) {
-        return uint256(_tools[toolId].stake) + _tools[toolId].withdrawing;
+    /// @dev The stake, and what waits for its withdrawal as long as a slash could still hold it back.
+    function _slashable(bytes16 toolId, uint256 moment) internal view override returns (uint256) {
+        Tool storage listing = _tools[toolId];
+        bool frozen = moment < listing.readyAt + MAX_FREEZE;
+        return uint256(listing.stake) + (frozen ? listing.withdrawing : 0);
     }
 
-    /// @dev Takes up to `amount`, from what counts as stake first: a tool that cheated stops earning before its owner's
-    /// savings are touched.
+    /// @dev Takes up to `amount`, from what counts as stake first: a tool that cheated stops earning before its
+    /// owner's savings are touched.
     function _takeStake(bytes16 toolId, uint256 amount) internal override returns (uint256 taken) {
         Tool storage listing = _tools[toolId];
-        taken = Math.min(amount, _slashable(toolId));
+        taken = Math.min(amount, _slashable(toolId, block.timestamp));
         uint256 fromStake = Math.min(taken, listing.stake);
         listing.stake -= fromStake.toUint48();
         listing.withdrawing -= (taken - fromStake).toUint48();
@@ -238,6 +279,9 @@ contract ToolStaking is Slashing {
         _checkBounds(newParameters.minimumStake, 1e6, 10_000e6);
         _checkBounds(newParameters.stakeMultiplier, 1, 1000);
         _checkBounds(newParameters.bountyBps, 0, 3000);
+        _checkBounds(newParameters.maxPenalty, 0, 100e6);
+        _checkBounds(newParameters.dailyPenaltyBps, 0, 5000);
+        _checkBounds(newParameters.earningMultiple, 1, 1000);
         _parameters = newParameters;
         emit ParametersSet(newParameters);
     }

@@ -1,8 +1,18 @@
-import { contributorTasks } from "./contributor/index.ts";
-import { deployTasks } from "./deploy/index.ts";
+import { courtTasks } from "./court/index.ts";
+import { deployerTasks } from "./deployer/index.ts";
+import { developerTasks } from "./developer/index.ts";
+import { governanceTasks } from "./governance/index.ts";
 import { localTasks } from "./local/index.ts";
-import { administrationTasks } from "./operator/index.ts";
+import { marketplaceTasks } from "./marketplace/commands/index.ts";
 import { payerTasks } from "./payer/index.ts";
 
 // Every command of the project, by party.
-export const tasks = [...deployTasks, ...administrationTasks, ...contributorTasks, ...payerTasks, ...localTasks];
+export const tasks = [
+  ...deployerTasks,
+  ...governanceTasks,
+  ...developerTasks,
+  ...courtTasks,
+  ...payerTasks,
+  ...marketplaceTasks,
+  ...localTasks,
+];

@@ -1,4 +1,4 @@
-// Time and chance, passed in everywhere, so that the same code runs in production and under a simulator's seed.
+// Time and randomness, passed in everywhere, so that the same code runs in production and under a simulator's seed.
 export type Clock = { nowMs(): number };
 
 // A number from 0 up to, but not including, 1.

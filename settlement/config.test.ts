@@ -32,6 +32,24 @@ it("reads a complete environment", () => {
   });
 });
 
+it.each(["mysql://db/settlement", "file:ledger.db", "MongoDB://x"])("the ledger cannot be %s", (location) => {
+  expect(() => readConfig({ ...complete, SETTLEMENT_LEDGER: location })).toThrow(
+    "SETTLEMENT_LEDGER must be a file or a postgres:// address",
+  );
+});
+
+it.each([
+  ["SETTLEMENT_TICK_MS", "1e99", "SETTLEMENT_TICK_MS must be a whole number from 50 to 60000"],
+  ["SETTLEMENT_RPC_URLS", ",", "SETTLEMENT_RPC_URLS has an empty entry"],
+  ["SETTLEMENT_HOLDER", "h".repeat(201), "SETTLEMENT_HOLDER must have at most 200 characters"],
+  ["SETTLEMENT_CHAIN_ID", "1.5", "SETTLEMENT_CHAIN_ID must be a number, like 8453 for Base"],
+  ["SETTLEMENT_CHAIN_ID", "0", "SETTLEMENT_CHAIN_ID must be a number, like 8453 for Base"],
+])("what is wrong with %s=%s is said once, in words of ours", (name, value, sentence) => {
+  expect(() => readConfig({ ...complete, [name]: value })).toThrow(
+    expect.objectContaining({ code: "invalid_config", message: sentence }),
+  );
+});
+
 it.each(["SETTLEMENT_CHAIN_ID", "SETTLEMENT_RPC_URLS", "SETTLEMENT_ROUTER", "SETTLEMENT_LEDGER"])(
   "names %s when it is missing",
   (name) => {
@@ -111,8 +129,6 @@ it("reads secrets out of files, without the line break at their end", () => {
   expect(config).toMatchObject({ serviceToken: token, ledger: "postgres://u:hidden@db/x" });
   expect(config.keys[0]).toEqual({ kind: "keystore", path: "operator.json", password: " spaces count " });
   expect(secretsOf(config)).toContain("hidden");
-  const path = fileOf("with-secrets.json", { serviceTokenFile: given.SETTLEMENT_SERVICE_TOKEN_FILE });
-  expect(readConfig({ ...complete, SETTLEMENT_CONFIG: path }).serviceToken).toBe(token);
 });
 
 it.each([
@@ -145,42 +161,32 @@ it("asks for the password when there are keystores", () => {
   );
 });
 
-it("reads a file, and takes from the environment what is in both", () => {
-  const { SETTLEMENT_RPC_URLS: _, ...rest } = complete;
-  const path = fileOf("settlement.json", {
-    chainId: 1,
-    rpcUrls: ["https://one.example", "https://two.example"],
-    listen: "0.0.0.0:9000",
-    tickMs: 250,
-  });
-  expect(readConfig({ ...rest, SETTLEMENT_CONFIG: path })).toMatchObject({
-    chainId: 31337,
-    rpcUrls: ["https://one.example", "https://two.example"],
-    listen: { host: "0.0.0.0", port: 9000 },
-    tickMs: 250,
-  });
+it.each([
+  ["SETTLEMENT_SERVICE_TOKN", "SETTLEMENT_SERVICE_TOKEN"],
+  ["SETTLEMENT_SERVICE_TOKEN_FILES", "SETTLEMENT_SERVICE_TOKEN_FILE"],
+  ["SETTLEMENT_RPC_URL", "SETTLEMENT_RPC_URLS"],
+  ["SETTLEMENT_TICKMS", "SETTLEMENT_TICK_MS"],
+])("refuses %s, which is no setting, and names %s", (name, meant) => {
+  expect(() => readConfig({ ...complete, [name]: "x" })).toThrow(`${name} is not a setting; did you mean ${meant}?`);
+});
+
+it("refuses one token for the platform and the console, and shows neither", () => {
+  const token = "t".repeat(32);
+  const given = { ...complete, SETTLEMENT_SERVICE_TOKEN: token, SETTLEMENT_CONSOLE_TOKEN: token };
+  expect(() => readConfig(given)).toThrow("SETTLEMENT_CONSOLE_TOKEN is the same as SETTLEMENT_SERVICE_TOKEN");
+  expect(() => readConfig(given)).not.toThrow(token);
 });
 
 it.each([
-  ["a name that it does not know", { rpcUrl: "https://one.example" }, 'has "rpcUrl", which is no setting'],
-  ["a value of another kind", { chainId: { id: 1 } }, 'a "chainId" that is no text'],
-  ["no object", [], "has to hold one object"],
-  ["no JSON", "{", "cannot be read as JSON"],
-])("refuses a file with %s", (name, contents, message) => {
-  const path = fileOf(`${name}.json`, contents);
-  expect(() => readConfig({ ...complete, SETTLEMENT_CONFIG: path })).toThrow(message);
-});
-
-it.each([
-  ["SETTLEMENT_LISTEN", "8787", "has to be host:port"],
+  ["SETTLEMENT_LISTEN", "8787", "must be host:port"],
   ["SETTLEMENT_LISTEN", "127.0.0.1:70000", "has a port above 65535"],
-  ["SETTLEMENT_SERVICE_TOKEN", "short", "has to have 32 characters or more"],
-  ["SETTLEMENT_TICK_MS", "soon", "has to be a whole number from 50 to 60000"],
-  ["SETTLEMENT_LOG_LEVEL", "loud", "has to be one of"],
-  ["SETTLEMENT_MIN_OPERATOR_ETH", "-1", "has to be a number of ether"],
-  ["SETTLEMENT_FLUSH_USD", "0", "has to be dollars above zero"],
-  ["SETTLEMENT_PAYOUT_USD", "1e3", "has to be dollars above zero"],
-  ["SETTLEMENT_MAX_FEE_GWEI", "-5", "has to be a number of gwei"],
+  ["SETTLEMENT_SERVICE_TOKEN", "short", "must have 32 characters or more"],
+  ["SETTLEMENT_TICK_MS", "soon", "must be a whole number from 50 to 60000"],
+  ["SETTLEMENT_LOG_LEVEL", "loud", "must be one of"],
+  ["SETTLEMENT_MIN_OPERATOR_ETH", "-1", "must be a number of ether"],
+  ["SETTLEMENT_FLUSH_USD", "0", "must be dollars above zero"],
+  ["SETTLEMENT_PAYOUT_USD", "1e3", "must be dollars above zero"],
+  ["SETTLEMENT_MAX_FEE_GWEI", "-5", "must be a number of gwei"],
   ["SETTLEMENT_ALERT_WEBHOOK_URL", "https://alerts.example", "SETTLEMENT_ALERT_WEBHOOK_SECRET is missing"],
 ])("refuses %s=%s and says why", (name, value, message) => {
   expect(() => readConfig({ ...complete, [name]: value })).toThrow(message);
@@ -208,8 +214,10 @@ it("lists every secret that it holds, so that logs can be filtered", () => {
 });
 
 it("has the engine's own policy unless a setting says otherwise", () => {
-  const { sessionTtlMs, flush, firstRetryMs, payoutEveryMs, payoutThreshold, maxFeePerGasCeiling } = DEFAULT_POLICY;
-  const policy = { sessionTtlMs, flush, firstRetryMs, payoutEveryMs, payoutThreshold, maxFeePerGasCeiling };
+  const { sessionTtlMs, flush, batch, admission, firstRetryMs, payoutEveryMs, payoutThreshold, maxFeePerGasCeiling } =
+    DEFAULT_POLICY;
+  const retries = { firstRetryMs, payoutEveryMs, payoutThreshold, maxFeePerGasCeiling };
+  const policy = { sessionTtlMs, flush, batch, admission, ...retries };
   expect(policyOf(readConfig(complete))).toEqual(policy);
   const set = { SETTLEMENT_FLUSH_CALLS: "3", SETTLEMENT_FLUSH_USD: "0.25", SETTLEMENT_MAX_FEE_GWEI: "0.5" };
   expect(policyOf(readConfig({ ...complete, ...set }))).toEqual({

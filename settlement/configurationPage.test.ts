@@ -1,22 +1,26 @@
 import { readFileSync } from "node:fs";
-import { expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 
 const read = (path: string) => readFileSync(new URL(path, import.meta.url), "utf8");
+const page = read("../docs/configuration.md");
 
-it("the page of settings has a line for every setting and for nothing else", () => {
-  const settings = new Set(
-    read("./config.ts")
-      .match(/^ {2}(SETTLEMENT_\w+)(?=:)/gm)
-      ?.map((name) => name.trim()),
-  );
-  const documented = new Set(
-    [...read("../docs/configuration.md").matchAll(/^\| `(SETTLEMENT_\w+)`/gm)].map(([, name]) => name),
-  );
-  expect([...documented].sort()).toEqual([...settings].sort());
-});
+const PROGRAMS = [
+  { prefix: "SETTLEMENT", config: read("./config.ts") },
+  { prefix: "MARKETPLACE", config: read("../marketplace/config.ts") },
+];
 
-it("the page of settings names every setting that can stand in a file", () => {
-  const listed = /IN_FILES[^[]*\[\]? = \[([^\]]+)\]/.exec(read("./config.ts"))?.[1]?.match(/SETTLEMENT_\w+/g);
-  const documented = read("../docs/configuration.md").match(/`SETTLEMENT_\w+_FILE`/g) ?? [];
-  expect(documented.sort()).toEqual(listed?.map((name) => `\`${name}_FILE\``).sort());
+describe.each(PROGRAMS)("the settings that begin with $prefix", ({ prefix, config }) => {
+  const namesIn = (text: string, pattern: string) =>
+    [...text.matchAll(new RegExp(pattern.replace("NAME", `(${prefix}_\\w+)`), "gm"))].map(([, name]) => name).sort();
+
+  it("have a line each on their page, and nothing else has one", () => {
+    const settings = new Set(namesIn(config, "^ {2}NAME(?=:)"));
+    expect(settings.size).toBeGreaterThan(10);
+    expect(new Set(namesIn(page, "^\\| `NAME`"))).toEqual(settings);
+  });
+
+  it("are named there if they can stand in a file", () => {
+    const listed = /IN_FILES[^[]*\[\]? = \[([^\]]+)\]/.exec(config)?.[1] ?? "";
+    expect(namesIn(page, "`NAME_FILE`")).toEqual(namesIn(listed, '"NAME"'));
+  });
 });

@@ -1,12 +1,12 @@
-// `npm run soak -- [--minutes N] [--seed S]`: everything that `npm test` has no time for. Round after round until the time is
+// `npm run soak -- [--minutes N] [--seed S]`: everything that `npm test` has no time for. Again and again until the time is
 // over: every fault in another order, storms of random faults over random traffic, and new seeds of the simulator. Ends with
 // a summary, and with 1 if anything did not hold.
-import { groups } from "./faults/groups.ts";
+import { readArguments, UsageError, withUsage } from "../settlement/cli/readArguments.ts";
+import { groups } from "./faults/cases/groups.ts";
 import { runCase } from "./faults/runCase.ts";
+import { type Ground, startGround } from "./faults/stage/stage.ts";
 import { runStorm } from "./faults/storm.ts";
-import { type Ground, startGround } from "./faults/world.ts";
-import { mistyped, readArguments } from "./readArguments.ts";
-import { createChance } from "./simulator/chance.ts";
+import { createRng } from "./simulator/rng.ts";
 import { simulate } from "./simulator/simulate.ts";
 
 const DEFAULT_MINUTES = "10";
@@ -15,22 +15,29 @@ const STORMS_AT_A_TIME = 2;
 const SEEDS_AT_A_TIME = 25;
 
 const USAGE = "Usage: npm run soak -- [--minutes N] [--seed S]";
-const values = readArguments(
-  { minutes: { type: "string", default: DEFAULT_MINUTES }, seed: { type: "string" } },
-  USAGE,
-);
-const minutes = Number(values.minutes);
-// Printed, so that the same choices can be had again.
-const seed = Number(values.seed ?? Date.now() % 1_000_000_000);
-if (!(minutes > 0 && Number.isFinite(minutes))) mistyped("--minutes has to be a number above zero.", USAGE);
-if (!Number.isSafeInteger(seed)) mistyped("--seed has to be a whole number.", USAGE);
-
-const chance = createChance(seed);
+const { minutes, seed } = await withUsage(USAGE, readOptions);
+const rng = createRng(seed);
 const endAtMs = Date.now() + minutes * 60_000;
 const timeIsUp = () => Date.now() >= endAtMs;
 const failures: string[] = [];
 const summary = { faults: 0, storms: 0, kills: 0, charges: 0, simulatorSeeds: 0 };
 console.log(`soaking for ${minutes} minutes with seed ${seed}`);
+
+function readOptions(): { minutes: number; seed: number } {
+  const { values } = readArguments({
+    options: { minutes: { type: "string", default: DEFAULT_MINUTES }, seed: { type: "string" } },
+  });
+  const chosen = {
+    minutes: Number(values.minutes),
+    // Printed, so that the same choices can be made again.
+    seed: Number(values.seed ?? Date.now() % 1_000_000_000),
+  };
+  if (!(chosen.minutes > 0 && Number.isFinite(chosen.minutes))) {
+    throw new UsageError("--minutes must be a number above zero");
+  }
+  if (!Number.isSafeInteger(chosen.seed)) throw new UsageError("--seed must be a whole number");
+  return chosen;
+}
 
 async function attempt(name: string, work: () => Promise<void>): Promise<void> {
   const startedAt = performance.now();
@@ -44,31 +51,31 @@ async function attempt(name: string, work: () => Promise<void>): Promise<void> {
 }
 
 async function faultsOn(ground: Ground): Promise<void> {
-  const some = chance.shuffled(groups.flatMap(({ cases }) => cases)).slice(0, FAULTS_AT_A_TIME);
+  const some = rng.shuffled(groups.flatMap(({ cases }) => cases)).slice(0, FAULTS_AT_A_TIME);
   for (const one of some) {
     if (timeIsUp()) return;
     await attempt(`fault ${one.number}: ${one.claim}`, async () => {
-      const { books } = await runCase(ground, one);
+      const { balances } = await runCase(ground, one);
       summary.faults += 1;
-      summary.charges += books.charges;
+      summary.charges += balances.charges;
     });
   }
 }
 
 async function stormsOn(ground: Ground): Promise<void> {
   for (let i = 0; i < STORMS_AT_A_TIME && !timeIsUp(); i++) {
-    const stormSeed = chance.below(1_000_000_000);
+    const stormSeed = rng.below(1_000_000_000);
     await attempt(`storm ${stormSeed}`, async () => {
-      const { books, kills } = await runStorm(ground, stormSeed);
+      const { balances, kills } = await runStorm(ground, stormSeed);
       summary.storms += 1;
       summary.kills += kills;
-      summary.charges += books.charges;
+      summary.charges += balances.charges;
     });
   }
 }
 
 async function simulateSome(): Promise<void> {
-  const first = chance.below(1_000_000_000);
+  const first = rng.below(1_000_000_000);
   await attempt(`simulator seeds from ${first}`, async () => {
     for (let i = 0; i < SEEDS_AT_A_TIME && !timeIsUp(); i++) {
       const { violations } = await simulate(first + i);

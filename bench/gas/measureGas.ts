@@ -1,14 +1,17 @@
+import { mined } from "../../scripts/world/mined.ts";
+import { measureBudgets, measurePrepaid, measurePrepaidSigned } from "./measureConsent.ts";
 import { measureFloor } from "./measureFloor.ts";
 import { measureSettlement, measureSingleCall } from "./measureSettlement.ts";
 import { measureX402 } from "./measureX402.ts";
-import { type Marketplace, mined, openMarketplace } from "./openMarketplace.ts";
+import { measureX402Batch } from "./measureX402Batch.ts";
+import { type Marketplace, openMarketplace } from "./openMarketplace.ts";
 import { CALLS_PER_PAYER, PAYERS, TOOLS } from "./workload.ts";
 
 const CALLS = PAYERS * CALLS_PER_PAYER;
 const SCALES = [10, PAYERS, 500];
 const DAILY_CAP = 100_000_000n;
 
-// The benchmark "gas". Gas is exact and the chain is always the same one, so every run gives the same figures.
+// The benchmark "gas". Gas is exact and the chain is always the same one, so every run gives the same numbers.
 export async function measureGas() {
   const log = (sentence: string) => console.error(sentence);
   log("Deploying the marketplace …");
@@ -32,6 +35,14 @@ export async function measureGas() {
   const floorGas = await measureFloor(market);
   const x402Gas = await measureX402(market);
 
+  const channelsGas = await measureX402Batch(market, "tools");
+  const singleReceiverGas = await measureX402Batch(market, "platform");
+
+  log("Settling with prepaid balances and budgets …");
+  const prepaid = await measurePrepaid(market);
+  const prepaidSigned = await measurePrepaidSigned(market);
+  const budgets = await measureBudgets(market);
+
   log("Settling with daily caps …");
   await setDailyCaps(market);
   const capped = await measureSettlement(market, PAYERS);
@@ -43,11 +54,16 @@ export async function measureGas() {
     tools: TOOLS,
     gasPerCall: round(workload.gas / CALLS, 2),
     calldataBytesPerCall: round(workload.calldataBytes / CALLS, 3),
+    gasPerCallPrepaid: round(prepaid.gas / CALLS, 2),
+    gasPerCallPrepaidSigned: round(prepaidSigned.gas / CALLS, 2),
+    gasPerCallWithBudgets: round(budgets.gas / CALLS, 2),
     gasPerCallWithDailyCaps: round(capped.gas / CALLS, 2),
     floorGasPerCall: round(floorGas / CALLS, 2),
     ratioToFloor: round(workload.gas / floorGas, 3),
     x402GasPerPayment: round(x402Gas, 0),
     timesBelowX402: round((x402Gas * CALLS) / workload.gas, 1),
+    x402BatchGasPerCall: round(channelsGas / CALLS, 2),
+    x402BatchSingleReceiverGasPerCall: round(singleReceiverGas / CALLS, 2),
     batchGas: workload.gas,
     blockGasLimit: Number(market.blockGasLimit),
     shareOfBlock: round(workload.gas / Number(market.blockGasLimit), 4),

@@ -1,6 +1,8 @@
 import { dataLength, keccak256, toBeHex } from "ethers";
-import { encodeRows, type Row } from "../../settlement/chain/encodeRows.ts";
-import { type Marketplace, mined } from "./openMarketplace.ts";
+import { mined } from "../../scripts/world/mined.ts";
+import { encodeRows } from "../../settlement/chain/router/encodeRows.ts";
+import type { BatchRow } from "../../settlement/domain/batch.ts";
+import type { Marketplace } from "./openMarketplace.ts";
 import { CALL_PRICE, workloadRows } from "./workload.ts";
 
 export type Settlement = { gas: number; calldataBytes: number };
@@ -20,18 +22,29 @@ export async function measureSingleCall(market: Marketplace): Promise<Settlement
 
 // Settles the rows twice and measures the second batch: by then no account and no credit is touched for the first time,
 // which is how every batch goes but the first ones of a deployment.
-export async function measureRows(market: Marketplace, toolIds: string[], rows: Row[]): Promise<Settlement> {
-  await settle(market, toolIds, rows);
-  return settle(market, toolIds, rows);
+export async function measureRows(market: Marketplace, toolIds: string[], rows: BatchRow[]): Promise<Settlement> {
+  return measureBatches(market, toolIds, [rows, rows]);
 }
 
-async function settle({ router, operator }: Marketplace, toolIds: string[], rows: Row[]): Promise<Settlement> {
+// Settles one batch after the other and measures the last.
+export async function measureBatches(
+  market: Marketplace,
+  toolIds: string[],
+  batches: BatchRow[][],
+): Promise<Settlement> {
+  let last: Settlement = { gas: 0, calldataBytes: 0 };
+  for (const rows of batches) last = await settle(market, toolIds, rows);
+  return last;
+}
+
+async function settle({ router, operator }: Marketplace, toolIds: string[], rows: BatchRow[]): Promise<Settlement> {
   const receiptsRoot = keccak256(toBeHex(await operator.getNonce()));
-  const sent = await router.connect(operator).settle(receiptsRoot, toolIds, encodeRows(rows));
+  const previous = await router.headOf(operator);
+  const sent = await router.connect(operator).settle(previous, receiptsRoot, toolIds, encodeRows(rows));
   const receipt = await mined(sent);
   // A batch that leaves a row or a line out is cheaper than the one that is meant.
   const events = receipt.logs.map((log) => router.interface.parseLog(log)?.name);
-  if (events.includes("ChargeFailed") || events.includes("LineRefused")) {
+  if (events.includes("ChargeFailed") || events.includes("LinesRefused")) {
     throw new Error(`batch ${receiptsRoot} was not settled in full`);
   }
   return { gas: Number(receipt.gasUsed), calldataBytes: dataLength(sent.data) };

@@ -1,4 +1,5 @@
-import { type Marketplace, mined } from "./openMarketplace.ts";
+import { mined } from "../../scripts/world/mined.ts";
+import type { Marketplace } from "./openMarketplace.ts";
 
 const PAYMENTS = 10;
 

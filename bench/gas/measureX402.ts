@@ -1,5 +1,6 @@
 import { Contract, id, Signature } from "ethers";
-import { type Marketplace, mined } from "./openMarketplace.ts";
+import { mined } from "../../scripts/world/mined.ts";
+import type { Marketplace } from "./openMarketplace.ts";
 import { CALL_PRICE } from "./workload.ts";
 
 const PAYMENTS = 10;

@@ -1,18 +1,17 @@
 import type { HardhatEthersSigner } from "@nomicfoundation/hardhat-ethers/types";
-import type { ContractTransactionResponse } from "ethers";
+import { ZeroHash } from "ethers";
 import { network } from "hardhat";
-import { deployProtocol, type Protocol } from "../../scripts/deploy/protocol.ts";
-import { deployUsdc } from "../../scripts/deploy/usdc.ts";
-import type { IFiatToken } from "../../typechain-types/index.ts";
+import { buildWorld } from "../../scripts/world/buildWorld.ts";
+import { createSignerHost } from "../../scripts/world/hosts/signerHost.ts";
+import { PARTIES, type Party } from "../../scripts/world/parties.ts";
+import type { World } from "../../scripts/world/world.ts";
 import { TOOLS } from "./workload.ts";
 
-// A chain with the protocol on real USDC, listed tools and payers who have approved a finite amount. Accounts come from
-// Hardhat's fixed mnemonic, so that addresses, and with them the price of calldata, are the same in every run.
-export type Marketplace = Protocol & {
-  usdc: IFiatToken;
+// A world inside this process. Accounts come from Hardhat's fixed mnemonic, so that addresses, and with them the price of
+// calldata, are the same in every run.
+export type Marketplace = World<HardhatEthersSigner> & {
   operator: HardhatEthersSigner;
   toolIds: string[];
-  payers: HardhatEthersSigner[];
   chainId: bigint;
   blockGasLimit: bigint;
   close: () => Promise<void>;
@@ -22,53 +21,29 @@ export type Marketplace = Protocol & {
 // transfer pays for writing both down.
 export const FUNDS = 1_000_000_000n;
 
-const STAKE = 10_000_000n;
-const PARTIES = 7;
-
 export async function openMarketplace(payerCount: number, toolCount = TOOLS): Promise<Marketplace> {
-  const count = PARTIES + toolCount + payerCount;
+  // The parties come first, Circle last.
+  const count = PARTIES.length + toolCount + payerCount + 1;
   const { ethers, close } = await network.create({ override: { accounts: { count } } });
   const signers = await ethers.getSigners();
-  const [deployer, operator, admin, treasury, insurance, guardian, adjudicator] = signers;
-  if (!deployer || !operator || !admin || !treasury || !insurance || !guardian || !adjudicator) {
-    throw new Error(`the chain has ${signers.length} accounts; the parties alone need ${PARTIES}`);
-  }
-  const developers = signers.slice(PARTIES, PARTIES + toolCount);
-  const payers = signers.slice(PARTIES + toolCount);
-
-  // The proxy's admin is barred from the token itself. Here the protocol's admin plays that part: it needs no USDC.
-  const usdc = await deployUsdc(admin, deployer);
-  const protocol = await deployProtocol(deployer, await usdc.getAddress(), {
-    admin: admin.address,
-    treasury: treasury.address,
-    insurance: insurance.address,
-    guardian: guardian.address,
-    adjudicator: adjudicator.address,
-    operator: operator.address,
+  const parties = Object.fromEntries(PARTIES.map((party, i) => [party, signers[i]])) as Record<
+    Party,
+    HardhatEthersSigner
+  >;
+  const developers = signers.slice(PARTIES.length, PARTIES.length + toolCount);
+  const payers = signers.slice(PARTIES.length + toolCount, -1);
+  const { operator } = parties;
+  const world = await buildWorld(createSignerHost<HardhatEthersSigner>(ethers.provider), {
+    parties,
+    circle: signers.at(-1) as HardhatEthersSigner,
+    operators: [operator],
     operatorLimit: 1_000_000_000_000n,
+    tools: developers.map((developer) => ({ developer, salt: ZeroHash, price: 100_000n })),
+    payers: payers.map((account) => ({ account, balance: FUNDS, allowance: FUNDS })),
   });
-
-  const toolIds: string[] = [];
-  for (const developer of developers) {
-    await mined(usdc.mint(developer, STAKE));
-    await mined(usdc.connect(developer).approve(protocol.staking, STAKE));
-    const salt = ethers.ZeroHash;
-    await mined(protocol.staking.connect(developer).list(salt, 100_000n, developer, STAKE));
-    toolIds.push(await protocol.staking.toolIdOf(developer, salt));
-  }
-  for (const payer of payers) {
-    await mined(usdc.mint(payer, FUNDS));
-    await mined(usdc.connect(payer).approve(protocol.router, FUNDS));
-  }
+  const toolIds = world.tools.map(({ toolId }) => toolId);
   const { chainId } = await ethers.provider.getNetwork();
   const block = await ethers.provider.getBlock("latest");
   if (block === null) throw new Error("the chain has no block");
-  return { ...protocol, usdc, operator, toolIds, payers, chainId, blockGasLimit: block.gasLimit, close };
-}
-
-// The receipt of a transaction that must succeed.
-export async function mined(sent: ContractTransactionResponse | Promise<ContractTransactionResponse>) {
-  const receipt = await (await sent).wait();
-  if (receipt === null) throw new Error("a transaction was sent and has no receipt");
-  return receipt;
+  return { ...world, operator, toolIds, chainId, blockGasLimit: block.gasLimit, close };
 }

@@ -1,7 +1,7 @@
 import type { Address } from "viem";
-import type { Row } from "../../settlement/chain/encodeRows.ts";
+import type { BatchRow } from "../../settlement/domain/batch.ts";
 
-// The workload that all figures refer to: every payer makes 100 calls at $0.001, spread evenly over 5 of 20 tools.
+// The workload that all numbers refer to: every payer makes 100 calls at $0.001, spread evenly over 5 of 20 tools.
 export const TOOLS = 20;
 export const PAYERS = 100;
 export const CALLS_PER_PAYER = 100;
@@ -13,7 +13,7 @@ export const PAYER_TOTAL = BigInt(CALLS_PER_PAYER) * CALL_PRICE;
 const LINE_AMOUNT = PAYER_TOTAL / BigInt(TOOLS_PER_PAYER);
 
 // The netted rows of the payers. Neighbours use different tools, so that every tool has as many payers as the others.
-export function workloadRows(payers: readonly string[]): Row[] {
+export function workloadRows(payers: readonly string[]): BatchRow[] {
   return payers.map((payer, position) => ({
     payer: payer as Address,
     modelCost: 0n,
@@ -26,7 +26,7 @@ export function workloadRows(payers: readonly string[]): Row[] {
 
 // The rows of `calls` calls on `tools` tools: 100 calls for every payer, or fewer if there is only one, on 5 tools each if
 // there are so many.
-export function growthRows(payers: readonly { address: string }[], calls: number, tools: number): Row[] {
+export function growthRows(payers: readonly { address: string }[], calls: number, tools: number): BatchRow[] {
   const perPayer = calls / payers.length;
   const lineCount = Math.min(TOOLS_PER_PAYER, tools, perPayer);
   return payers.map(({ address }, position) => ({

@@ -1,9 +1,11 @@
-import { spawn } from "node:child_process";
+import { once } from "node:events";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import autocannon from "autocannon";
-import { startLocalChain } from "../../test/local/localChain.ts";
+import { startProgram } from "../../scripts/process/startProgram.ts";
+import { startWorld } from "../../scripts/world/startWorld.ts";
+import { SERVICE_FLAGS } from "../serviceFlags.ts";
 import type { ServerOptions } from "./server.ts";
 
 const CONNECTIONS = 64;
@@ -15,17 +17,17 @@ const SERVICE_TOKEN = "service-token-of-the-benchmark-0123456789";
 // token, takes the same body and does nothing. The server is a process of its own, as in production; its settlement loop does not run.
 export async function measureHttp() {
   const folder = mkdtempSync(join(tmpdir(), "bench-http-"));
-  const chain = await startLocalChain({ tools: 1, payers: 1 });
+  const world = await startWorld({ tools: 1, payers: 1 });
   const options: ServerOptions = {
-    chainId: chain.chainId,
-    rpcUrl: chain.url,
-    router: (await chain.router.getAddress()) as ServerOptions["router"],
+    chainId: world.chainId,
+    rpcUrl: world.url,
+    router: (await world.router.getAddress()) as ServerOptions["router"],
     ledger: join(folder, "ledger.db"),
     serviceToken: SERVICE_TOKEN,
   };
   const server = await startServer(options);
   try {
-    const payer = chain.payers[0]?.address ?? "";
+    const payer = world.payers[0]?.address ?? "";
     let turns = 0;
     const load = async (path: string, duration: number) => {
       const result = await autocannon({
@@ -65,7 +67,7 @@ export async function measureHttp() {
     };
   } finally {
     await server.stop();
-    await chain.stop();
+    await world.stop();
     rmSync(folder, { recursive: true, force: true });
   }
 }
@@ -82,17 +84,17 @@ const turnOf = (payer: string, n: number) =>
     tools: [{ toolId: "0190a1b2-c3d4-8e5f-9a6b-7c8d9e0f1a2b", amountUsd: "0.08", calls: 2 }],
   });
 
-function startServer(options: ServerOptions): Promise<{ url: string; stop(): Promise<void> }> {
-  const child = spawn("node_modules/.bin/node", ["bench/http/server.ts", JSON.stringify(options)], {
-    stdio: ["ignore", "ignore", "inherit", "ipc"],
-  });
-  const ended = new Promise<void>((resolve) => child.once("exit", () => resolve()));
-  const stop = async () => {
-    child.kill();
-    await ended;
-  };
-  return new Promise((resolve, reject) => {
-    child.once("message", (url) => resolve({ url: String(url), stop }));
-    child.once("exit", (code) => reject(new Error(`the server ended with ${code}`)));
-  });
+async function startServer(options: ServerOptions): Promise<{ url: string; stop(): Promise<unknown> }> {
+  const server = startProgram(
+    "node_modules/.bin/node",
+    [...SERVICE_FLAGS, "bench/http/server.ts", JSON.stringify(options)],
+    {
+      // It logs every request, as in production, and whoever reads that would be measured as well.
+      output: "ignore",
+      messages: true,
+    },
+  );
+  const listening = once(server.child, "message").then(([url]) => String(url));
+  const ended = server.ended.then(({ code }) => Promise.reject(new Error(`the server ended with ${code}`)));
+  return { url: await Promise.race([listening, ended]), stop: server.stop };
 }

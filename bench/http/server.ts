@@ -1,11 +1,12 @@
 // The daemon's server with its log on, and one more route that asks for the same token and does nothing.
 import type { Address } from "viem";
+import { z } from "zod";
 import { systemClock } from "../../settlement/clock.ts";
-import { createDaemon } from "../../settlement/daemon/createDaemon.ts";
-import { createLogger } from "../../settlement/daemon/createLogger.ts";
-import { createServices } from "../../settlement/daemon/createServices.ts";
-import { createMetrics } from "../../settlement/daemon/metrics.ts";
-import { route } from "../../settlement/daemon/route.ts";
+import { route } from "../../settlement/daemon/http/route.ts";
+import { createLogger } from "../../settlement/daemon/observability/createLogger.ts";
+import { createMetrics } from "../../settlement/daemon/observability/metrics.ts";
+import { createDaemon } from "../../settlement/daemon/process/createDaemon.ts";
+import { createServices } from "../../settlement/daemon/process/createServices.ts";
 import { routes } from "../../settlement/daemon/routes/index.ts";
 import { openEngine } from "../../settlement/openEngine.ts";
 
@@ -18,6 +19,7 @@ const empty = route({
   path: "/v1/empty",
   access: "platform",
   summary: "Nothing",
+  answer: z.object({}),
   handle: async () => ({ body: {} }),
 });
 const rpcUrls = [rpcUrl];
@@ -25,7 +27,7 @@ const { engine, ledger, chain } = await openEngine({ ...options, rpcUrls, keys: 
 const readiness = async () => {
   throw new Error("nobody asks here");
 };
-const { app } = createDaemon({
+const { app } = await createDaemon({
   services: createServices({
     engine,
     ledger,
@@ -39,7 +41,6 @@ const { app } = createDaemon({
     sessionTtlMs: 3_600_000,
   }),
   serviceToken,
-  rateLimitPerSecond: 50,
   log: createLogger({ level: "info", secrets: [serviceToken] }).log,
   metrics: createMetrics(clock),
   routes: [...routes, empty],

@@ -3,7 +3,7 @@ import { availableParallelism, cpus, type as systemName, totalmem } from "node:o
 
 export type Machine = { cores: number; processor: string; memoryGib: number; system: string; node: string };
 
-// What a figure depends on, and nothing that tells whose machine it was.
+// What a measurement depends on, and nothing that tells whose machine it was.
 export function describeMachine(): Machine {
   return {
     cores: availableParallelism(),

@@ -1,5 +1,5 @@
 import { accrue, accrueByCallers } from "../accrue.ts";
-import { drainByBacklog } from "../drain.ts";
+import { drainByBacklog } from "../drain/measureDrain.ts";
 import { measureGas } from "../gas/measureGas.ts";
 import { measureGrowth } from "../gas/measureGrowth.ts";
 import { measureHttp } from "../http/measureHttp.ts";
@@ -27,8 +27,8 @@ export async function measureAll() {
   console.error("Accruals by the number of callers …");
   const callers = await accrueByCallers();
   console.error("Draining backlogs …");
-  const drain = await drainByBacklog();
+  const drains = await drainByBacklog();
   console.error("HTTP …");
   const http = await measureHttp();
-  return { ...measured, gas, growth, accrue: medianOf(accruals), callers, drain, http };
+  return { ...measured, gas, growth, accrue: medianOf(accruals), callers, drains, http };
 }

@@ -1,4 +1,4 @@
-// The median of each figure by itself. They need not be of the same run: a ratio is the median ratio.
+// The median of each value by itself. They need not be of the same run: a ratio is the median ratio.
 export function medianOf<T extends Record<string, number>>(runs: readonly T[]): T {
   const names = Object.keys(runs[0] ?? {});
   return Object.fromEntries(

@@ -1,7 +1,7 @@
 import type { Measured } from "./measureAll.ts";
 
-// docs/benchmarks.md. The sentences must stay true whatever the figures are, so they hold figures, and no adjectives for them.
-export function page({ date, commit, machine, gas, growth, accrue, callers, drain, http }: Measured): string {
+// docs/benchmarks.md. The sentences must stay true whatever was measured, so they hold numbers, and no adjectives for them.
+export function page({ date, commit, machine, gas, growth, accrue, callers, drains, http }: Measured): string {
   const [first] = growth.byPayers;
   const last = growth.byPayers.at(-1);
   const perPayer =
@@ -15,7 +15,7 @@ export function page({ date, commit, machine, gas, growth, accrue, callers, drai
   const single = growth.byCalls[0];
   return `# Benchmarks
 
-This page and its charts are written by \`npm run bench\`, which takes about four minutes on a quiet machine. Do not edit it: a test compares it with [the figures of that run](benchmarks.json).
+This page and its charts are written by \`npm run bench\`, which takes about four minutes on a quiet machine. Do not edit it: a test compares it with [the results of that run](benchmarks.json).
 
 ${table(
   ["measured on", "what"],
@@ -34,17 +34,28 @@ npm run --silent bench -- gas          # one of them, as a table: gas, accrue, d
 npm run --silent bench -- gas --json   # one JSON object on stdout
 \`\`\`
 
-Gas is exact: accounts and amounts are fixed, and every run on every machine gives the same figures. Rates depend on the machine, its disk and whatever else runs; run the command for yours.
+Gas is exact: accounts and amounts are fixed, and every run on every machine gives the same numbers. Rates depend on the machine, its disk and whatever else runs; run the command for yours.
 
 ## Gas
 
 What a settlement costs on chain. The workload is ${whole(gas.calls)} calls at $0.001 by ${gas.payers} payers on ${gas.tools} tools, 5 tools per payer, netted to ${gas.payers} rows of 5 lines and settled in one transaction with every check on. It is measured in the steady state: payers have finite allowances, and tools and treasury have credits from an earlier batch.
 
 ${table(
-  ["figure", "value", "what it is"],
+  ["name", "value", "what it is"],
   [
     ["`gasPerCall`", exact(gas.gasPerCall), "the batch's gas, divided by its calls"],
     ["`calldataBytesPerCall`", exact(gas.calldataBytesPerCall), "the transaction's input, divided by its calls"],
+    ["`gasPerCallPrepaid`", exact(gas.gasPerCallPrepaid), "the same batch out of prepaid balances"],
+    [
+      "`gasPerCallPrepaidSigned`",
+      exact(gas.gasPerCallPrepaidSigned),
+      "the same, and every row brings a budget that its payer has signed for this batch",
+    ],
+    [
+      "`gasPerCallWithBudgets`",
+      exact(gas.gasPerCallWithBudgets),
+      "out of allowances, every payer on a budget that an earlier batch has brought",
+    ],
     [
       "`gasPerCallWithDailyCaps`",
       exact(gas.gasPerCallWithDailyCaps),
@@ -62,6 +73,16 @@ ${table(
       'x402 "exact": one signed `transferWithAuthorization` per payment, to a payee who holds USDC already; mean of 10',
     ],
     ["`timesBelowX402`", exact(gas.timesBelowX402), "that payment's gas against `gasPerCall`"],
+    [
+      "`x402BatchGasPerCall`",
+      exact(gas.x402BatchGasPerCall),
+      "x402's batch-settlement scheme for the same calls: one claim on a channel per payer and tool, each with a new voucher",
+    ],
+    [
+      "`x402BatchSingleReceiverGasPerCall`",
+      exact(gas.x402BatchSingleReceiverGasPerCall),
+      "the same with the platform as the only receiver, which has then paid no developer",
+    ],
     ["`batchGas`", whole(gas.batchGas), "the whole transaction"],
     [
       "`shareOfBlock`",
@@ -72,7 +93,7 @@ ${table(
   ],
 )}
 
-Measured on Hardhat 3.18's simulated chain (EDR, chain type \`op\`), with Circle's own USDC bytecode behind its proxy, and contracts compiled by solc 0.8.37 through IR with the optimizer at 1,000,000 runs for the \`cancun\` EVM. A test fails above 245 gas per call or 1.4 times the floor. The fee for publishing the input on L1 is no part of gas and is not measured.
+Measured on Hardhat 3.18's simulated chain (EDR, chain type \`op\`), with Circle's own USDC bytecode behind its proxy, and contracts compiled by solc 0.8.37 through IR with the optimizer at 1,000 runs for the \`cancun\` EVM. A test fails above 255 gas per call, 172 out of prepaid balances, 275 if each of those is signed, 330 with budgets, 130,000 for a single call, or 1.5 times the floor. The channels of x402 are an implementation of our own of the scheme's published interface ([VoucherChannels.sol](../bench/contracts/VoucherChannels.sol)); like for like are its vouchers and \`gasPerCallPrepaidSigned\`. The fee for publishing the input on L1 is no part of gas and is not measured.
 
 ### With the number of calls
 
@@ -96,7 +117,7 @@ ${table(
 
 ![Gas per call against payers in a batch](charts/gas-by-payers.svg)
 
-A further payer with 5 tools costs ${whole(perPayer)} gas, however many calls were netted into its row.
+Each additional payer with 5 tools costs ${whole(perPayer)} gas, however many calls were netted into its row.
 
 ${table(
   ["payers", "calls", "gas of the batch", "gas per payer", "gas per call"],
@@ -115,7 +136,7 @@ With ${gas.scaling.map(({ payers, gasPerCall }) => `${payers} payers ${exact(gas
 
 ![Gas per call against tools in a batch](charts/gas-by-tools.svg)
 
-The same ${whole(gas.calls)} calls of ${gas.payers} payers on fewer or more tools: from ${fine(oneTool?.gasPerCall ?? 0)} gas per call with one tool to ${fine(hundredTools?.gasPerCall ?? 0)} with 100. A further tool costs ${whole(perTool)} gas per batch. A batch has room for 256 of them.
+The same ${whole(gas.calls)} calls of ${gas.payers} payers on fewer or more tools: from ${fine(oneTool?.gasPerCall ?? 0)} gas per call with one tool to ${fine(hundredTools?.gasPerCall ?? 0)} with 100. Each additional tool costs ${whole(perTool)} gas per batch. A batch has room for 256 of them.
 
 ${table(
   ["tools", "gas of the batch", "gas per call"],
@@ -127,7 +148,7 @@ ${table(
 How many delivered turns per second the ledger makes durable. 64 callers each report a turn with one tool and wait until it is on disk before they report the next. Medians of three runs.
 
 ${table(
-  ["figure", "value", "what it is"],
+  ["name", "value", "what it is"],
   [
     [
       "`engineAccrualsPerSecond`",
@@ -163,25 +184,27 @@ How long settlement takes from accrued calls to \`included\`, on a real anvil wi
 ![Calls settled per second against the size of the backlog](charts/drain-by-backlog.svg)
 
 ${table(
-  ["payers", "calls", "batches", "seconds", "calls per second", "gas per call"],
-  drain.drains.map(({ payers, calls, batches, seconds, callsPerSecond, gasPerCall }) => [
+  ["payers", "calls", "batches", "seconds", "settled per second", "accrued per second", "gas per call", "memory, MB"],
+  drains.map(({ payers, calls, batches, seconds, callsPerSecond, accruePerSecond, gasPerCall, rssMb }) => [
     whole(payers),
     whole(calls),
     whole(batches),
     exact(seconds),
     whole(callsPerSecond),
+    whole(accruePerSecond),
     fine(gasPerCall),
+    whole(rssMb),
   ]),
 )}
 
-The process never held more than ${drain.rssMb} MB (\`rssMb\`, the benchmark's own chain client included).
+The settlement service is a process of its own, whose greatest memory is in the last column. Before it settles, it accrues the calls itself, 64 at a time, each on disk before the next: as many per second as the column says.
 
 ## HTTP
 
 Accruals over HTTP with ${http.connections} connections: each request reports a turn of its own and is answered when that is on disk (SQLite, WAL, \`synchronous=FULL\`). Beside it, in turns, a route of the same server that asks for the same token, takes the same body and does nothing. The server is a process of its own with its log on; the settlement loop does not run. The client runs on the same machine, so both rates depend on its cores; the ratio depends on them less. Means of two runs.
 
 ${table(
-  ["figure", "value", "what it is"],
+  ["name", "value", "what it is"],
   [
     ["`accrualsPerSecond`", whole(http.accrualsPerSecond), "turns recorded per second"],
     ["`emptyRoutePerSecond`", whole(http.emptyRoutePerSecond), "requests per second of the route that does nothing"],

@@ -1,68 +1,100 @@
 // SPDX-License-Identifier: MIT
-pragma solidity 0.8.37;
+pragma solidity ^0.8.20;
 
+import {ChargeFailure} from "./ChargeFailure.sol";
+import {IBeneficiary} from "./IBeneficiary.sol";
+import {IBudgets} from "./IBudgets.sol";
 import {ICredits} from "./ICredits.sol";
+import {IPrepaid} from "./IPrepaid.sol";
 import {IToolStaking} from "./IToolStaking.sol";
 
 /// @title ContextRouter: all value flows through it
-/// @notice Payers approve USDC to this contract once. Operators turn delivered work into batches and settle them here:
-/// 90 % of every tool charge is credited to the tool's payee, 10 % to the treasury, model cost to the treasury alone.
-/// An operator names payers and amounts, and nothing else: payees come from the stake registry, a batch settles once,
-/// and what an operator can move is bounded by the payer's allowance, the payer's daily cap and the operator's limit.
+/// @notice Payers approve USDC to this contract once, or deposit it here. Operators turn delivered work into batches
+/// and settle them: 90 % of every tool charge is credited to the tool's payee, 10 % to the treasury, model cost to
+/// the treasury alone. An operator names payers and amounts, and nothing else: payees come from the stake registry,
+/// a batch settles once and after the operator's previous one, and what an operator can move is bounded by the
+/// payer's allowance or prepaid balance, the payer's daily cap and budgets, what a tool's stake lets it earn, and
+/// the operator's limit.
 ///
 /// A batch is a list of tool ids and a packed list of rows. All numbers are big-endian, amounts are micro-USDC:
 /// ```
-/// row  = payer (20 bytes) | model cost (6 bytes) | number of lines (1 byte) | lines
-/// line = index into the tool ids (1 byte) | amount (6 bytes)
+/// row    = payer (20 bytes) | flags (1) | model cost (6) | number of lines (1) | budget | tools | signed | lines
+/// budget = id (8)                                                                    if flags & 2
+/// tools  = number of tools (1) | tool ids (16 each)                                  if flags & 8
+/// signed = maxSpend (6) | validUntil (5) | length of the signature (2) | signature   if flags & 4
+/// line   = amount (6) | index into the tool ids (1)
 /// ```
-interface IContextRouter is ICredits {
-    /// @notice Why a payer's row was not charged. Every reason was read from the token or from this contract's storage.
-    enum ChargeFailure {
-        DailyCap,
-        Blacklisted,
-        Allowance,
-        Balance
-    }
-
-    /// @notice Why a line was left out of its row.
-    enum LineRefusal {
+/// A row with flag 1 draws on the prepaid balance, any other on the allowance. One with flag 2 draws on a budget as
+/// well; with flag 4 it brings the payer's signature, and with flag 8 the list of tools that a budget for some tools
+/// is for.
+interface IContextRouter is ICredits, IBudgets, IBeneficiary, IPrepaid {
+    /// @notice Why lines of a tool were left out.
+    enum Refusal {
         Unlisted,
-        UnderStaked
+        UnderStaked,
+        // Its stake lets it earn no more for now.
+        EarningCap
     }
 
     /// @notice The pre-flight of one payer.
-    /// @param amount What could be charged now: the least of the three below, or zero if the payer cannot pay at all.
+    /// @param amount What could be taken from the payer's wallet now: the least of the three below, or zero if
+    /// nothing can be taken at all.
     /// @param balance The payer's USDC.
     /// @param allowance What the payer allows this contract to take: the spending cap.
     /// @param dailyCapLeft What is left of the payer's daily cap; the largest uint256 when there is none.
+    /// @param prepaid What of the prepaid balance the payer has not asked back. The daily cap holds for it as well.
+    /// @param consentRequired Whether the payer can be charged under a budget alone.
     struct Spendable {
         uint256 amount;
         uint256 balance;
         uint256 allowance;
         uint256 dailyCapLeft;
+        uint256 prepaid;
+        bool consentRequired;
     }
 
-    /// @notice A batch was settled. What each payer paid is the token's own `Transfer` event in the same transaction.
+    /// @notice A batch was settled. What a payer paid out of its allowance is the token's own `Transfer` event in the
+    /// same transaction; what it paid out of its prepaid balance is its row in the calldata, less the lines that
+    /// `LinesRefused` names, unless `ChargeFailed` names the row.
     /// @param receiptsRoot The batch: the root of the Merkle tree of its receipts.
+    /// @param previous The batch that this operator settled before; zero for the first.
     /// @param operator Who submitted it.
     /// @param charged What all payers paid together.
     /// @param treasuryShare What of it was credited to the treasury.
-    event BatchSettled(bytes32 indexed receiptsRoot, address indexed operator, uint256 charged, uint256 treasuryShare);
+    event BatchSettled(
+        bytes32 indexed receiptsRoot,
+        bytes32 indexed previous,
+        address indexed operator,
+        uint256 charged,
+        uint256 treasuryShare
+    );
 
-    /// @notice A tool earned `amount`, of which `developerShare` was credited to `payee`.
-    event ToolPaid(bytes16 indexed toolId, address indexed payee, uint256 amount, uint256 developerShare);
+    /// @notice A tool earned `amount` in a batch, of which `developerShare` was credited to `payee`. A direct payment
+    /// has no batch: its root is zero.
+    event ToolPaid(
+        bytes32 indexed receiptsRoot,
+        bytes16 indexed toolId,
+        address indexed payee,
+        uint256 amount,
+        uint256 developerShare
+    );
 
-    /// @notice A row was not charged; the rest of the batch was settled without it.
-    event ChargeFailed(bytes32 indexed receiptsRoot, address indexed payer, uint256 amount, ChargeFailure reason);
-
-    /// @notice A line was left out because its tool may not be paid; the payer was not charged for it.
-    event LineRefused(
+    /// @notice The row that begins at byte `row` of the rows was not charged; the rest of the batch was settled
+    /// without it.
+    event ChargeFailed(
         bytes32 indexed receiptsRoot,
         address indexed payer,
-        bytes16 indexed toolId,
+        uint256 row,
         uint256 amount,
-        LineRefusal reason
+        ChargeFailure reason
     );
+
+    /// @notice Lines were left out of the row that begins at byte `row` of the rows, because their tools may not be
+    /// paid; the payer was not charged for them. `lines` has a tool id (16 bytes) and an amount (6 bytes) for each.
+    event LinesRefused(bytes32 indexed receiptsRoot, address indexed payer, uint256 row, bytes lines);
+
+    /// @notice Why lines of a tool were left out, once for each tool of a batch.
+    event ToolRefused(bytes32 indexed receiptsRoot, bytes16 indexed toolId, Refusal reason);
 
     /// @notice A payer paid for a tool directly.
     event Paid(address indexed payer, bytes16 indexed toolId, uint256 amount, uint256 modelCost);
@@ -79,11 +111,11 @@ interface IContextRouter is ICredits {
     /// @notice The receipts were settled before, at `timestamp`.
     error BatchAlreadySettled(bytes32 receiptsRoot, uint256 timestamp);
 
-    /// @notice A batch needs a receipts root and at least one row.
-    error EmptyBatch();
+    /// @notice The batch follows `previous` while the operator's last batch is `head`.
+    error BatchOutOfOrder(bytes32 previous, bytes32 head);
 
-    /// @notice The rows end in the middle of a row: `needed` bytes, of which `given` are there.
-    error RowsTruncated(uint256 needed, uint256 given);
+    /// @notice A batch needs a receipts root, and something that is charged or fails.
+    error EmptyBatch();
 
     /// @notice The batch would charge `attempt` while the operator has `left` of its limit.
     error OperatorLimitExceeded(uint256 attempt, uint256 left);
@@ -91,14 +123,17 @@ interface IContextRouter is ICredits {
     /// @notice The payment is `attempt` while the payer has `left` of the daily cap.
     error DailyCapExceeded(uint256 attempt, uint256 left);
 
+    /// @notice The tool would earn `attempt` while its stake leaves `left` for now.
+    error EarningCapExceeded(uint256 attempt, uint256 left);
+
     /// @notice The new limit is `attempt`; at most `max` is allowed.
     error LimitOutOfBounds(uint256 attempt, uint256 max);
 
     /// @notice The tool is not listed, or its stake is too low.
     error ToolNotPayable(bytes16 toolId);
 
-    /// @notice A tool is paid something or not at all.
-    error ZeroAmount();
+    /// @notice The batch names a tool twice.
+    error ToolRepeated(bytes16 toolId);
 
     /// @notice The token moves nothing for anybody at present: it is paused, or it has blacklisted this contract.
     error TokenUnavailable();
@@ -107,7 +142,7 @@ interface IContextRouter is ICredits {
     /// the transaction ran low on gas. The batch is undone, because a row may fail only for a reason that is proven.
     error ChargeUnexplained(address payer, uint256 amount);
 
-    /// @notice The registry that says whom a tool pays, and whether its stake allows it.
+    /// @notice The registry that says whom a tool pays, and how much its stake allows it.
     function staking() external view returns (IToolStaking);
 
     /// @notice The account that earns the protocol's share and the model cost.
@@ -116,14 +151,30 @@ interface IContextRouter is ICredits {
     /// @notice The most that an operator's limit can be set to.
     function MAX_OPERATOR_LIMIT() external view returns (uint256);
 
+    /// @notice What is kept of the batch with this receipts root; all zero if it was not settled.
+    /// @return timestamp When it was settled.
+    /// @return digest The first 27 bytes of `keccak256(abi.encode(operator, keccak256(call), exceptions))`, where
+    /// `call` is the whole calldata of `settle`. It proves what was charged from calldata that is shown later.
+    /// `exceptions` begins with zero and becomes `keccak256(abi.encode(exceptions, row, lines))` for each row of
+    /// which something was not charged: `row` is where it begins in the packed rows, `lines` has a bit for each line
+    /// that was refused, the first line lowest, and all bits for a row that failed.
+    function batchOf(bytes32 receiptsRoot) external view returns (uint256 timestamp, bytes27 digest);
+
     /// @notice When the batch with this receipts root was settled; zero if it was not.
     function settledAt(bytes32 receiptsRoot) external view returns (uint256 timestamp);
+
+    /// @notice The batch that `operator` settled last, which its next one has to name; zero before the first.
+    function headOf(address operator) external view returns (bytes32 receiptsRoot);
 
     /// @notice An operator's limit for any 24 hours, and what is left of it now.
     function operatorLimit(address operator) external view returns (uint256 limit, uint256 left);
 
     /// @notice A payer's own daily cap, and what is left of it now. A cap of zero means none, and then all is left.
     function dailyCap(address payer) external view returns (uint256 cap, uint256 left);
+
+    /// @notice What a tool may still earn now: what its stake allows in any 24 hours, less what it has earned. Zero
+    /// for a tool that may not be paid.
+    function earningsLeft(bytes16 toolId) external view returns (uint256);
 
     /// @notice What could be charged to `payer` now, and why not more.
     function spendable(address payer) external view returns (Spendable memory);
@@ -133,11 +184,13 @@ interface IContextRouter is ICredits {
 
     /// @notice Settles a batch: charges each row's payer once and credits the tools' payees and the treasury.
     /// A row that cannot be paid and a line whose tool may not be paid are left out and reported; the rest settles.
+    /// @param previous The batch that the caller settled before; zero for the first.
     /// @param receiptsRoot The root of the batch's receipts. It can be settled once, ever.
     /// @param toolIds The tools that the lines refer to.
     /// @param rows The packed rows.
     /// @return charged What all payers paid together.
     function settle(
+        bytes32 previous,
         bytes32 receiptsRoot,
         bytes16[] calldata toolIds,
         bytes calldata rows
@@ -146,18 +199,23 @@ interface IContextRouter is ICredits {
     /// @notice Pays for a tool directly, out of the caller's allowance: `amount` is split, `modelCost` is not.
     function pay(bytes16 toolId, uint256 amount, uint256 modelCost) external;
 
-    /// @notice Limits what may be taken from the caller in any 24 hours. Zero lifts the limit.
-    function setDailyCap(uint48 cap) external;
+    /// @notice Limits what may be taken from the caller in any 24 hours. Zero is refused, because it could mean two
+    /// things: `liftDailyCap` lifts the limit, and whoever wants nothing to be taken approves nothing.
+    function setDailyCap(uint40 cap) external;
 
-    /// @notice Makes `operator` an operator with a limit for any 24 hours, or changes the limit, or ends it with zero.
+    /// @notice Lifts the caller's daily cap.
+    function liftDailyCap() external;
+
+    /// @notice Makes `operator` an operator with a limit for any 24 hours, or changes the limit, or ends it with
+    /// zero.
     function setOperatorLimit(address operator, uint48 limit) external;
 
     /// @notice Ends what `operator` may do, at once. Only `setOperatorLimit` brings it back.
     function suspendOperator(address operator) external;
 
-    /// @notice Stops `settle` and `pay`. Claims go on.
+    /// @notice Stops `settle`, `pay` and deposits. Claims and refunds go on.
     function pause() external;
 
-    /// @notice Lets `settle` and `pay` go on.
+    /// @notice Lets them go on.
     function unpause() external;
 }

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
-pragma solidity 0.8.37;
+pragma solidity ^0.8.20;
 
 import {IUSDC} from "./IUSDC.sol";
 
 /// @title Money that is owed and waits to be collected
-/// @notice What an account earns is credited first and leaves in a step of its own, so that nobody's address can stand
-/// in the way of somebody else's payment. Nothing here can be paused.
+/// @notice What an account earns is credited first and leaves in a step of its own, so that nobody's address can
+/// stand in the way of somebody else's payment. Nothing here can be paused.
 interface ICredits {
     /// @notice `amount` of `account`'s credit was sent to `to`.
     event Claimed(address indexed account, address indexed to, uint256 amount);
@@ -18,6 +18,9 @@ interface ICredits {
 
     /// @notice `to` would keep the money out of everybody's reach.
     error InvalidRecipient(address to);
+
+    /// @notice Nothing is not an amount.
+    error ZeroAmount();
 
     /// @notice The token that everything is counted in.
     function usdc() external view returns (IUSDC);

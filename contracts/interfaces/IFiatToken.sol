@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: MIT
-pragma solidity 0.8.37;
+pragma solidity ^0.8.20;
 
-import {IERC20Permit} from "@openzeppelin/contracts/token/ERC20/extensions/IERC20Permit.sol";
 import {IUSDC} from "./IUSDC.sol";
 
 /// @title The rest of Circle's token that local chains, tests and payers' scripts use
 /// @notice Nothing in the deployed contracts calls these.
-interface IFiatToken is IUSDC, IERC20Permit {
+interface IFiatToken is IUSDC {
     function name() external view returns (string memory);
 
     function version() external view returns (string memory);

@@ -5,36 +5,117 @@ pragma solidity 0.8.37;
 /// @notice Reads what `IContextRouter` describes. Rows are packed because a batch is paid for by the byte and the ABI
 /// would pad every 6-byte amount to 32.
 library BatchRows {
-    /// @dev Payer (20), model cost (6), number of lines (1).
-    uint256 internal constant HEAD_BYTES = 27;
+    /// @dev The flags of a row.
+    uint256 internal constant PREPAID = 1;
+    uint256 internal constant BUDGET = 2;
+    uint256 internal constant SIGNED = 4;
+    uint256 internal constant TOOLS = 8;
 
-    /// @dev Tool index (1), amount (6).
+    /// @dev Payer (20), flags (1), model cost (6), number of lines (1).
+    uint256 internal constant HEAD_BYTES = 28;
+
+    /// @dev Amount (6), tool index (1).
     uint256 internal constant LINE_BYTES = 7;
 
-    /// @notice The head of the row that begins at `offset`.
-    function head(
-        bytes calldata rows,
-        uint256 offset
-    ) internal pure returns (address payer, uint256 modelCost, uint256 lineCount) {
-        uint256 word = _wordAt(rows, offset);
-        payer = address(uint160(word >> 96));
-        modelCost = uint48(word >> 48);
-        lineCount = uint8(word >> 40);
+    uint256 private constant BUDGET_ID_BYTES = 8;
+    uint256 private constant TOOL_ID_BYTES = 16;
+
+    /// @dev Most to be spent (6), valid until (5), length of the signature (2).
+    uint256 private constant SIGNED_BYTES = 13;
+
+    /// @param payer Who is charged.
+    /// @param flags What the row draws on.
+    /// @param modelCost What goes to the treasury alone.
+    /// @param budgetId The payer's budget that the row draws on.
+    /// @param maxSpend What the signature allows to be spent in all.
+    /// @param validUntil Until when.
+    /// @param signature Where the signature begins; it ends where the lines begin.
+    /// @param tools Where the ids of the budget's tools begin.
+    /// @param toolCount How many they are.
+    /// @param lines Where the lines begin.
+    /// @param end Where the next row begins.
+    struct Row {
+        address payer;
+        uint256 flags;
+        uint256 modelCost;
+        uint256 budgetId;
+        uint256 maxSpend;
+        uint256 validUntil;
+        uint256 signature;
+        uint256 tools;
+        uint256 toolCount;
+        uint256 lines;
+        uint256 end;
+    }
+
+    /// @notice The rows end in the middle of a row: `needed` bytes, of which `given` are there.
+    error RowsTruncated(uint256 needed, uint256 given);
+
+    /// @notice A row has flags that mean nothing together.
+    error RowFlagsInvalid(uint256 flags);
+
+    /// @notice Reads the row that begins at `offset` into `row`. Everything up to `row.end` lies inside the rows.
+    function read(bytes calldata rows, uint256 offset, Row memory row) internal pure {
+        // Offsets are sums of a few small numbers.
+        unchecked {
+            uint256 word = wordAt(rows, offset);
+            row.payer = address(uint160(word >> 96));
+            uint256 flags = uint8(word >> 88);
+            row.flags = flags;
+            row.modelCost = uint48(word >> 40);
+            uint256 lineBytes = uint256(uint8(word >> 32)) * LINE_BYTES;
+            offset += HEAD_BYTES;
+            if (flags > PREPAID) offset = _readBudget(rows, offset, row);
+            row.lines = offset;
+            row.end = offset + lineBytes;
+            if (row.end > rows.length) revert RowsTruncated(row.end, rows.length);
+        }
     }
 
     /// @notice The line that begins at `offset`.
     function line(bytes calldata rows, uint256 offset) internal pure returns (uint256 toolIndex, uint256 amount) {
-        uint256 word = _wordAt(rows, offset);
-        toolIndex = word >> 248;
-        amount = uint48(word >> 200);
+        uint256 word = wordAt(rows, offset);
+        amount = word >> 208;
+        toolIndex = uint8(word >> 200);
+    }
+
+    /// @notice Number `index` of the tools that a row's budget is good for.
+    function tool(bytes calldata rows, Row memory row, uint256 index) internal pure returns (bytes16) {
+        unchecked {
+            return bytes16(bytes32(wordAt(rows, row.tools + index * TOOL_ID_BYTES)));
+        }
     }
 
     /// @dev The 32 bytes from `offset` on. They may reach past the rows, where they are zeros or some other argument:
-    /// the caller makes sure that what it uses of them lies inside. Plain Solidity would slice, and check the bounds of
-    /// every field anew.
-    function _wordAt(bytes calldata rows, uint256 offset) private pure returns (uint256 word) {
+    /// the caller makes sure that what it uses of them lies inside. Plain Solidity would slice, and check the bounds
+    /// of every field again.
+    function wordAt(bytes calldata rows, uint256 offset) internal pure returns (uint256 word) {
         assembly ("memory-safe") {
             word := calldataload(add(rows.offset, offset))
+        }
+    }
+
+    /// @dev Reads the budget of a row, and returns where its lines begin.
+    function _readBudget(bytes calldata rows, uint256 offset, Row memory row) private pure returns (uint256) {
+        unchecked {
+            uint256 flags = row.flags;
+            if (flags & BUDGET == 0 || flags > (PREPAID | BUDGET | SIGNED | TOOLS)) revert RowFlagsInvalid(flags);
+            row.budgetId = wordAt(rows, offset) >> 192;
+            offset += BUDGET_ID_BYTES;
+            row.toolCount = 0;
+            if (flags & TOOLS != 0) {
+                row.toolCount = wordAt(rows, offset) >> 248;
+                row.tools = offset + 1;
+                offset += 1 + row.toolCount * TOOL_ID_BYTES;
+            }
+            if (flags & SIGNED != 0) {
+                uint256 word = wordAt(rows, offset);
+                row.maxSpend = word >> 208;
+                row.validUntil = uint40(word >> 168);
+                row.signature = offset + SIGNED_BYTES;
+                offset += SIGNED_BYTES + uint16(word >> 152);
+            }
+            return offset;
         }
     }
 }

@@ -1,54 +1,60 @@
 // SPDX-License-Identifier: MIT
 pragma solidity 0.8.37;
 
+/// @dev What was spent in the newest four periods of 8 hours, 40 bits each, the newest lowest; above them the number
+/// of the newest period, 16 bits. It leaves 80 bits of a storage slot to whoever keeps it: the limit is one of them.
+type Spending is uint176;
+
+using RollingLimit for Spending global;
+
 /// @title A limit on what is spent in any 24 hours, in one storage slot
-/// @notice Time is cut into periods of 8 hours. The slot holds the sums of the newest four of them, and their total
-/// may not exceed the cap. Any 24 hours touch at most four periods, so no 24 hours ever see more than the cap, wherever
-/// they begin. The price of that certainty is that a unit is given back after 24 to 32 hours instead of exactly 24.
+/// @notice Time is cut into periods of 8 hours. The total of the newest four of them may not exceed the limit. Any 24
+/// hours touch at most four periods, so no 24 hours ever see more than the limit, wherever they begin. The price of
+/// that certainty is that a unit is given back after 24 to 32 hours instead of exactly 24.
 library RollingLimit {
-    /// @param cap The most that may be spent in any 24 hours. What zero means is the caller's to say.
-    /// @param period The period of the newest sum. It wraps around after some 60 years; a limit that rested for exactly
-    /// that long would see old sums again, which can only make it stricter.
-    /// @param sums What was spent in the newest four periods, 48 bits each, the newest lowest.
-    struct State {
-        uint48 cap;
-        uint16 period;
-        uint192 sums;
-    }
-
     uint256 internal constant PERIOD = 8 hours;
-    uint256 private constant SUM_BITS = 48;
 
-    /// @notice What may still be spent now.
-    function left(State storage state) internal view returns (uint256) {
-        uint256 spent = _total(_sumsNow(state));
-        uint256 cap = state.cap;
-        return cap > spent ? cap - spent : 0;
-    }
+    /// @dev The highest limit there is, some 1.1 million USDC: a sum has 40 bits.
+    uint256 internal constant MAX_LIMIT = type(uint40).max;
 
-    /// @notice Counts `amount` as spent now. The caller has compared it with `left` in the same transaction, so the
-    /// newest sum stays within the cap, and thus within its 48 bits.
-    function spend(State storage state, uint256 amount) internal {
-        uint256 sums = _sumsNow(state) + amount;
-        // Both casts cut off on purpose: the period wraps around, and the sums fit as said above.
-        state.period = uint16(block.timestamp / PERIOD);
-        state.sums = uint192(sums);
-    }
+    uint256 private constant SUM_BITS = 40;
+    uint256 private constant SUMS_BITS = 160;
 
-    /// @dev The sums as seen from the present period: each period that has gone by moves them up by one place, and what
-    /// leaves the fourth place is forgotten.
-    function _sumsNow(State storage state) private view returns (uint256) {
+    /// @notice What may still be spent now of a limit.
+    function left(Spending spending, uint256 limit) internal view returns (uint256) {
+        uint256 spent = _total(_sumsNow(spending));
+        // Compared in the line itself.
         unchecked {
-            // The difference is taken modulo 2^16, as the period is stored.
-            uint256 elapsed = uint16(uint16(block.timestamp / PERIOD) - state.period);
-            return uint192(uint256(state.sums) << (elapsed * SUM_BITS));
+            return limit > spent ? limit - spent : 0;
         }
     }
 
-    /// @dev The total of the four sums. Four numbers of 48 bits cannot overflow.
+    /// @notice The same after `amount` was spent now. The caller has compared it with `left` in the same transaction,
+    /// and its limit is at most MAX_LIMIT, so the newest sum stays within its 40 bits.
+    function plus(Spending spending, uint256 amount) internal view returns (Spending) {
+        unchecked {
+            // The period wraps around after some 60 years; a limit that rested for exactly that long would see old
+            // sums again, which can only make it stricter.
+            uint256 period = uint16(block.timestamp / PERIOD);
+            return Spending.wrap(uint176((period << SUMS_BITS) | (_sumsNow(spending) + amount)));
+        }
+    }
+
+    /// @dev The sums as seen from the present period: each period that has gone by moves them up by one place, and
+    /// what leaves the fourth place is forgotten.
+    function _sumsNow(Spending spending) private view returns (uint256) {
+        unchecked {
+            uint256 packed = Spending.unwrap(spending);
+            // The difference is taken modulo 2^16, as the period is stored.
+            uint256 elapsed = uint16(block.timestamp / PERIOD - (packed >> SUMS_BITS));
+            return uint160(packed << (elapsed * SUM_BITS));
+        }
+    }
+
+    /// @dev The total of the four sums. Four numbers of 40 bits cannot overflow.
     function _total(uint256 sums) private pure returns (uint256) {
         unchecked {
-            return uint256(uint48(sums)) + uint48(sums >> 48) + uint48(sums >> 96) + uint48(sums >> 144);
+            return uint256(uint40(sums)) + uint40(sums >> 40) + uint40(sums >> 80) + uint40(sums >> 120);
         }
     }
 }

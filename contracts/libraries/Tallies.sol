@@ -2,46 +2,77 @@
 pragma solidity 0.8.37;
 
 /// @title What each tool has earned while a batch is being charged
-/// @notice A tally is a tool's payee (160 bits) above the tool's sum (96 bits), so that a line costs one read and one
-/// write of memory. A tally without a payee refuses every line. The sum cannot reach the payee's bits: that would take
-/// 2^48 lines of 48 bits each.
+/// @notice A tally is one word, so that a line costs one read and one write of memory: the tool's payee (160 bits),
+/// a mark that one of its lines was refused (8 bits), what the tool may earn in this batch (40 bits) and what is
+/// left of that (48 bits). A tool that may not be paid may earn nothing, so that one comparison refuses its lines
+/// and those of a tool that has earned enough.
 library Tallies {
-    uint256 private constant SUM_BITS = 96;
+    uint256 private constant PAYEE_SHIFT = 96;
+    uint256 private constant MARK = 1 << 88;
+    uint256 private constant ROOM_SHIFT = 48;
 
     /// @notice A line names tool number `index` of a batch with `count` tools.
     error ToolIndexOutOfRange(uint256 index, uint256 count);
 
-    /// @notice Opens a tally of zero for each payee; the zero address is no payee.
-    function open(address[] memory payees) internal pure returns (uint256[] memory tallies) {
-        tallies = new uint256[](payees.length);
-        for (uint256 i = 0; i < payees.length; ++i) {
-            tallies[i] = uint256(uint160(payees[i])) << SUM_BITS;
-        }
+    /// @notice A tally for every number that a line can name its tool by. A number that no tool has, has an empty
+    /// tally.
+    function create() internal pure returns (uint256[] memory tallies) {
+        return new uint256[](256);
     }
 
-    /// @notice Adds `amount` to a tool's sum. Returns `amount`, or zero if the tool has no payee and nothing was added.
-    /// @dev The one step that every line of every batch takes. The bounds are checked once, with an error that says
-    /// what was wrong; Solidity's own access would check them at the read and again at the write, for as much gas as
-    /// the rest of the line together.
-    function add(uint256[] memory tallies, uint256 index, uint256 amount) internal pure returns (uint256 added) {
-        if (index >= tallies.length) revert ToolIndexOutOfRange(index, tallies.length);
+    /// @notice The tally of a payee and of what its tool may earn, which has 40 bits.
+    function open(address payee, uint256 room) internal pure returns (uint256 tally) {
+        return (uint256(uint160(payee)) << PAYEE_SHIFT) | (room << ROOM_SHIFT) | room;
+    }
+
+    /// @notice Adds the lines of a row, from `start` to `end` of the rows, to the sums of their tools. Returns the
+    /// total of what was added, and a bit for each line that was not, the first line lowest, because it is above
+    /// what its tool may earn; the tallies of such tools are marked.
+    /// @dev The one loop that every line of every batch goes through. It reads a line with one load, and needs no
+    /// check of bounds, because there is a tally for every number of one byte.
+    function addLines(
+        uint256[] memory tallies,
+        bytes calldata rows,
+        uint256 start,
+        uint256 end
+    ) internal pure returns (uint256 total, uint256 refused) {
+        // The compiler does not inline what can return early. Inside the loop over the rows this one would have too
+        // much on the stack, and cost more.
+        if (start == end) return (0, 0);
         assembly ("memory-safe") {
-            let slot := add(add(tallies, 0x20), shl(5, index))
-            let tally := mload(slot)
-            // One if there is a payee, else zero.
-            added := mul(amount, iszero(iszero(shr(SUM_BITS, tally))))
-            mstore(slot, add(tally, added))
+            let first := add(tallies, 0x20)
+            let last := add(rows.offset, end)
+            for {
+                let cursor := add(rows.offset, start)
+            } lt(cursor, last) {
+                cursor := add(cursor, 7)
+            } {
+                let amount := calldataload(cursor)
+                let slot := add(first, shl(5, byte(6, amount)))
+                amount := shr(208, amount)
+                let tally := mload(slot)
+                if gt(amount, and(tally, 0xffffffffffff)) {
+                    refused := or(refused, shl(div(sub(sub(cursor, rows.offset), start), 7), 1))
+                    tally := or(tally, MARK)
+                    amount := 0
+                }
+                total := add(total, amount)
+                mstore(slot, sub(tally, amount))
+            }
         }
     }
 
     /// @notice Takes an `amount` that was added before out of a tool's sum.
     function subtract(uint256[] memory tallies, uint256 index, uint256 amount) internal pure {
-        (address payee, ) = read(tallies, index);
-        if (payee != address(0)) tallies[index] -= amount;
+        tallies[index] += amount;
     }
 
-    /// @notice A tool's payee and sum.
-    function read(uint256[] memory tallies, uint256 index) internal pure returns (address payee, uint256 sum) {
-        return (address(uint160(tallies[index] >> SUM_BITS)), uint96(tallies[index]));
+    /// @notice A tool's payee, what it has earned, and whether a line of it was refused.
+    function read(uint256 tally) internal pure returns (address payee, uint256 sum, bool refused) {
+        // What is left is never more than there was.
+        unchecked {
+            uint256 earned = uint40(tally >> ROOM_SHIFT) - uint48(tally);
+            return (address(uint160(tally >> PAYEE_SHIFT)), earned, tally & MARK != 0);
+        }
     }
 }

@@ -1,6 +1,6 @@
 import type { HardhatEthersProvider, HardhatEthersSigner } from "@nomicfoundation/hardhat-ethers/types";
 import type { HardhatRuntimeEnvironment } from "hardhat/types/hre";
-import { isNetworkName, NETWORKS, type Network, type NetworkName } from "../networks.ts";
+import { isNetworkName, NETWORKS, type Network, type NetworkName } from "../config/networks.ts";
 import { parseAddress } from "./arguments.ts";
 import { CommandError } from "./CommandError.ts";
 import type { Output } from "./output.ts";
@@ -24,6 +24,9 @@ export type Session = {
   yes: boolean;
   safe: boolean;
   from: string | undefined;
+  // The hashes of what was sent so far, and whether a transaction has been handed to the node that has not answered yet.
+  sent: string[];
+  sending: boolean;
   signer(): Promise<HardhatEthersSigner>;
 };
 
@@ -35,7 +38,7 @@ export async function openSession(
   const network = hre.globalOptions.network ?? "";
   if (!isNetworkName(network)) {
     throw new CommandError(
-      `No network of ours was named: add --network ${Object.keys(NETWORKS).join(" or --network ")}.`,
+      `no network of ours was named: add --network ${Object.keys(NETWORKS).join(" or --network ")}`,
     );
   }
   const { ethers } = await hre.network.create({ network, override: { accounts: "remote" } });
@@ -43,8 +46,8 @@ export async function openSession(
   const chainId = BigInt(await ethers.provider.send("eth_chainId", []));
   if (!settings.chainIds.includes(chainId)) {
     throw new CommandError(
-      `The node behind --network ${network} is on chain ${chainId}, not ${settings.chainIds.join(" or ")}: ` +
-        "correct its RPC address or choose another network. Nothing was sent.",
+      `the node behind --network ${network} is on chain ${chainId}, not ${settings.chainIds.join(" or ")}: ` +
+        "correct its RPC address or choose another network",
     );
   }
   const from = args.from === undefined ? undefined : parseAddress("--from", args.from);
@@ -59,6 +62,8 @@ export async function openSession(
     yes: args.yes ?? false,
     safe: args.safe ?? false,
     from,
+    sent: [],
+    sending: false,
     signer: () => {
       signer ??= openSigner(hre, network, from);
       return signer;
@@ -77,9 +82,9 @@ async function openSigner(
   if (signer) return signer;
   throw new CommandError(
     from === undefined
-      ? `The node behind --network ${network} has no accounts: start one that has, such as anvil.`
-      : `No key for ${from} is at hand on ${network}, only for ${signers.map(({ address }) => address).join(", ")}: ` +
-          "choose one of these with --from, or put the key into the keystore.",
+      ? `the node behind --network ${network} has no accounts: start one that has, such as anvil`
+      : `no key for ${from} is at hand on ${network}, only for ${signers.map(({ address }) => address).join(", ")}: ` +
+          "choose one of these with --from, or put the key into the keystore",
   );
 }
 

@@ -1,14 +1,15 @@
 import { writeFileSync } from "node:fs";
-import { formatUsd, type MicroUsdc, microUsdc, parseUsd } from "../../settlement/domain/money.ts";
+import { formatUsd, type MicroUsdc, microUsdc } from "../../settlement/domain/money.ts";
+import { parseAmount } from "../command/arguments.ts";
 import { CommandError } from "../command/CommandError.ts";
 import { command } from "../command/command.ts";
-import { consent } from "../command/consent.ts";
-import { type Deployment, openDeployment } from "../command/deployment.ts";
-import { report, send } from "../command/send.ts";
+import { confirm } from "../command/confirm.ts";
+import { formatCap } from "../command/format.ts";
+import { type Deployment, openDeployment } from "../command/openDeployment.ts";
 import { accountOf, type CommonArguments, type Session } from "../command/session.ts";
-import type { Call } from "../command/simulate.ts";
-import { formatCap } from "./formatCap.ts";
-import { signPermit } from "./permit.ts";
+import { report, send } from "../command/transaction/send.ts";
+import type { Call } from "../command/transaction/simulate.ts";
+import { requirePermitPath, signPermit } from "./permit.ts";
 
 type Arguments = CommonArguments & {
   set: string | undefined;
@@ -23,8 +24,9 @@ type Change = { kind: "set" | "raise" | "lower"; amount: MicroUsdc };
 // `cap`: the spending cap is the USDC allowance of the router. It can be shown, or changed by a transaction of the
 // payer's own, or by a permit that the payer signs and somebody else sends.
 export default command<Arguments>(async (args, session) => {
-  const deployment = await openDeployment(session);
   const change = readChange(args);
+  if (args.permit !== undefined) requirePermitPath(args.permit);
+  const deployment = await openDeployment(session);
   if (!change) return show(session, deployment, await accountOf(session, args.account ?? args.from));
   const payer = (await session.signer()).address;
   const current = await deployment.usdc.allowance(payer, deployment.addresses.router);
@@ -41,11 +43,11 @@ export default command<Arguments>(async (args, session) => {
 function readChange(args: Arguments): Change | undefined {
   const given = (["set", "raise", "lower"] as const).flatMap((kind) => {
     const text = args[kind];
-    return text === undefined ? [] : [{ kind, amount: parseUsd(text) }];
+    return text === undefined ? [] : [{ kind, amount: parseAmount(`--${kind}`, text) }];
   });
-  if (given.length > 1) throw new CommandError("Only one of --set, --raise and --lower can be done at a time.");
+  if (given.length > 1) throw new CommandError("only one of --set, --raise and --lower can be done at a time");
   if (given.length === 0 && args.permit !== undefined) {
-    throw new CommandError("A permit needs a cap: add --set and the amount.");
+    throw new CommandError("a permit needs a cap: add --set and the amount");
   }
   return given[0];
 }
@@ -54,7 +56,7 @@ function nextCap(current: bigint, { kind, amount }: Change): MicroUsdc {
   if (kind === "set") return amount;
   if (kind === "raise") return microUsdc(current + amount);
   if (amount <= current) return microUsdc(current - amount);
-  throw new CommandError(`The cap is only ${formatCap(current)}: use --set 0 to take it away. Nothing was sent.`);
+  throw new CommandError(`the cap is only ${formatCap(current)}: use --set 0 to take it away`);
 }
 
 // Raising and lowering are relative on chain too, so that a charge between the look and the change is not undone.
@@ -74,7 +76,7 @@ async function writePermit(session: Session, deployment: Deployment, cap: MicroU
   const { output } = session;
   const signer = await session.signer();
   output.say(`Sign a permit that sets the spending cap of ${signer.address} to ${formatCap(cap)}. It costs no gas.`);
-  await consent(session, "Sign it?");
+  await confirm(session, "Sign it?");
   const permit = await signPermit(session, deployment, signer, cap);
   writeFileSync(path, `${JSON.stringify(permit, null, 2)}\n`);
   output.say(`Signed into ${path}. Anybody can send it within a day: send-permit ${path}`);

@@ -1,14 +1,15 @@
-import { formatUsd, microUsdc, parseUsd } from "../../settlement/domain/money.ts";
+import { formatUsd, microUsdc } from "../../settlement/domain/money.ts";
+import { parseAmount } from "../command/arguments.ts";
 import { CommandError } from "../command/CommandError.ts";
 import { command } from "../command/command.ts";
-import { type Deployment, openDeployment } from "../command/deployment.ts";
-import { report, send } from "../command/send.ts";
+import { type Deployment, openDeployment } from "../command/openDeployment.ts";
 import { accountOf, type CommonArguments, type Session } from "../command/session.ts";
+import { report, send } from "../command/transaction/send.ts";
 
 type Arguments = CommonArguments & { set: string | undefined; lift: boolean; account: string | undefined };
 
 // The router keeps a cap in 48 bits.
-const LARGEST_CAP = microUsdc(2n ** 48n - 1n);
+const LARGEST_CAP = microUsdc(2n ** 40n - 1n);
 
 // `daily-cap`: what may be taken from a payer in any 24 hours, whatever the spending cap still allows.
 export default command<Arguments>(async (args, session) => {
@@ -16,13 +17,13 @@ export default command<Arguments>(async (args, session) => {
   if (args.set === undefined && !args.lift) {
     return show(session, deployment, await accountOf(session, args.account ?? args.from));
   }
-  if (args.set !== undefined && args.lift) throw new CommandError("Either --set or --lift, not both.");
-  const cap = args.set === undefined ? microUsdc(0n) : parseUsd(args.set);
+  if (args.set !== undefined && args.lift) throw new CommandError("either --set or --lift, not both");
+  const cap = args.set === undefined ? microUsdc(0n) : parseAmount("--set", args.set);
   if (!args.lift && cap === 0n) {
-    throw new CommandError("A daily cap of 0 means none: use --lift for that, or cap --set 0 to stop all spending.");
+    throw new CommandError("a daily cap of 0 means none: use --lift for that, or cap --set 0 to stop all spending");
   }
   if (cap > LARGEST_CAP)
-    throw new CommandError(`The largest daily cap is ${formatUsd(LARGEST_CAP)}: use --lift for none.`);
+    throw new CommandError(`the largest daily cap is ${formatUsd(LARGEST_CAP)}: use --lift for none`);
   const { router, addresses } = deployment;
   const payer = (await session.signer()).address;
   const receipts = await send(session, {
@@ -33,7 +34,9 @@ export default command<Arguments>(async (args, session) => {
       {
         title: args.lift ? "lift the daily cap" : "set the daily cap",
         to: addresses.router,
-        data: router.interface.encodeFunctionData("setDailyCap", [cap]),
+        data: args.lift
+          ? router.interface.encodeFunctionData("liftDailyCap")
+          : router.interface.encodeFunctionData("setDailyCap", [cap]),
       },
     ],
   });

@@ -1,18 +1,18 @@
-import { formatUsd, microUsdc, parseUsd } from "../../settlement/domain/money.ts";
-import { requiredAmount } from "../command/arguments.ts";
+import { formatUsd, microUsdc } from "../../settlement/domain/money.ts";
+import { parseAmount, requiredAmount } from "../command/arguments.ts";
 import { CommandError } from "../command/CommandError.ts";
 import { command } from "../command/command.ts";
-import { openDeployment } from "../command/deployment.ts";
-import { report, send } from "../command/send.ts";
+import { findTool } from "../command/findTool.ts";
+import { openDeployment } from "../command/openDeployment.ts";
 import type { CommonArguments } from "../command/session.ts";
-import { findTool } from "../contributor/findTool.ts";
+import { report, send } from "../command/transaction/send.ts";
 
 type Arguments = CommonArguments & { tool: string; amount: string | undefined; modelCost: string };
 
 // `pay`: pays for a tool directly, without an operator, out of the payer's own spending cap.
 export default command<Arguments>(async (args, session) => {
   const amount = requiredAmount("--amount", args.amount);
-  const modelCost = parseUsd(args.modelCost);
+  const modelCost = parseAmount("--model-cost", args.modelCost);
   const total = microUsdc(amount + modelCost);
   const deployment = await openDeployment(session);
   const { router, addresses } = deployment;
@@ -22,7 +22,7 @@ export default command<Arguments>(async (args, session) => {
   if (spendable < total) {
     throw new CommandError(
       `${formatUsd(spendable)} USDC can be charged to ${payer} and ${formatUsd(total)} are needed: ` +
-        "spendable shows what is in the way. Nothing was sent.",
+        "spendable shows what is in the way",
     );
   }
   const receipts = await send(session, {

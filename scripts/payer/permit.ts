@@ -4,7 +4,8 @@ import { TypedDataEncoder } from "ethers";
 import { z } from "zod";
 import type { MicroUsdc } from "../../settlement/domain/money.ts";
 import { CommandError } from "../command/CommandError.ts";
-import type { Deployment } from "../command/deployment.ts";
+import { requireFile, requireWritable } from "../command/files.ts";
+import type { Deployment } from "../command/openDeployment.ts";
 import { type Session, timeOf } from "../command/session.ts";
 
 const VALID_SECONDS = 24n * 60n * 60n;
@@ -48,7 +49,7 @@ export async function signPermit(
   const domain = { name, version, chainId: session.chainId, verifyingContract: record.usdc };
   // A token that signs under another domain would refuse the permit, and say so only when somebody sends it.
   if (TypedDataEncoder.hashDomain(domain) !== separator) {
-    throw new CommandError(`The token at ${record.usdc} does not take permits as USDC does: use cap without --permit.`);
+    throw new CommandError(`the token at ${record.usdc} does not take permits as USDC does: use cap without --permit`);
   }
   const deadline = now + VALID_SECONDS;
   const message = { owner: signer.address, spender: addresses.router, value, nonce, deadline };
@@ -64,9 +65,22 @@ export async function signPermit(
 }
 
 export function readPermit(path: string): Permit {
+  requireFile(path, `name the one that the payer has made with cap --set 50 --permit ${path}`);
+  const permit = permitIn(path);
+  if (permit === null) {
+    throw new CommandError(`the file ${path} is not a permit: make one with cap --set 50 --permit <new file>`);
+  }
+  return permit;
+}
+
+// A permit may take the place of another one, and of nothing else.
+export const requirePermitPath = (path: string): void =>
+  requireWritable("--permit", path, (other) => permitIn(other) !== null);
+
+function permitIn(path: string): Permit | null {
   try {
     return permitSchema.parse(JSON.parse(readFileSync(path, "utf8")));
   } catch {
-    throw new CommandError(`${path} is not a permit: make one with cap --set 50 --permit ${path}.`);
+    return null;
   }
 }

@@ -2,32 +2,27 @@ import { getAddress, Signature } from "ethers";
 import { formatUsd, microUsdc } from "../../settlement/domain/money.ts";
 import { CommandError } from "../command/CommandError.ts";
 import { command } from "../command/command.ts";
-import { openDeployment } from "../command/deployment.ts";
-import { report, send } from "../command/send.ts";
+import { formatCap, formatTime } from "../command/format.ts";
+import { openDeployment } from "../command/openDeployment.ts";
 import { type CommonArguments, timeOf } from "../command/session.ts";
-import { formatTime } from "../command/time.ts";
-import { formatCap } from "./formatCap.ts";
+import { report, send } from "../command/transaction/send.ts";
 import { readPermit } from "./permit.ts";
 
 // `send-permit`: sends a spending cap that somebody else has signed; the sender pays the gas and nothing else.
 export default command<CommonArguments & { file: string }>(async ({ file }, session) => {
-  const { usdc, addresses, record } = await openDeployment(session);
   const permit = readPermit(file);
+  const { usdc, addresses, record } = await openDeployment(session);
   const { owner, value, deadline } = permit;
   if (BigInt(permit.chainId) !== session.chainId || getAddress(permit.token) !== getAddress(record.usdc)) {
-    throw new CommandError(
-      `The permit in ${file} is for chain ${permit.chainId}: choose that network. Nothing was sent.`,
-    );
+    throw new CommandError(`the permit in ${file} is for chain ${permit.chainId}: choose that network`);
   }
   if (getAddress(permit.spender) !== getAddress(addresses.router)) {
     throw new CommandError(
-      `The permit in ${file} lets ${permit.spender} spend, which is not our router: do not send it. Nothing was sent.`,
+      `the permit in ${file} lets ${permit.spender} spend, which is not our router: do not send it`,
     );
   }
   if ((await timeOf(session)) > BigInt(deadline)) {
-    throw new CommandError(
-      `The permit in ${file} ended at ${formatTime(BigInt(deadline))}: ask for a new one. Nothing was sent.`,
-    );
+    throw new CommandError(`the permit in ${file} ended at ${formatTime(BigInt(deadline))}: ask for a new one`);
   }
   const { v, r, s } = Signature.from(permit.signature);
   const receipts = await send(session, {

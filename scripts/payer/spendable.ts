@@ -1,8 +1,8 @@
 import { formatUsd, microUsdc } from "../../settlement/domain/money.ts";
 import { command } from "../command/command.ts";
-import { openDeployment } from "../command/deployment.ts";
+import { formatCap } from "../command/format.ts";
+import { openDeployment } from "../command/openDeployment.ts";
 import { accountOf, type CommonArguments } from "../command/session.ts";
-import { formatCap } from "./formatCap.ts";
 
 // `spendable`: what could be charged to a payer now, and what of balance, cap and daily cap is in the way of more.
 export default command<CommonArguments & { account: string | undefined }>(async (args, session) => {

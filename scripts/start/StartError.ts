@@ -1,4 +1,4 @@
-// Something that the person at the keyboard can mend: a sentence that ends with the way out. Everything else that is
+// Something that the person at the keyboard can fix: its message ends with the way out. Everything else that is
 // thrown is a defect and keeps its stack trace.
 export class StartError extends Error {
   override readonly name = "StartError";

@@ -1,5 +1,6 @@
 import type { Address, Hex } from "viem";
 import type { BatchOutcome } from "../domain/batch.ts";
+import type { BudgetKey, BudgetOnChain } from "../domain/budget.ts";
 import type { MicroUsdc } from "../domain/money.ts";
 
 // The chain as the engine sees it: a few questions and one verb. In production it is a set of RPC endpoints, in the
@@ -12,16 +13,23 @@ export type Chain = {
   head(): Promise<Block & { baseFeePerGas: bigint; maxGas: bigint }>;
   // The newest block that the chain will not undo.
   finalized(): Promise<Block>;
-  // The hash of the canonical block at this height; null if this endpoint does not have it.
-  blockHash(number: bigint): Promise<Hex | null>;
+  // The hash of the canonical block at this height; null if this endpoint does not have it. With `below`, on the chain that this
+  // block is part of: an endpoint that has another one in its place is not asked.
+  blockHash(number: bigint, below?: Block): Promise<Hex | null>;
   receipt(txHash: Hex): Promise<TxReceipt | null>;
+  // What a transaction asked of the router; null if this endpoint does not know it.
+  calldataOf(txHash: Hex): Promise<Hex | null>;
   // The receipt of the transaction that settled this root, whoever sent it.
   receiptOfBatch(root: Hex): Promise<TxReceipt | null>;
   // The number of transactions of `account` that are mined, and when a root was settled (zero if it was not): at the
-  // head, or at a block, which an endpoint that does not have it cannot answer for.
-  nonce(account: Address, at: "latest" | bigint): Promise<number>;
-  settledAt(root: Hex, at: "latest" | bigint): Promise<bigint>;
-  // Whether anybody can be charged at all at present: neither USDC nor the router is paused or barred.
+  // head, or at a block, which is named by its hash, so that no endpoint answers for another one of the same height.
+  nonce(account: Address, at: "latest" | Block): Promise<number>;
+  settledAt(root: Hex, at: "latest" | Block): Promise<bigint>;
+  // The batch that an operator has settled last; zeros before the first.
+  headOf(operator: Address): Promise<Hex>;
+  // What an operator may settle in 24 hours, and what is left of it; zero for who is no operator or suspended.
+  operatorLimit(operator: Address): Promise<{ limit: bigint; left: bigint }>;
+  // Whether anybody can be charged at all at present: neither USDC nor the router is paused or blacklisted.
   availability(): Promise<{ kind: "available" } | { kind: "unavailable"; reason: string }>;
   // The code behind the token, which its owner can exchange; null if the token is no proxy of a known kind.
   tokenImplementation(): Promise<Address | null>;
@@ -29,12 +37,18 @@ export type Chain = {
   priorityFee(): Promise<bigint>;
   // What would happen if `from` sent this now.
   simulate(call: { from: Address; to: Address; calldata: Hex }): Promise<Simulation>;
-  spendable(payers: readonly Address[]): Promise<Spendable[]>;
+  // With what is known of these budgets of theirs.
+  spendable(payers: readonly Address[], budgets?: readonly BudgetKey[]): Promise<Spendable[]>;
+  // What payers have asked back of their prepaid balances and is still there to be drawn on, and from which second on it can be
+  // paid; zero without a request.
+  refunds(payers: readonly Address[]): Promise<Refund[]>;
   credits(accounts: readonly Address[]): Promise<MicroUsdc[]>;
   send(raw: Hex): Promise<SendOutcome>;
   // Every settled batch between two blocks, both included.
-  settledBatches(fromBlock: bigint, toBlock: bigint): Promise<{ root: Hex; txHash: Hex; blockNumber: bigint }[]>;
+  settledBatches(fromBlock: bigint, toBlock: bigint): Promise<SettledBatch[]>;
 };
+
+export type SettledBatch = { root: Hex; operator: Address; txHash: Hex; blockNumber: bigint };
 
 export type Block = { number: bigint; hash: Hex; timestampMs: number };
 
@@ -55,6 +69,8 @@ export type Simulation =
   // The operator may not settle this, or not so much today.
   | { kind: "operator_refused"; reason: string }
   | { kind: "already_settled" }
+  // It does not follow the operator's last batch, which is `head`.
+  | { kind: "out_of_order"; head: Hex }
   // One row breaks the whole batch.
   | { kind: "row_breaks"; payer: Address }
   | { kind: "too_large"; reason: string }
@@ -62,11 +78,23 @@ export type Simulation =
 
 export type Spendable = {
   payer: Address;
+  // The block at which the chain was asked, and its time in seconds.
+  atBlock: bigint;
+  timestamp: bigint;
+  // What could be taken from the payer's wallet: the least of the three below, or zero if nothing can be taken at all.
   amount: MicroUsdc;
   balance: MicroUsdc;
   allowance: bigint;
   dailyCapLeft: bigint;
+  // What of the prepaid balance the payer has not asked back.
+  prepaid: MicroUsdc;
+  // Whether the payer can be charged under a budget alone.
+  consentRequired: boolean;
+  // Those that were asked for, by their ids.
+  budgets: ReadonlyMap<bigint, BudgetOnChain>;
 };
+
+export type Refund = { amount: MicroUsdc; readyAt: bigint };
 
 // What a node said to signed bytes. `unknown` covers time-outs, cut connections and answers that make no sense: the
 // bytes may or may not be on their way.

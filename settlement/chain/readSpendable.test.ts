@@ -1,8 +1,7 @@
 import type { Address } from "viem";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { microUsdc } from "../domain/money.ts";
-import type { Spendable } from "./chain.ts";
 import { createReadSpendable, type ReadSpendableOptions } from "./readSpendable.ts";
+import { spendableOf } from "./testing/spendableOf.ts";
 
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
@@ -12,13 +11,7 @@ const payerOf = (i: number): Address => `0x${i.toString(16).padStart(40, "a")}`;
 function setUp(options: Partial<ReadSpendableOptions> = {}) {
   const calls: Address[][] = [];
   const state = { amount: 5n, nowMs: 1_000_000, fails: false };
-  const answerOf = (payer: Address): Spendable => ({
-    payer,
-    amount: microUsdc(state.amount),
-    balance: microUsdc(state.amount),
-    allowance: state.amount,
-    dailyCapLeft: state.amount,
-  });
+  const answerOf = (payer: Address) => spendableOf(payer, state.amount, { atBlock: 7n });
   const read = createReadSpendable({
     spendable: async (payers) => {
       calls.push([...payers]);
@@ -78,7 +71,7 @@ describe("reading what payers can spend", () => {
     expect(calls.map((payers) => payers.length)).toEqual([2, 2, 1]);
   });
 
-  it("tells everybody who waits of a failure, and asks anew the next time", async () => {
+  it("tells everybody who waits of a failure, and asks again the next time", async () => {
     const { state, readAll } = setUp();
     state.fails = true;
     expect((await readAll([payerOf(1), payerOf(2)])).map(({ status }) => status)).toEqual(["rejected", "rejected"]);

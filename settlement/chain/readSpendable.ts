@@ -1,9 +1,11 @@
+import { LRUCache } from "lru-cache";
 import type { Address } from "viem";
 import type { Clock } from "../clock.ts";
 import { SettlementError } from "../domain/errors.ts";
 import type { Chain, Spendable } from "./chain.ts";
 
-export type ReadSpendable = (payer: Address) => Promise<Spendable>;
+// `notBefore` is the block since which the chain must have been asked: an answer that was kept may be older.
+export type ReadSpendable = (payer: Address, notBefore?: bigint) => Promise<Spendable>;
 
 export type ReadSpendableOptions = {
   spendable: Chain["spendable"];
@@ -26,8 +28,8 @@ type Cached = { result: Spendable; askedAtMs: number };
 export function createReadSpendable(options: ReadSpendableOptions): ReadSpendable {
   const { spendable, clock, gatherMs = 3, maxPayersPerRead = 200, maxAgeMs = 1_000 } = options;
   const { maxCached = 10_000, maxWaiting = 10_000 } = options;
-  // Oldest first. Keys are lower case, as the same account is written in several ways.
-  const cache = new Map<string, Cached>();
+  // Keys are lower case, as the same account is written in several ways.
+  const cache = new LRUCache<string, Cached>({ max: maxCached });
   const waiting = new Map<string, Waiting>();
   let gathered: Waiting[] = [];
   let timer: NodeJS.Timeout | undefined;
@@ -43,7 +45,7 @@ export function createReadSpendable(options: ReadSpendableOptions): ReadSpendabl
       for (const [i, { payer, answer }] of asked.entries()) {
         const result = results[i];
         if (result === undefined) throw new RangeError(`the chain left out ${payer}`);
-        remember(payer.toLowerCase(), { result, askedAtMs });
+        cache.set(payer.toLowerCase(), { result, askedAtMs });
         answer.resolve(result);
       }
     } catch (error) {
@@ -53,21 +55,12 @@ export function createReadSpendable(options: ReadSpendableOptions): ReadSpendabl
     }
   }
 
-  function remember(key: string, cached: Cached): void {
-    cache.delete(key);
-    cache.set(key, cached);
-    for (const oldest of cache.keys()) {
-      if (cache.size <= maxCached) break;
-      cache.delete(oldest);
-    }
-  }
-
-  return async (payer) => {
+  return async (payer, notBefore = 0n) => {
     const key = payer.toLowerCase();
     const cached = cache.get(key);
     const ageMs = cached ? clock.nowMs() - cached.askedAtMs : 0;
     // An answer from the future means that the clock was set back; it is no longer known how old it is.
-    if (cached && ageMs >= 0 && ageMs < maxAgeMs) return cached.result;
+    if (cached && ageMs >= 0 && ageMs < maxAgeMs && cached.result.atBlock >= notBefore) return cached.result;
 
     const shared = waiting.get(key);
     if (shared) return shared.answer.promise;

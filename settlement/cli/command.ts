@@ -9,7 +9,7 @@ export type Output = {
   environment: Environment;
 };
 
-// What a command found: the value for --json, and 0 if all is well or 1 if not.
+// What a command found: the value for --json, and 0 if all is in order or 1 if not.
 export type Result = { exitCode: 0 | 1; value: unknown };
 
 export type Values = Readonly<Record<string, string | boolean | undefined>>;
@@ -24,8 +24,3 @@ export type Command = {
   positionals?: { min: number; max: number };
   run(request: { positionals: readonly string[]; values: Values; output: Output }): Promise<Result>;
 };
-
-// The command line itself was wrong.
-export class UsageError extends Error {
-  override readonly name = "UsageError";
-}

@@ -16,7 +16,7 @@ const NAME = "settlement_console";
 const LIFETIME_MS = 12 * 60 * 60 * 1_000;
 const VALUE_PATTERN = /^(\d{1,16})\.([0-9a-f]{64})$/;
 
-// A login is a cookie that says when it ends, signed with the console's token: nothing has to be remembered, every daemon
+// A login is a cookie that says when it ends, signed with the console's token: nothing must be remembered, every daemon
 // with the same token accepts it, and another token ends all of them. Scripts cannot read it, other sites cannot send it,
 // and it opens nothing but reading.
 export function createLogin({ token, clock }: { token: string | null; clock: Clock }): Login {

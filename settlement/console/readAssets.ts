@@ -36,7 +36,7 @@ export function readAssets(folder: URL = FOLDER): Assets {
   const page = files.get(PAGE);
   if (page === undefined) throw new Error(`the console has no ${PAGE}`);
   files.delete(PAGE);
-  // A folder of its own for every version, so that files can be kept for ever and never go with another page.
+  // A folder of its own for every version, so that files can be kept permanently and never go with another page.
   const version = hash("sha256", JSON.stringify([page, ...files])).slice(0, VERSION_LENGTH);
   const body = page.body.replaceAll("{version}", version);
   return { page: { ...page, body, etag: `"${version}"` }, files, version };

@@ -1,13 +1,14 @@
-import { SimpleMerkleTree } from "@openzeppelin/merkle-tree";
-import { keccak256 as expected, type Hex, toHex } from "viem";
+import { bytesToHex, keccak256 as expected, toHex } from "viem";
 import { describe, expect, it } from "vitest";
 import type { DueCharge } from "../domain/charge.ts";
 import { microUsdc } from "../domain/money.ts";
 import type { ToolId } from "../domain/toolId.ts";
-import { encodeReceipt, leafOf, receiptsTree } from "../engine/receipt.ts";
+import { createMerkleTree } from "../engine/batch/merkleTree.ts";
+import { encodeReceipt, leafOf } from "../engine/batch/receipt.ts";
 import { keccak256 } from "./app/keccak.ts";
 import { readReceipt, verifyProof } from "./app/verifyProof.ts";
 
+const DOMAIN = { chainId: 8453, router: `0x${"c".repeat(40)}` } as const;
 const hashOf = (n: number) => expected(toHex(n));
 const chargeOf = (n: number): DueCharge => ({
   id: hashOf(n),
@@ -28,21 +29,26 @@ describe("the browser's check of a proof", () => {
 
   it.each([1, 2, 3, 10, 100])("accepts every receipt of a batch of %i, and no other", (size) => {
     const charges = Array.from({ length: size }, (_, n) => chargeOf(n));
-    const tree = receiptsTree(charges.map(leafOf));
+    const tree = createMerkleTree(charges.map((charge) => leafOf(DOMAIN, charge)));
     for (const charge of charges) {
-      const leaf = leafOf(charge);
-      const proof = { receipt: encodeReceipt(charge), path: tree.getProof(leaf) as Hex[], root: tree.root };
+      const leaf = bytesToHex(leafOf(DOMAIN, charge));
+      const proof = { receipt: encodeReceipt(DOMAIN, charge), path: tree.proofOf(leaf), root: tree.root };
       expect(verifyProof(proof)).toMatchObject({ leaf, reachesRoot: true });
-      const dearer = encodeReceipt({ ...charge, amount: microUsdc(charge.amount + 1n) });
-      expect(verifyProof({ ...proof, receipt: dearer }).reachesRoot).toBe(false);
+      const costlier = encodeReceipt(DOMAIN, { ...charge, amount: microUsdc(charge.amount + 1n) });
+      expect(verifyProof({ ...proof, receipt: costlier }).reachesRoot).toBe(false);
+      const elsewhere = encodeReceipt({ ...DOMAIN, chainId: 84532 }, charge);
+      expect(verifyProof({ ...proof, receipt: elsewhere }).reachesRoot).toBe(false);
       expect(verifyProof({ ...proof, root: hashOf(9) }).reachesRoot).toBe(false);
     }
-    expect(SimpleMerkleTree.verify(tree.root, leafOf(chargeOf(0)), tree.getProof(0))).toBe(true);
   });
 
   it("reads a receipt back from its bytes", () => {
-    const values = Object.fromEntries(readReceipt(encodeReceipt(chargeOf(41))).map(({ name, value }) => [name, value]));
+    const values = Object.fromEntries(
+      readReceipt(encodeReceipt(DOMAIN, chargeOf(41))).map(({ name, value }) => [name, value]),
+    );
     expect(values).toEqual({
+      chain: "8453",
+      router: DOMAIN.router,
       charge: hashOf(41),
       payer: `0x${"a".repeat(40)}`,
       "charged to": `0x${"b".repeat(40)}`,

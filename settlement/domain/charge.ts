@@ -1,6 +1,7 @@
 import { hash } from "node:crypto";
 import type { Address, Hex } from "viem";
 import type { MicroUsdc } from "./money.ts";
+import type { Call } from "./session.ts";
 import type { ToolId } from "./toolId.ts";
 
 // What a charge is for: a tool that was used, or the model that was run.
@@ -54,4 +55,8 @@ export function chargeIdOf(source: ChargeSource, chargeFor: ChargeFor): Hex {
   const origin = source.kind === "turn" ? ["turn", source.turnId] : ["call", source.callId];
   const subject = chargeFor.kind === "tool" ? chargeFor.toolId : "model";
   return `0x${hash("sha256", JSON.stringify([...origin, subject]))}`;
+}
+
+export function chargeIdOfCall({ callId, sessionId, toolId }: Pick<Call, "callId" | "sessionId" | "toolId">): Hex {
+  return chargeIdOf({ kind: "call", sessionId, callId }, { kind: "tool", toolId, calls: 1 });
 }

@@ -52,3 +52,6 @@ export function sumOf(amounts: Iterable<MicroUsdc>): MicroUsdc {
   for (const amount of amounts) total += amount;
   return total as MicroUsdc;
 }
+
+export const smaller = (a: bigint, b: bigint) => (a < b ? a : b);
+export const larger = (a: bigint, b: bigint) => (a > b ? a : b);

@@ -8,6 +8,8 @@ export type Exposure = {
   pending: MicroUsdc;
   // Reserved by calls that are running.
   held: MicroUsdc;
-  // Absorbed by the platform and not yet made good.
+  // Absorbed by the platform and not yet repaid.
   debt: MicroUsdc;
+  // The newest block in which something was taken that is no longer pending. What the chain said before that is outdated.
+  takenAtBlock: bigint;
 };

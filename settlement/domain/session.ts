@@ -23,14 +23,26 @@ export type Session = {
   pendingAccrued: MicroUsdc;
 };
 
-// A call's price, reserved before the call runs.
-export type Hold = {
+// The status as of a moment. Time ends a session by itself; that the ledger notes it at its next sweep is its own business.
+export function statusAt(
+  { status, expiresAtMs }: Pick<Session, "status" | "expiresAtMs">,
+  nowMs: number,
+): SessionStatus {
+  return status === "open" && expiresAtMs <= nowMs ? "expired" : status;
+}
+
+// A call of a tool, as whoever makes it names and prices it.
+export type Call = {
   callId: string;
   sessionId: string;
-  payer: Address;
   toolId: ToolId;
   method: string;
   amount: MicroUsdc;
+};
+
+// A call's price, reserved before the call runs.
+export type Hold = Call & {
+  payer: Address;
   heldAtMs: number;
   state: { kind: "held" } | { kind: "captured"; chargeId: Hex } | { kind: "voided" };
 };

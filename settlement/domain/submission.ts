@@ -1,15 +1,15 @@
+import { hash } from "node:crypto";
 import type { Address, Hex } from "viem";
 
-export type SubmissionKind = "settle" | "payout" | "fill";
+export type SubmissionKind = "settle" | "payout" | "filler";
 
 // A place in a transaction's life on chain. Only `included`, `reverted` and `final` have a block.
-// The gas is null where it was not recorded by an earlier version.
-export type Inclusion = { txHash: Hex; blockNumber: bigint; blockHash: Hex; gasUsed: bigint | null };
+export type Inclusion = { txHash: Hex; blockNumber: bigint; blockHash: Hex; gasUsed: bigint };
 
 // planned: it has its calldata, perhaps a nonce, and nothing was signed.
 // submitted: signed bytes are in the ledger and may be known to the network.
 // included: mined with success, not final yet. reverted: mined without success, not final yet.
-// final: mined with success for good. released: its nonce is spent for good by something else or by a revert, so that
+// final: mined with success for good. abandoned: its nonce is spent for good by something else or by a revert, so that
 // none of its bytes can ever succeed, and its charges are free for another batch.
 export type SubmissionState =
   | { kind: "planned" }
@@ -17,7 +17,7 @@ export type SubmissionState =
   | ({ kind: "included" } & Inclusion)
   | ({ kind: "reverted" } & Inclusion)
   | ({ kind: "final" } & Inclusion)
-  | { kind: "released" };
+  | { kind: "abandoned" };
 
 // One set of signed bytes. A replacement is a further broadcast of the same submission on the same nonce.
 export type Broadcast = {
@@ -28,8 +28,8 @@ export type Broadcast = {
   signedAtMs: number;
 };
 
-// Something that an operator does on chain: settle a batch, push payouts, or fill a gap in its nonces. It owns one nonce
-// from the moment it gets it, for ever.
+// Something that an operator does on chain: settle a batch, push payouts, or fill a gap in its nonces. A nonce belongs to one
+// of them.
 export type Submission = {
   // The receipts root for `settle`; a hash of its own for the others.
   id: Hex;
@@ -44,3 +44,13 @@ export type Submission = {
   // Oldest first.
   broadcasts: readonly Broadcast[];
 };
+
+// What an operator plans beside batches.
+export type OtherSubmission = Pick<Submission, "id" | "to" | "calldata" | "nonce"> & { kind: "payout" | "filler" };
+
+// An empty transfer of the operator to itself, which fills a nonce that nothing else will use. It is named after the nonce, so
+// that whoever finds the same gap plans the same filler.
+export function fillerOf(operator: Address, nonce: number): OtherSubmission {
+  const id: Hex = `0x${hash("sha256", `filler ${operator} ${nonce}`)}`;
+  return { id, kind: "filler", to: operator, calldata: "0x", nonce };
+}

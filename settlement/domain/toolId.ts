@@ -1,5 +1,6 @@
 import type { Hex } from "viem";
 import { SettlementError } from "./errors.ts";
+import { uuidOf } from "./uuid.ts";
 
 // A tool is a UUID for people and 16 bytes on chain: the same digits with and without dashes. These two functions are
 // the only place that converts.
@@ -22,6 +23,5 @@ export function uuidFromToolId(toolId: string): string {
   if (!TOOL_ID_PATTERN.test(toolId)) {
     throw new SettlementError("invalid_tool_id", `${toolId} is not a tool id; one has 16 bytes`);
   }
-  const digits = toolId.slice(2).toLowerCase();
-  return [0, 8, 12, 16, 20].map((start, i, starts) => digits.slice(start, starts[i + 1])).join("-");
+  return uuidOf(toolId.slice(2).toLowerCase());
 }

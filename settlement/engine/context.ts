@@ -1,6 +1,6 @@
 import type { Address, Hex } from "viem";
 import type { Chain } from "../chain/chain.ts";
-import type { Signer } from "../chain/signer.ts";
+import type { Signer } from "../chain/signer/signer.ts";
 import type { Clock, Random } from "../clock.ts";
 import type { BatchBounds } from "../domain/batch.ts";
 import type { MicroUsdc } from "../domain/money.ts";
@@ -9,8 +9,15 @@ import type { FlushPolicy, Ledger, RetryPolicy } from "../ledger/ledger.ts";
 // Everything that decides how the engine behaves. `DEFAULT_POLICY` in policy.ts says why each number is what it is.
 export type Policy = {
   bounds: BatchBounds;
-  // How many submissions of one operator may be on their way at a time.
+  // A batch is made when it would have so many charges or as many rows as fit, or when its first charge has waited so long.
+  batch: { minCharges: number; maxWaitMs: number };
+  // How much may wait before new turns and holds are refused: so many charges, or as many as are taken in so many seconds; and
+  // how long a write may wait for its commit.
+  admission: { maxCharges: number; maxSeconds: number; maxLagMs: number };
+  // How many submissions of one operator may be on their way to a block at a time. What is mined and not final is not.
   maxInFlight: number;
+  // How many submissions of one operator become final in a tick, so that a tick ends while its lease is good.
+  maxFinalPerTick: number;
   leaseMs: number;
   sessionTtlMs: number;
   holdTtlMs: number;
@@ -21,7 +28,7 @@ export type Policy = {
   // How long a row that breaks its batch is set aside.
   brokenRowWaitMs: number;
   rebroadcastMs: number;
-  // How long a transaction may wait, and how many blocks may pass it by, before it is replaced by a dearer one. A chain
+  // How long a transaction may wait, and how many blocks may pass it by, before it is replaced by a higher-fee one. A chain
   // that makes no blocks takes no offer, however dear.
   stuckMs: number;
   stuckBlocks: bigint;
@@ -36,7 +43,7 @@ export type Policy = {
 };
 
 // Where a test may pull the plug. In production nothing listens.
-export type Milestone =
+export type Failpoint =
   | "before_plan"
   | "after_plan"
   | "before_sign"
@@ -55,12 +62,19 @@ export type EngineEvent =
   | { kind: "included"; id: Hex; txHash: Hex; gasUsed: bigint }
   | { kind: "lost"; id: Hex }
   | { kind: "final"; id: Hex }
-  | { kind: "released"; id: Hex }
+  | { kind: "abandoned"; id: Hex }
+  | { kind: "admitting" }
   // These ask for a person.
+  | { kind: "overloaded"; reason: string }
   | { kind: "holding"; operator: Address; reason: string }
   | { kind: "row_set_aside"; payer: Address; reason: string }
+  // It waits until the operator's limit is raised, or another operator has a higher one.
+  | { kind: "above_limit"; operator: Address; chargeId: Hex; amount: MicroUsdc; limit: MicroUsdc }
   | { kind: "key_used_elsewhere"; operator: Address; nonce: number }
   | { kind: "usdc_upgraded"; from: Address; to: Address }
+  // It was restored from a copy, or a standby took over.
+  | { kind: "ledger_moved"; from: string; to: string }
+  | { kind: "endpoint_stale" | "endpoint_contradicts"; endpoint: string; reason: string }
   | { kind: "halted"; reason: string }
   | { kind: "chain_unavailable" | "ledger_unavailable" | "signer_unavailable"; reason: string };
 
@@ -70,14 +84,16 @@ export type EngineContext = {
   signers: readonly Signer[];
   clock: Clock;
   random: Random;
+  // Since which block there can be batches: that of the router's deployment.
+  fromBlock: bigint;
   // This process, for its leases.
   holder: string;
   policy: Policy;
   report: (event: EngineEvent) => void;
-  reached: (milestone: Milestone) => void;
+  reached: (failpoint: Failpoint) => void;
 };
 
-// Doubles from the first wait to the longest and adds up to a half of chance, so that payers who failed together do not
+// Doubles from the first wait to the longest and adds up to half of jitter, so that payers who failed together do not
 // come back together.
 export function retryPolicy({ policy, chain, random }: EngineContext): RetryPolicy {
   return {

@@ -1,88 +1,102 @@
 import type { Address, Hex } from "viem";
-import type { Spendable } from "../chain/chain.ts";
-import type { Signer } from "../chain/signer.ts";
+import type { Refund, SettledBatch } from "../chain/chain.ts";
+import type { ReadSpendable } from "../chain/readSpendable.ts";
+import type { Signer } from "../chain/signer/signer.ts";
 import type { ContentHashes } from "../domain/charge.ts";
 import { SettlementError } from "../domain/errors.ts";
 import type { MicroUsdc } from "../domain/money.ts";
-import type { ToolId } from "../domain/toolId.ts";
+import type { Call } from "../domain/session.ts";
+import type { Submission } from "../domain/submission.ts";
 import type { Turn } from "../domain/turn.ts";
 import type { Lease } from "../ledger/ledger.ts";
-import { audit } from "./audit.ts";
-import { confirm, halt } from "./confirm.ts";
+import { createAdmission } from "./accept/admission.ts";
+import { hold } from "./accept/hold.ts";
+import { preflight } from "./accept/preflight.ts";
+import { startSession } from "./accept/startSession.ts";
+import { createPayouts } from "./batch/payout.ts";
+import { plan } from "./batch/plan.ts";
+import { createConfirm, halt } from "./confirm/confirm.ts";
 import type { EngineContext } from "./context.ts";
-import { fillGap } from "./fillGap.ts";
-import { planPayout } from "./payout.ts";
-import { plan } from "./plan.ts";
-import { preflight } from "./preflight.ts";
-import { prove } from "./prove.ts";
-import { rebroadcast, type Waits } from "./rebroadcast.ts";
-import { submit } from "./submit.ts";
+import { checkHome, fence } from "./submit/fence.ts";
+import { fillNonceGap } from "./submit/fillNonceGap.ts";
+import { rebroadcast, type Waits } from "./submit/rebroadcast.ts";
+import { type SubmitOutcome, submit } from "./submit/submit.ts";
+import { adopt, findUnknown } from "./watch/adopt.ts";
+import { type Audit, audit } from "./watch/audit.ts";
+import { prove } from "./watch/prove.ts";
+import { findVanished, reopenVanished } from "./watch/reopenVanished.ts";
+import { createWatch } from "./watch/watch.ts";
+
+const MAX_REASON_LENGTH = 2_000;
 
 export type Engine = ReturnType<typeof createEngine>;
 
-// The way of a call, as verbs: preflight, hold, capture or void, and then `tick`, which takes what is due to the chain
+// The lifecycle of a call, as verbs: preflight, hold, capture or void, and then `tick`, which takes what is due to the chain
 // and brings back what became of it. Everything that must survive is in the ledger, so a new engine on the same ledger
 // goes on where an old one stopped.
-export function createEngine(context: EngineContext, readSpendable: (payer: Address) => Promise<Spendable>) {
+export function createEngine(context: EngineContext, readSpendable: ReadSpendable) {
   const { ledger, chain, clock, policy } = context;
   // How many rows the next batch may have: halved when a batch was too large, doubled when one went through.
   let maxRows = policy.bounds.maxRows;
-  let lastPayoutAtMs = Number.NEGATIVE_INFINITY;
   let lastTokenCheckAtMs = Number.NEGATIVE_INFINITY;
-  let lastFinalized: { number: bigint; hash: Hex } | null = null;
+  const { watch, checkNonces } = createWatch(context);
+  const payouts = createPayouts(context);
+  const confirm = createConfirm(context);
+  const admission = createAdmission(context);
+  let toldHalt: string | null = null;
   const leases = new Map<Address, Lease>();
   const waits: Waits = new Map();
 
-  const check = (payer: Address | null, amount: MicroUsdc) => preflight(ledger, readSpendable, payer, amount);
+  const check = (payer: Address | null, amount: MicroUsdc, notBefore?: bigint) =>
+    preflight(ledger, readSpendable, payer, amount, notBefore);
 
-  async function startSession(id: string, payer: Address | null, maxSpend: MicroUsdc, ttlMs = policy.sessionTtlMs) {
-    const answer = await check(payer, maxSpend);
-    if (answer.code !== "ok" || payer === null) return { kind: "refused" as const, preflight: answer };
-    const nowMs = clock.nowMs();
-    return ledger.openSession({ id, payer, maxSpend, expiresAtMs: nowMs + ttlMs }, nowMs);
-  }
-
-  async function hold(call: { callId: string; sessionId: string; toolId: ToolId; method: string; amount: MicroUsdc }) {
-    const session = await ledger.session(call.sessionId);
-    if (session === null) return { kind: "session_not_found" as const };
-    const answer = await check(session.payer, call.amount);
-    if (answer.code !== "ok") return { kind: "refused" as const, preflight: answer, session };
-    return ledger.hold(call, clock.nowMs());
-  }
-
-  // One round of settlement for every operator key that this process has, or can get, the lease of.
-  async function tick(): Promise<void> {
+  // One tick of settlement for every operator key that this process has, or can get, the lease of. `atOnce` settles what is due
+  // however little it is.
+  async function tick({ atOnce = false } = {}): Promise<void> {
     await ledger.sweepSessions(policy.flush, policy.holdTtlMs, clock.nowMs(), policy.sweepLimit);
     try {
-      await checkFinality();
+      await checkHome(context);
+      await tellHalt();
+      if (!(await watch())) return;
       await checkToken();
       for (const signer of context.signers) {
-        const lease = await ledger.acquireLease(signer.address, context.holder, policy.leaseMs, clock.nowMs());
+        const lease = await ledger.acquireLease(signer.address, context.holder, policy.leaseMs);
         if (lease === null) continue;
         leases.set(signer.address, lease);
-        await settleWith(signer, lease);
+        await settleWith(signer, lease, !atOnce);
       }
     } catch (error) {
-      // What was saved is safe, and the next round begins from it.
+      // What was saved is safe, and the next tick begins from it.
       if (!(error instanceof SettlementError && error.retryable)) throw error;
       const kind = error.code === "ledger_unavailable" ? error.code : "chain_unavailable";
       context.report({ kind, reason: error.message });
     }
   }
 
-  async function settleWith(signer: Signer, lease: Lease): Promise<void> {
+  // Whoever halted may have died before it could tell anybody.
+  async function tellHalt(): Promise<void> {
+    const reason = (await ledger.readHalt())?.reason ?? null;
+    if (reason !== null && reason !== toldHalt) context.report({ kind: "halted", reason });
+    toldHalt = reason;
+  }
+
+  async function settleWith(signer: Signer, lease: Lease, mayWait: boolean): Promise<void> {
     try {
-      await confirm(context, lease, await ledger.openSubmissions(lease.operator));
-      const open = await ledger.openSubmissions(lease.operator);
-      await rebroadcast(context, lease, signer, open, waits);
-      if ((await ledger.halted()) !== null) return;
-      const gap = await fillGap(context, lease, open);
-      // What was released has its nonce spent: then the answer was stale, and there is no gap.
-      if (gap !== null && gap.state.kind !== "released") await submit(context, lease, signer, gap);
-      for (const planned of open.filter(({ state }) => state.kind === "planned")) {
-        if (!(await take(signer, lease, planned))) return;
+      await confirm(lease);
+      const unmined = await ledger.listUnmined(lease.operator);
+      await checkNonces(lease);
+      await rebroadcast(context, lease, signer, unmined, waits);
+      const fenced = await fence(context, lease, signer, unmined);
+      if (fenced.kind === "fenced")
+        context.report({ kind: "holding", operator: lease.operator, reason: fenced.reason });
+      if (fenced.kind === "fenced" || (await ledger.readHalt()) !== null)
+        return await takeApartUnsigned(lease, unmined);
+      const gap = await fillNonceGap(context, lease, unmined);
+      if (gap !== null) await submit(context, lease, signer, gap);
+      for (const planned of unmined.filter(({ state }) => state.kind === "planned")) {
+        if ((await take(signer, lease, planned)) === "hold") return;
       }
-      await submitNew(signer, lease, policy.maxInFlight - open.length);
+      await submitNew(signer, lease, policy.maxInFlight - unmined.length, mayWait);
     } catch (error) {
       if (!(error instanceof SettlementError)) throw error;
       // Another process took over; it has everything that it needs.
@@ -96,52 +110,55 @@ export function createEngine(context: EngineContext, readSpendable: (payer: Addr
     }
   }
 
-  async function submitNew(signer: Signer, lease: Lease, room: number): Promise<void> {
-    if (room > 0 && clock.nowMs() - lastPayoutAtMs >= policy.payoutEveryMs) {
-      lastPayoutAtMs = clock.nowMs();
-      const payout = await planPayout(context, lease);
-      if (payout !== null && !(await take(signer, lease, payout))) return;
+  // While all is halted nothing is signed, and what was planned for that holds back charges that a person may have to compare.
+  // A restored ledger may have planned what was settled after the copy was made; that is found by confirming.
+  async function takeApartUnsigned(lease: Lease, unmined: readonly Submission[]): Promise<void> {
+    for (const { id, kind, state } of unmined) {
+      if (kind !== "settle" || state.kind !== "planned" || (await chain.settledAt(id, "latest")) !== 0n) continue;
+      await ledger.unplanBatch(lease, id, [], 0, clock.nowMs());
     }
+  }
+
+  async function submitNew(signer: Signer, lease: Lease, maxNew: number, mayWait: boolean): Promise<void> {
+    let room = maxNew;
+    for (; room > 0; room -= 1) {
+      const payout = await payouts.planNext(lease);
+      if (payout === null) break;
+      if ((await take(signer, lease, payout)) === "hold") return;
+    }
+    let waits = mayWait;
     for (let i = 0; i < room; i++) {
-      const planned = await plan(context, lease, maxRows);
+      const planned = await plan(context, lease, maxRows, waits);
       if (planned.kind === "nothing_due") return;
       if (planned.kind === "hold") {
         context.report({ kind: "holding", operator: lease.operator, reason: planned.reason });
         return;
       }
-      if (!(await take(signer, lease, planned.submission))) return;
+      const outcome = await take(signer, lease, planned.submission);
+      if (outcome === "hold") return;
+      // What was taken apart has waited before, and goes on without the row that broke it: if it waited again, that row would be
+      // back by then.
+      if (outcome === "unplanned") waits = false;
     }
   }
 
-  // Submits; false if there is no point in submitting more now.
-  async function take(signer: Signer, lease: Lease, submission: Parameters<typeof submit>[3]): Promise<boolean> {
+  // Submits. After a hold there is no point in submitting more now.
+  async function take(signer: Signer, lease: Lease, submission: Submission): Promise<SubmitOutcome["kind"]> {
     const outcome = await submit(context, lease, signer, submission);
     if (outcome.kind === "hold") {
       context.report({ kind: "holding", operator: lease.operator, reason: outcome.reason });
-      return false;
     }
     if (outcome.kind === "unplanned" && outcome.smaller) maxRows = Math.max(1, Math.floor(maxRows / 2));
     if (outcome.kind === "sent") maxRows = Math.min(policy.bounds.maxRows, maxRows * 2);
-    return true;
+    return outcome.kind;
   }
 
-  // Lets another process go on at once instead of when the leases run out. Not while a round is running.
+  // Lets another process go on at once instead of when the leases run out. Not while a tick is running.
   async function releaseLeases(): Promise<void> {
     for (const [operator, lease] of leases) {
       await ledger.releaseLease(lease);
       leases.delete(operator);
     }
-  }
-
-  // A chain that undoes what it called final breaks the promise that everything else rests on.
-  async function checkFinality(): Promise<void> {
-    if (lastFinalized !== null) {
-      const hash = await chain.blockHash(lastFinalized.number);
-      if (hash !== null && hash !== lastFinalized.hash) {
-        await halt(context, `block ${lastFinalized.number} was final as ${lastFinalized.hash} and is now ${hash}`);
-      }
-    }
-    lastFinalized = await chain.finalized();
   }
 
   // What the token does may change with its code, so a person should know. Nothing is held back for it: every batch is
@@ -157,16 +174,36 @@ export function createEngine(context: EngineContext, readSpendable: (payer: Addr
     }
   }
 
+  // Whatever the chain and the ledger disagree about would be settled on top of.
+  async function auditAndHalt(fromBlock = context.fromBlock): Promise<Audit> {
+    const keys = context.signers.map(({ address }) => address);
+    const found = await audit(ledger, chain, fromBlock, keys);
+    if (found.kind === "different") await halt(context, found.differences.join("; ").slice(0, MAX_REASON_LENGTH));
+    return found;
+  }
+
   return {
     preflight: check,
-    recordTurn: (turn: Turn) => ledger.recordTurn(turn, clock.nowMs()),
-    startSession,
-    session: ledger.session,
-    hold,
+    // What a payer has asked back of its prepaid balance.
+    async findRefund(payer: Address): Promise<Refund> {
+      const [refund] = await chain.refunds([payer]);
+      if (refund === undefined) throw new RangeError(`the chain left out ${payer}`);
+      return refund;
+    },
+    // A charge for each tool and one for the model.
+    recordTurn: (turn: Turn) => admission.write(turn.tools.length + 1, () => ledger.recordTurn(turn, clock.nowMs())),
+    startSession: (id: string, payer: Address | null, maxSpend: MicroUsdc, ttlMs = policy.sessionTtlMs) =>
+      startSession(context, check, { id, payer, maxSpend, ttlMs }),
+    findSession: ledger.findSession,
+    hold: (call: Call) => hold(context, check, admission, call),
     capture: (callId: string, hashes: ContentHashes) => ledger.capture({ callId, hashes }, policy.flush, clock.nowMs()),
     void: (callId: string) => ledger.void(callId),
     closeSession: (id: string) => ledger.closeSession(id, clock.nowMs()),
-    audit: (fromBlock?: bigint) => audit(ledger, chain, fromBlock),
+    audit: auditAndHalt,
+    findUnknown: () => findUnknown(context),
+    adopt: (batch: SettledBatch) => adopt(context, batch),
+    findVanished: () => findVanished(context),
+    reopenVanished: () => reopenVanished(context),
     prove: (chargeId: Hex) => prove(ledger, chain, chargeId),
     operators: context.signers.map(({ address }) => address) as readonly Address[],
     tick,

@@ -9,8 +9,15 @@ export const DEFAULT_POLICY: Policy = {
   // 500 rows cost about 11 million gas: below the 16.7 million that one transaction may use, with room for cold storage.
   // 10,000 receipts are hashed in well under a second, which is how long the event loop may be busy.
   bounds: { maxRows: 500, maxLines: 2500, maxCharges: 10_000 },
+  // A batch costs about as much gas by itself as three rows. Beside a finality of a quarter of an hour ten seconds are nothing.
+  batch: { minCharges: 1000, maxWaitMs: 10 * SECOND_MS },
+  // A million charges are a few minutes of settlement, and at a hundred calls a second three hours without a chain. What waits
+  // for ten seconds beyond a block's time shows nowhere beside finality; what a commit takes is milliseconds.
+  admission: { maxCharges: 1_000_000, maxSeconds: 10, maxLagMs: 5 * SECOND_MS },
   // A node keeps a few pending transactions of one sender without complaint.
   maxInFlight: 4,
+  // Base calls hundreds of blocks final at a time. Each batch among them takes two questions and a commit.
+  maxFinalPerTick: 20,
   leaseMs: 30 * SECOND_MS,
   sessionTtlMs: HOUR_MS,
   // A call that has not ended by then has failed.

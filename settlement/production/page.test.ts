@@ -1,6 +1,7 @@
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { parseEnv } from "node:util";
 import { expect, it } from "vitest";
 import { readConfig } from "../config.ts";
 
@@ -18,33 +19,25 @@ it("every setting on the page and in the unit exists", () => {
   expect(names.length).toBeGreaterThan(5);
   const settings = all(config, /^ {2}(SETTLEMENT_\w+):/gm);
   const inFiles = all(config, /^ {2}"(SETTLEMENT_\w+)",$/gm).map((name) => `${name}_FILE`);
-  expect(
-    names.filter((name) => name !== "SETTLEMENT_CONFIG" && !settings.includes(name) && !inFiles.includes(name)),
-  ).toEqual([]);
+  expect(names.filter((name) => !settings.includes(name) && !inFiles.includes(name))).toEqual([]);
 });
 
 it("the file of settings on the page is one that the commands can read", () => {
-  const [contents = ""] = all(page, /settlement\.json <<'END'\n([\s\S]+?)\nEND/g);
+  const [contents = ""] = all(page, /commands\.env <<'END'\n([\s\S]+?)\nEND/g);
   const folder = mkdtempSync(join(tmpdir(), "production-"));
   try {
     for (const [name, text] of [
       ["rpc-urls", "https://rpc.example"],
       ["keystore-password", "password"],
+      ["service-token", "0123456789abcdef0123456789abcdef"],
     ] as const) {
       writeFileSync(join(folder, name), text);
     }
-    const record = join(folder, "base.json");
-    writeFileSync(record, "{}");
-    const path = join(folder, "settlement.json");
-    writeFileSync(
-      path,
-      contents.replaceAll("/etc/context-settlement", folder).replace('"base"', JSON.stringify(record)),
-    );
+    const { SETTLEMENT_NETWORK, ...own } = parseEnv(contents.replaceAll("/etc/context-settlement", folder));
+    expect(SETTLEMENT_NETWORK).toBe("base");
     // Everything but the deployment, which is not made up here.
-    expect(() => readConfig({ SETTLEMENT_CONFIG: path })).toThrow("base.json is not a deployment record");
     const chain = { SETTLEMENT_CHAIN_ID: "8453", SETTLEMENT_ROUTER: "0x5FbDB2315678afecb367f032d93F642f64180aa3" };
-    writeFileSync(path, contents.replaceAll("/etc/context-settlement", folder).replace('"network": "base",', ""));
-    expect(readConfig({ ...chain, SETTLEMENT_CONFIG: path })).toMatchObject({
+    expect(readConfig({ ...chain, ...own })).toMatchObject({
       ledger: "/var/lib/context-settlement/ledger.db",
       rpcUrls: ["https://rpc.example"],
       keys: [{ kind: "keystore", password: "password" }],
@@ -63,7 +56,7 @@ it("every command and option on the page exists", () => {
 });
 
 it("every metric on the page is measured", () => {
-  const metrics = read("settlement/daemon/metrics.ts");
+  const metrics = read("settlement/daemon/observability/metrics.ts");
   const names = all(page, /\bsettlement_(\w+)/g);
   expect(names.length).toBeGreaterThan(5);
   for (const name of names) expect(metrics).toMatch(new RegExp(`(gauge|counter|histogram)\\("${name}"`));

@@ -1,4 +1,4 @@
-import { readFileSync, writeFileSync } from "node:fs";
+import { readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { addressOf, fail, passTime, startDeployedChain, succeed } from "./chain.ts";
@@ -53,6 +53,22 @@ describe("a payer", () => {
     expect(await fail(deployed.chain, "operator", "send-permit", permit)).toContain("which is not our router");
     writeFileSync(permit, "{}");
     expect(await fail(deployed.chain, "operator", "send-permit", permit)).toContain("is not a permit");
+    expect(await fail(deployed.chain, "operator", "send-permit", `${permit}.lost`)).toContain("There is no file");
+    expect(await fail(deployed.chain, "operator", "send-permit", deployed.chain.folder)).toContain("is not a file");
+  });
+
+  it("a permit is written into a new file or over another permit, and what is wrong is said before it is signed", async () => {
+    const { folder } = deployed.chain;
+    const into = (path: string) => refused("cap", "--set", "30", "--permit", path);
+    expect(await into(folder)).toContain(`--permit is ${folder}, which is not a file: name one`);
+    expect(await into(join(folder, "no", "permit.json"))).toContain(`there is no folder ${join(folder, "no")}`);
+    expect(await into(permit)).toContain("which holds something else: name a new file");
+    expect(readFileSync(permit, "utf8")).toBe("{}");
+    rmSync(permit);
+  });
+
+  it("an amount that is none is named with its option", async () => {
+    expect(await refused("cap", "--set", "many")).toContain('--set is wrong: "many" is not an amount');
   });
 
   it("a permit ends after a day", async () => {
@@ -79,10 +95,10 @@ describe("a payer", () => {
 
   it("a direct payment is taken from the cap and shared with the tool's owner", async () => {
     const { chain, router } = deployed;
-    const { tool } = await succeed(chain, "contributor", "list-tool", "--name", "maps", "--price", "0.10", "--yes");
+    const { tool } = await succeed(chain, "developer", "list-tool", "--name", "maps", "--price", "0.10", "--yes");
     expect(await as("pay", tool, "--amount", "1", "--model-cost", "0.5", "--yes")).toMatchObject({ paidUsd: "1.50" });
     expect(await as("cap")).toMatchObject({ capUsd: "18.50" });
-    expect(await router.creditOf(addressOf("contributor"))).toBe(900_000n);
+    expect(await router.creditOf(addressOf("developer"))).toBe(900_000n);
     expect(await refused("pay", tool, "--amount", "18.51")).toContain(
       `18.50 USDC can be charged to ${payer} and 18.51 are needed`,
     );

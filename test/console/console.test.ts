@@ -3,42 +3,69 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Browser, BrowserContext, Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
+import { startServer } from "../../marketplace/mcp/testing/startServer.ts";
+import type { Reply } from "../../scripts/client/createClient.ts";
+import { PATIENCE_MS, PATIENTLY } from "../../scripts/waiting/until.ts";
+import { type LocalWorld, startWorld } from "../../scripts/world/startWorld.ts";
 import { routes } from "../../settlement/daemon/routes/index.ts";
 import { uuidFromToolId } from "../../settlement/domain/toolId.ts";
-import { type LocalChain, startLocalChain } from "../local/localChain.ts";
-import { type Reply, startTestDaemon, type TestDaemon } from "../local/testDaemon.ts";
+import { SERVICE_TOKEN, startTestDaemon, type TestDaemon } from "../local/daemon/testDaemon.ts";
+import { mineBlocks } from "../local/world/mineBlocks.ts";
 import { findFlaws } from "./findFlaws.ts";
 import { openBrowser } from "./openBrowser.ts";
-import { runTraffic, type Traffic } from "./runTraffic.ts";
+import { type History, recordHistory } from "./recordHistory.ts";
 
 const CONSOLE_TOKEN = "console-token-of-the-tests-0123456789";
 const VIEWS = ["Overview", "Batches", "Charges", "Sessions", "Payers", "Tools", "Operators", "Audit"] as const;
-const POLL = { timeout: 15_000, interval: 50 };
 
 describe("the console", () => {
   let folder: string;
-  let chain: LocalChain;
+  let world: LocalWorld;
   let daemon: TestDaemon;
-  let traffic: Traffic;
+  let history: History;
   let browser: Browser;
-  let mining: NodeJS.Timeout;
+  let mining: ReturnType<typeof mineBlocks>;
   let ask: TestDaemon["ask"];
+  let marketplace: Awaited<ReturnType<typeof startServer>>;
+
+  // What a marketplace says of the tool that everybody pays.
+  const listing = {
+    description: "Forecasts for <i>every</i> grid cell",
+    category: "Real World",
+    totalQueries: 1_234,
+    successRate: "98.5",
+    uptimePercent: "99.91",
+    mcpTools: [
+      { name: "forecast", description: "Of a day", executePriceUsd: "0.002", _meta: { latencyClass: "fast" } },
+      { name: "<b>raw</b>", description: "", executePriceUsd: null, _meta: { latencyClass: "slow" } },
+    ],
+  };
 
   beforeAll(async () => {
     folder = mkdtempSync(join(tmpdir(), "console-"));
-    [chain, browser] = await Promise.all([startLocalChain({ tools: 3, payers: 6 }), openBrowser()]);
-    traffic = await runTraffic(chain, join(folder, "ledger.db"), { minutes: 2, turns: 3, callsPerTurn: 2 });
-    mining = setInterval(() => void chain.rpc("anvil_mine", ["0x1"]).catch(() => undefined), 200);
-    const environment = { SETTLEMENT_CONSOLE_TOKEN: CONSOLE_TOKEN };
-    daemon = await startTestDaemon(chain, join(folder, "ledger.db"), { environment });
+    [world, browser] = await Promise.all([startWorld({ tools: 3, payers: 6 }), openBrowser()]);
+    history = await recordHistory(world, join(folder, "ledger.db"), { minutes: 2, turns: 3, callsPerTurn: 2 });
+    mining = mineBlocks(world, { everyMs: 200 });
+    const used = uuidFromToolId(world.tools[1]?.toolId ?? "0x");
+    marketplace = await startServer((request, response) => {
+      const isKnown = request.url === `/api/v1/tools/${used}`;
+      response.writeHead(isKnown ? 200 : 404, { "access-control-allow-origin": "*" });
+      response.end(JSON.stringify(isKnown ? listing : { error: "There is no such tool." }));
+    });
+    const environment = {
+      SETTLEMENT_CONSOLE_TOKEN: CONSOLE_TOKEN,
+      SETTLEMENT_MARKETPLACE_URL: `http://127.0.0.1:${marketplace.port}/`,
+    };
+    daemon = await startTestDaemon(world, join(folder, "ledger.db"), { environment });
     ask = daemon.ask;
   });
 
   afterAll(async () => {
-    clearInterval(mining);
+    await mining?.stop();
     await browser?.close();
     await daemon?.stop();
-    await chain?.stop();
+    await marketplace?.close();
+    await world?.stop();
     rmSync(folder, { recursive: true, force: true });
   });
 
@@ -54,7 +81,7 @@ describe("the console", () => {
         const reply = await ask("POST", "/console/login", { token: CONSOLE_TOKEN }, { key: null });
         cookies.push(...reply.headers.getSetCookie());
         return cookies.length;
-      }, POLL)
+      }, PATIENTLY)
       .toBe(1);
     return cookies[0]?.split(";")[0] ?? "";
   };
@@ -63,13 +90,12 @@ describe("the console", () => {
     // Every route of the platform with an id that exists, so that a 404 cannot pass for a refusal.
     const pathOf = async (path: string) =>
       path
-        .replace(":chargeId", await chargeOf(`turns/${traffic.settledTurn}`))
-        .replace(":payer", traffic.absorbedPayer)
-        .replace(":developer", chain.tools[1]?.developer.address ?? "")
-        .replace(":sessionId", traffic.sessions.open)
-        .replace(":turnId", traffic.settledTurn)
-        .replace(":callId", traffic.settledCall)
-        .replace(":keyId", "unknown")
+        .replace(":chargeId", await chargeOf(`turns/${history.settledTurn}`))
+        .replace(":payer", history.absorbedPayer)
+        .replace(":developer", world.tools[1]?.developer.address ?? "")
+        .replace(":sessionId", history.sessions.open)
+        .replace(":turnId", history.settledTurn)
+        .replace(":callId", history.settledCall)
         .replace(/find$/, "find?id=nothing");
 
     // Strangers are slowed down, which is no answer to what they asked.
@@ -79,13 +105,13 @@ describe("the console", () => {
         .poll(async () => {
           if (reply.status === 429) reply = await request();
           return reply.status;
-        }, POLL)
+        }, PATIENTLY)
         .not.toBe(429);
       return reply;
     }
     const statusOf = async (request: () => Promise<Reply>) => (await replyTo(request)).status;
 
-    it("shows a stranger nothing of a single payer, and who is logged in everything, by reading only", async () => {
+    it("shows nobody without a login a single payer, and who is logged in everything, by reading only", async () => {
       const cookie = await logIn();
       const all = routes.filter(({ access }) => access === "platform");
       expect(all.filter(({ method }) => method === "GET").length).toBeGreaterThan(12);
@@ -97,10 +123,6 @@ describe("the console", () => {
       }
       const headers = { cookie: `${cookie}0` };
       expect(await statusOf(() => ask("GET", "/v1/payers", undefined, { key: null, headers }))).toBe(401);
-      const payers = routes.filter(({ access, method }) => access === "payer" && method === "GET");
-      for (const { path } of payers) {
-        expect(await statusOf(() => ask("GET", path, undefined, { key: null, headers: { cookie } }))).toBe(401);
-      }
     });
 
     it("what is public names no payer but those whose rows failed on chain, no session, no call and no machine", async () => {
@@ -108,14 +130,14 @@ describe("the console", () => {
         batches: { batch: string }[];
       };
       const paths = [
-        ...["/v1/figures", "/v1/figures?minutes=60&stepSeconds=60", "/v1/batches?limit=1000", "/v1/tools"],
-        ...["/v1/operators", `/v1/tools/${uuidFromToolId(traffic.unstakedTool)}`, "/console", "/console/login"],
+        ...["/v1/stats", "/v1/stats?minutes=60&stepSeconds=60", "/v1/batches?limit=1000", "/v1/tools"],
+        ...["/v1/operators", `/v1/tools/${uuidFromToolId(history.unstakedTool)}`, "/console", "/console/login"],
         ...batches.map(({ batch }) => `/v1/batches/${batch}`),
       ];
-      const charge = await chargeOf(`turns/${traffic.settledTurn}`);
-      const { sessions, settledTurn, settledCall, absorbedPayer } = traffic;
+      const charge = await chargeOf(`turns/${history.settledTurn}`);
+      const { sessions, settledTurn, settledCall, absorbedPayer } = history;
       const secret = [sessions.open, sessions.closed, settledTurn, settledCall, absorbedPayer, charge];
-      const paying = chain.payers.slice(2).map(({ address }) => address.toLowerCase());
+      const paying = world.payers.slice(2).map(({ address }) => address.toLowerCase());
       const refused = new Set<string>();
       for (const path of paths) {
         const { status, text } = await ask("GET", path, undefined, { key: null });
@@ -126,7 +148,7 @@ describe("the console", () => {
         const rest = text.replaceAll(/"(failed|refused)":\[[^\]]*\]/g, "").toLowerCase();
         for (const payer of paying) expect(rest, path).not.toContain(payer);
       }
-      expect(refused).toContain(traffic.failedPayer);
+      expect(refused).toContain(history.failedPayer);
     });
 
     it("refuses a wrong token, no token and something else, and does not let anybody guess quickly", async () => {
@@ -149,11 +171,12 @@ describe("the console", () => {
       expect((await ask("POST", "/console/login", "token=x", { key: null, headers: form })).status).toBe(415);
     });
 
-    it("serves its own files and no others, for ever, under a policy that allows nothing from elsewhere", async () => {
+    it("serves its own files and no others, permanently, under a policy that allows nothing from elsewhere", async () => {
       const page = await ask("GET", "/console", undefined, { key: null });
       expect((await ask("GET", "/console/", undefined, { key: null })).text).toBe(page.text);
       const policy = page.headers.get("content-security-policy") ?? "";
       expect(policy).toContain("default-src 'none'; script-src 'self'; style-src 'self'");
+      expect(policy).toContain(`connect-src 'self' http://127.0.0.1:${marketplace.port}; `);
       expect(policy).toContain("frame-ancestors 'none'");
       expect(policy).not.toContain("unsafe");
       expect(page.headers.get("x-content-type-options")).toBe("nosniff");
@@ -178,13 +201,13 @@ describe("the console", () => {
 
     it("switched off, there is no page and nothing is public", async () => {
       const environment = { SETTLEMENT_CONSOLE: "off", SETTLEMENT_CONSOLE_TOKEN: CONSOLE_TOKEN };
-      const off = await startTestDaemon(chain, join(folder, "off.db"), { environment, operators: false });
+      const off = await startTestDaemon(world, join(folder, "off.db"), { environment, operators: 0 });
       try {
         expect((await off.ask("GET", "/console", undefined, { key: null })).status).toBe(404);
-        expect((await off.ask("GET", "/v1/figures", undefined, { key: null })).status).toBe(401);
+        expect((await off.ask("GET", "/v1/stats", undefined, { key: null })).status).toBe(401);
         const cookie = await logIn();
         expect((await off.ask("GET", "/v1/payers", undefined, { key: null, headers: { cookie } })).status).toBe(401);
-        expect((await off.ask("GET", "/v1/figures")).status).toBe(200);
+        expect((await off.ask("GET", "/v1/stats")).status).toBe(200);
       } finally {
         await off.stop();
       }
@@ -192,7 +215,7 @@ describe("the console", () => {
 
     it("says what is wrong with the steps of a time line", async () => {
       for (const query of ["minutes=7&stepSeconds=25", "minutes=60&stepSeconds=10", "minutes=0", "stepSeconds=x"]) {
-        const reply = await ask("GET", `/v1/figures?${query}`, undefined, { key: null });
+        const reply = await ask("GET", `/v1/stats?${query}`, undefined, { key: null });
         expect(reply).toMatchObject({ status: 400, body: { code: "invalid_request" } });
       }
     });
@@ -216,14 +239,17 @@ describe("the console", () => {
       const viewport = { width, height: 800 };
       const context = await browser.newContext({ viewport, colorScheme: dark ? "dark" : "light" });
       contexts.push(context);
-      context.setDefaultTimeout(POLL.timeout);
+      context.setDefaultTimeout(PATIENCE_MS);
       const page = await context.newPage();
       const report = (problem: string) => {
         if (!expected?.test(problem)) problems.push(problem);
       };
       page.on("console", (message) => message.type() === "error" && report(message.text()));
       page.on("pageerror", (error) => report(error.message));
-      page.on("request", (request) => !request.url().startsWith(`${daemon.url}/`) && report(`asks ${request.url()}`));
+      const places = [`${daemon.url}/`, `http://127.0.0.1:${marketplace.port}/api/v1/tools/`];
+      page.on("request", (request) => {
+        if (!places.some((place) => request.url().startsWith(place))) report(`asks ${request.url()}`);
+      });
       await page.goto(`${daemon.url}/console${login ? `#token=${CONSOLE_TOKEN}` : ""}`);
       await page.waitForSelector("#settled");
       if (place !== "#/") await go(page, place);
@@ -248,6 +274,12 @@ describe("the console", () => {
         return !isBusy && document.querySelector("h1")?.textContent === name;
       }, title);
     const textOf = (page: Page, selector: string) => page.locator(selector).first().textContent().then(String);
+    // Pages of one thing.
+    const onePages = async () => [
+      `#/charges/${await chargeOf(`turns/${history.settledTurn}`)}`,
+      `#/payers/${history.absorbedPayer}`,
+      `#/tools/${uuidFromToolId(world.tools[1]?.toolId ?? "0x")}`,
+    ];
     const placeOf = (view: string) => (view === "Overview" ? "#/" : `#/${view.toLowerCase()}`);
 
     it("shows the ledger's sums, and new ones without being loaded again", async () => {
@@ -263,15 +295,15 @@ describe("the console", () => {
         ).join(" ");
       const before = await sums();
       expect(before).not.toMatch(/\$0\.00/);
-      await expect.poll(shown, POLL).toBe(before);
-      const tools = [{ toolId: uuidFromToolId(chain.tools[1]?.toolId ?? "0x"), amountUsd: "7.654321", calls: 1 }];
-      const payer = chain.payers[3]?.address;
+      await expect.poll(shown, PATIENTLY).toBe(before);
+      const tools = [{ toolId: uuidFromToolId(world.tools[1]?.toolId ?? "0x"), amountUsd: "7.654321", calls: 1 }];
+      const payer = world.payers[3]?.address;
       await ask("POST", "/v1/turns", { turnId: "live", payer, outcome: "delivered", modelCostUsd: "0", tools });
-      await expect.poll(async () => (await shown()) === (await sums()), POLL).toBe(true);
+      await expect.poll(async () => (await shown()) === (await sums()), PATIENTLY).toBe(true);
       const states = async () =>
         ((await ask("GET", "/v1/turns/live")).body as unknown as { charges: { state: string }[] }).charges[0]?.state;
-      await expect.poll(states, POLL).toBe("final");
-      await expect.poll(async () => (await shown()) === (await sums()), POLL).toBe(true);
+      await expect.poll(states, PATIENTLY).toBe("final");
+      await expect.poll(async () => (await shown()) === (await sums()), PATIENTLY).toBe(true);
       expect(await page.evaluate(() => "isSame" in window)).toBe(true);
     });
 
@@ -295,7 +327,7 @@ describe("the console", () => {
 
     type Area = { colour: number[]; box: number[] };
 
-    // Decodes a picture in a page that has no policy, and counts the pixels of each box that are as good as its colour.
+    // Decodes a screenshot in a page that has no policy, and counts the pixels of each box that are as good as its colour.
     async function countPixels(png: Buffer, areas: readonly Area[]): Promise<number[]> {
       const context = await browser.newContext();
       contexts.push(context);
@@ -337,26 +369,26 @@ describe("the console", () => {
     });
 
     it("follows a turn's charge and a call from where they began to a proof that the browser has checked", async () => {
-      const page = await open(`#/charges/${await chargeOf(`turns/${traffic.settledTurn}`)}`);
+      const page = await open(`#/charges/${await chargeOf(`turns/${history.settledTurn}`)}`);
       expect(await textOf(page, "#verdict")).toMatch(/^Proven\. Your browser has hashed the receipt up to the root/);
       expect(await page.locator(".way li.done").count()).toBe(6);
-      expect(await textOf(page, ".way")).toContain(traffic.settledTurn);
+      expect(await textOf(page, ".way")).toContain(history.settledTurn);
       await page.locator(".way a[href^='#/batches/']").click();
       await arrived(page, "Batch");
       const [root] = /0x[0-9a-f]{64}/.exec(await textOf(page, "main")) ?? [];
-      expect(await chain.router.settledAt(root ?? "")).toBeGreaterThan(0n);
-      await go(page, `#/charges/${await chargeOf(`calls/${traffic.settledCall}`)}`);
+      expect(await world.router.settledAt(root ?? "")).toBeGreaterThan(0n);
+      await go(page, `#/charges/${await chargeOf(`calls/${history.settledCall}`)}`);
       expect(await textOf(page, "#verdict")).toMatch(/^Proven/);
       expect(await textOf(page, ".way")).toContain("quote");
     });
 
     it("finds what belongs to an id that a log line or a payer names", async () => {
       const page = await open("#/charges");
-      const charge = await chargeOf(`calls/${traffic.settledCall}`);
+      const charge = await chargeOf(`calls/${history.settledCall}`);
       for (const [id, link] of [
-        [traffic.settledCall, `#/charges/${charge}`],
+        [history.settledCall, `#/charges/${charge}`],
         [charge, `#/charges/${charge}`],
-        [traffic.absorbedPayer, `#/payers/${traffic.absorbedPayer}`],
+        [history.absorbedPayer, `#/payers/${history.absorbedPayer}`],
       ]) {
         await page.getByRole("searchbox").fill(id ?? "");
         await page.keyboard.press("Enter");
@@ -375,7 +407,7 @@ describe("the console", () => {
         const [start, end] = [proof.receipt.slice(0, 2 + 64 * 4), proof.receipt.slice(2 + 64 * 5)];
         await route.fulfill({ json: { ...proof, receipt: `${start}${"1".padStart(64, "0")}${end}` } });
       });
-      await go(page, `#/charges/${await chargeOf(`turns/${traffic.settledTurn}`)}`);
+      await go(page, `#/charges/${await chargeOf(`turns/${history.settledTurn}`)}`);
       expect(await textOf(page, "#verdict")).toMatch(/^The proof does not hold/);
     });
 
@@ -389,7 +421,7 @@ describe("the console", () => {
       expect(await textOf(page, ".verdict")).toMatch(/still owed/);
       expect(await textOf(page, ".facts")).toMatch(/Balance\$1,000\.00.*Spending cap\$0\.00/);
       await go(page, "#/sessions");
-      expect(await page.locator("main").textContent()).toContain(traffic.sessions.open);
+      expect(await page.locator("main").textContent()).toContain(history.sessions.open);
       await go(page, "#/operators");
       expect(await page.locator("main").textContent()).toContain(daemon.config.holder);
       await go(page, "#/batches");
@@ -398,10 +430,58 @@ describe("the console", () => {
       expect(await page.locator("main").textContent()).toContain("the spending cap is too small");
       await go(page, "#/audit");
       await page.getByRole("button", { name: "Run the audit" }).click();
-      await expect.poll(() => page.locator("main").textContent(), POLL).toContain("The ledger is right");
+      await expect.poll(() => page.locator("main").textContent(), PATIENTLY).toContain("The ledger is right");
     });
 
-    it("shows a stranger what is public, asks for the token elsewhere, and lets go of it on the way out", async () => {
+    it("shows tools by the names that the platform gives them, and those that nobody has used yet", async () => {
+      const unused = "0190a1b2-c3d4-8e5f-9a6b-7c8d9e0f1a2b";
+      const used = uuidFromToolId(world.tools[1]?.toolId ?? "0x");
+      for (const [toolId, name] of [
+        [used, "Weather"],
+        [unused, "<b>Maps</b>"],
+      ]) {
+        expect(await ask("POST", `/v1/tools/${toolId}`, { name })).toMatchObject({ status: 200, body: { name } });
+      }
+      const page = await open("#/tools");
+      await expect.poll(() => page.locator("tbody").textContent(), PATIENTLY).toContain("<b>Maps</b>not listed");
+      expect(await page.getByTitle(used).textContent()).toBe("Weather");
+      await go(page, "#/charges");
+      await expect.poll(() => page.locator("tbody").textContent(), PATIENTLY).toContain("Weather");
+    });
+
+    it("a tool has a page with what it earned, its stake, and what the marketplace says of it", async () => {
+      const used = uuidFromToolId(world.tools[1]?.toolId ?? "0x");
+      const page = await open("#/tools");
+      await page.locator(`tbody a[href='#/tools/${used}']`).click();
+      await page.waitForSelector(".facts");
+      const facts = await textOf(page, ".facts");
+      expect(facts).toMatch(/Earned by its developer\$\d+\.\d+.*Calls1,234Success98\.5 %Uptime99\.91 %/);
+      expect(facts).toMatch(/Stake\$10\.00Stake required\$10\.00/);
+      expect(await page.locator("tbody").textContent()).toContain("forecastOf a dayfast$0.002<b>raw</b>slownot sold");
+      expect(await textOf(page, ".prose")).toBe(listing.description);
+      const link = page.getByRole("link", { name: "How to call it" });
+      expect(await link.getAttribute("href")).toBe(`http://127.0.0.1:${marketplace.port}/tools/${used}`);
+      // One that the marketplace does not know has what the chain and the ledger say.
+      const unstaked = await open(`#/tools/${uuidFromToolId(history.unstakedTool)}`, { expected: /404/ });
+      expect(await textOf(unstaked, ".facts")).toMatch(/Statelow stake.*At the marketplacenothing is known of it/);
+    });
+
+    it("the page of the API loads without a complaint, and a request can be tried on it", async () => {
+      const page = await open();
+      await page.goto(`${daemon.url}/docs`);
+      await page.getByRole("button", { name: "Authorize" }).click();
+      const platform = page.locator(".auth-container", { hasText: "The service token" });
+      await platform.locator("input").fill(SERVICE_TOKEN);
+      await platform.locator("button[type=submit]").click();
+      await page.locator(".btn-done").first().click();
+      const operation = page.locator("#operations-preflight-post_v1_preflight");
+      await operation.locator(".opblock-summary-control").click();
+      await operation.getByRole("button", { name: "Execute" }).click();
+      await operation.locator(".live-responses-table .response-col_status").first().waitFor();
+      expect(await operation.locator(".live-responses-table").textContent()).toContain("insufficient_allowance");
+    });
+
+    it("shows everybody what is public, asks for the token elsewhere, and lets go of it on the way out", async () => {
       const page = await open("#/", { login: false, expected: /401/ });
       await go(page, "#/operators");
       expect(await page.locator("main").textContent()).not.toContain(daemon.config.holder);
@@ -423,7 +503,7 @@ describe("the console", () => {
     it("a link with the token logs in, and leaves no token in the address", async () => {
       const page = await open("#/", { login: true });
       expect(page.url()).not.toContain(CONSOLE_TOKEN);
-      expect(await page.evaluate(() => history.length)).toBeLessThanOrEqual(2);
+      expect(await page.evaluate(() => window.history.length)).toBeLessThanOrEqual(2);
       expect(await page.getByRole("button", { name: "Log out" }).count()).toBe(1);
       const other = await open("#/", { login: false, expected: /401/ });
       await other.goto("about:blank");
@@ -453,8 +533,7 @@ describe("the console", () => {
 
     it("fits a phone: nothing is wider than the screen", async () => {
       const page = await open("#/", { width: 360 });
-      const charge = await chargeOf(`turns/${traffic.settledTurn}`);
-      for (const place of [...VIEWS.map(placeOf), `#/charges/${charge}`, `#/payers/${traffic.absorbedPayer}`]) {
+      for (const place of [...VIEWS.map(placeOf), ...(await onePages())]) {
         await go(page, place);
         const wide = await page.evaluate(() =>
           [...document.querySelectorAll("body *")]
@@ -485,17 +564,16 @@ describe("the console", () => {
     });
 
     it("can be read by everybody: names, headings, tables and contrast", async () => {
-      const charge = await chargeOf(`turns/${traffic.settledTurn}`);
       const page = await open();
-      for (const place of [...VIEWS.map(placeOf), `#/charges/${charge}`, `#/payers/${traffic.absorbedPayer}`]) {
+      for (const place of [...VIEWS.map(placeOf), ...(await onePages())]) {
         await go(page, place);
         for (const colorScheme of ["light", "dark"] as const) {
           await page.emulateMedia({ colorScheme });
           expect(await page.evaluate(findFlaws), `${place} ${colorScheme}`).toEqual([]);
         }
       }
-      const stranger = await open("#/payers", { login: false });
-      expect(await stranger.evaluate(findFlaws)).toEqual([]);
+      const visitor = await open("#/payers", { login: false });
+      expect(await visitor.evaluate(findFlaws)).toEqual([]);
     });
 
     it("says since when the daemon does not answer, keeps what it has, and goes on by itself", async () => {
@@ -503,13 +581,13 @@ describe("the console", () => {
       const settled = await textOf(page, "#settled");
       await page.route("**/v1/**", (route) => route.abort());
       await expect
-        .poll(() => textOf(page, "#notice"), POLL)
+        .poll(() => textOf(page, "#notice"), PATIENTLY)
         .toMatch(/^The daemon does not answer\. What you see is [\d.]+ s old/);
       expect(await textOf(page, "#settled")).toBe(settled);
       await page.unroute("**/v1/**");
       // As if somebody came back to the tab, instead of waiting for the pause to end.
       await page.evaluate(() => document.dispatchEvent(new Event("visibilitychange")));
-      await expect.poll(() => page.locator("#notice").textContent(), POLL).toBe("");
+      await expect.poll(() => page.locator("#notice").textContent(), PATIENTLY).toBe("");
     });
 
     it("asks nothing while nobody looks", async () => {
@@ -538,8 +616,8 @@ describe("the console", () => {
       const method = "<img src=x onerror=alert(1)>";
       const call = {
         callId: "sly",
-        sessionId: traffic.sessions.open,
-        toolId: uuidFromToolId(chain.tools[1]?.toolId ?? "0x"),
+        sessionId: history.sessions.open,
+        toolId: uuidFromToolId(world.tools[1]?.toolId ?? "0x"),
       };
       expect(await ask("POST", "/v1/calls", { ...call, method, priceUsd: "0.001" })).toMatchObject({ status: 200 });
       await ask("POST", "/v1/calls/sly/capture");

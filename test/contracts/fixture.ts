@@ -1,34 +1,23 @@
-// The marketplace that every contract test begins with: the real USDC, the protocol as scripts/deploy puts it on chain,
-// one listed tool and one payer with a spending cap. And the few verbs that the tests are told in.
+// The marketplace that every contract test begins with: a world with one listed tool and one payer with a spending cap. And
+// the few verbs that the tests are told in.
 import type { HardhatEthersSigner } from "@nomicfoundation/hardhat-ethers/types";
 import { type BigNumberish, type ContractTransaction, parseUnits, Signature, ZeroAddress } from "ethers";
 import { network } from "hardhat";
 import type { Address } from "viem";
-import { ADMIN_DELAY_SECONDS, deployProtocol } from "../../scripts/deploy/protocol.ts";
-import { deployUsdc } from "../../scripts/deploy/usdc.ts";
-import { encodeRows } from "../../settlement/chain/encodeRows.ts";
+import { ADMIN_DELAY_SECONDS } from "../../scripts/protocol/description.ts";
+import { PARAMETERS as INITIAL, PARAMETER_NAMES, type ParameterName } from "../../scripts/protocol/parameters.ts";
+import { buildWorld } from "../../scripts/world/buildWorld.ts";
+import { createSignerHost } from "../../scripts/world/hosts/signerHost.ts";
+import { PEOPLE } from "../../scripts/world/parties.ts";
+import { encodeRows } from "../../settlement/chain/router/encodeRows.ts";
+import type { RowBudget } from "../../settlement/domain/batch.ts";
 
 // One simulated chain for the whole run. Every test begins by going back to the same snapshot of it.
 export const { ethers, networkHelpers, provider } = await network.create();
 export const { time } = networkHelpers;
 
-const PARTIES = [
-  "deployer",
-  "circle",
-  "circleProxyAdmin",
-  "admin",
-  "treasury",
-  "insurance",
-  "guardian",
-  "adjudicator",
-  "operator",
-  "developer",
-  "rival",
-  "payer",
-  "neighbour",
-  "reporter",
-  "stranger",
-] as const;
+// Beside the people of every local chain: somebody else who lists, pays, reports, or has no part in anything.
+const EVERYBODY = [...PEOPLE, "rival", "neighbour", "reporter", "stranger"] as const;
 
 export type Party = HardhatEthersSigner;
 
@@ -39,18 +28,42 @@ export const PRICE = usd("0.10");
 export const STAKE = usd("10");
 export const FUNDS = usd("1000");
 
-export const FAILURE = { dailyCap: 0n, blacklisted: 1n, allowance: 2n, balance: 3n } as const;
-export const REFUSAL = { unlisted: 0n, underStaked: 1n } as const;
+// The parameters that every deployment begins with.
+export const PARAMETERS = Object.fromEntries(PARAMETER_NAMES.map((name) => [name, INITIAL[name].initial])) as Record<
+  ParameterName,
+  bigint
+>;
+
+export const FAILURE = {
+  dailyCap: 1n,
+  blacklisted: 2n,
+  allowance: 3n,
+  balance: 4n,
+  prepaid: 5n,
+  consentRequired: 6n,
+  budgetForged: 7n,
+  budgetExceeded: 8n,
+  budgetExpired: 9n,
+  budgetTools: 10n,
+} as const;
+export const REFUSAL = { unlisted: 0n, underStaked: 1n, earningCap: 2n } as const;
 
 export type Charge = {
   payer: { address: string };
   modelCost?: bigint;
   lines?: readonly (readonly [toolId: string, amount: bigint])[];
+  prepaid?: boolean;
+  budget?: RowBudget;
 };
 
 // Dollars as micro-USDC.
 export function usd(amount: string): bigint {
   return parseUnits(amount, 6);
+}
+
+// Lines as `LinesRefused` reports them.
+export function refusedLines(...lines: readonly (readonly [toolId: string, amount: bigint])[]): string {
+  return ethers.concat(lines.flatMap(([toolId, amount]) => [toolId, ethers.toBeHex(amount, 6)]));
 }
 
 // Thirty-two bytes that no test has used before.
@@ -63,9 +76,11 @@ export function freshHash(): string {
 // The tool ids and packed rows of a batch. A tool's index is the order in which it is first mentioned.
 export function packBatch(charges: readonly Charge[]): { toolIds: string[]; rows: string } {
   const toolIds = [...new Set(charges.flatMap(({ lines = [] }) => lines.map(([toolId]) => toolId)))];
-  const rows = charges.map(({ payer, modelCost = 0n, lines = [] }) => ({
+  const rows = charges.map(({ payer, modelCost = 0n, lines = [], prepaid = false, budget }) => ({
     payer: payer.address as Address,
     modelCost,
+    prepaid,
+    ...(budget && { budget }),
     lines: lines.map(([toolId, amount]) => ({ toolIndex: toolIds.indexOf(toolId), amount })),
   }));
   return { toolIds, rows: encodeRows(rows) };
@@ -90,24 +105,22 @@ export function slashTerms({
   };
 }
 
-async function deployMarketplace() {
+async function openMarketplace() {
   const signers = await ethers.getSigners();
-  const parties = Object.fromEntries(PARTIES.map((name, index) => [name, signers[index]])) as Record<
-    (typeof PARTIES)[number],
+  const people = Object.fromEntries(EVERYBODY.map((name, index) => [name, signers[index]])) as Record<
+    (typeof EVERYBODY)[number],
     Party
   >;
-  const { admin, treasury, insurance, guardian, adjudicator, operator, developer, payer } = parties;
-  const usdc = await deployUsdc(parties.circleProxyAdmin, parties.circle);
-  const protocol = await deployProtocol(parties.deployer, await usdc.getAddress(), {
-    admin: admin.address,
-    treasury: treasury.address,
-    insurance: insurance.address,
-    guardian: guardian.address,
-    adjudicator: adjudicator.address,
-    operator: operator.address,
+  const { admin, operator, developer, payer, circle } = people;
+  const world = await buildWorld(createSignerHost<Party>(ethers.provider), {
+    parties: people,
+    circle,
+    operators: [operator],
     operatorLimit: OPERATOR_LIMIT,
+    tools: [{ developer, salt: freshHash(), price: PRICE }],
+    payers: [{ account: payer, balance: FUNDS, allowance: FUNDS }],
   });
-  const { manager, router, staking } = protocol;
+  const { manager, router, staking, usdc } = world;
 
   // Gives an account USDC and lets the router take it: the payer's spending cap.
   async function fund(account: Party, amount: bigint, allowance = amount): Promise<void> {
@@ -139,9 +152,14 @@ async function deployMarketplace() {
     return staking.toolIdOf(owner, salt);
   }
 
-  function settle(charges: readonly Charge[], { root = freshHash(), by = operator, gasLimit = 0n } = {}) {
+  // Settles a batch after the last one, unless told to name another.
+  async function settle(
+    charges: readonly Charge[],
+    { root = freshHash(), by = operator, gasLimit = 0n, previous = "" } = {},
+  ) {
     const { toolIds, rows } = packBatch(charges);
-    return router.connect(by).settle(root, toolIds, rows, gasLimit ? { gasLimit } : {});
+    const head = previous === "" ? await router.headOf(by) : previous;
+    return router.connect(by).settle(head, root, toolIds, rows, gasLimit ? { gasLimit } : {});
   }
 
   // What the admin decides: announced, waited for, carried out.
@@ -150,6 +168,19 @@ async function deployMarketplace() {
     await manager.connect(by).schedule(to, data, 0);
     await time.increase(ADMIN_DELAY_SECONDS);
     return manager.connect(by).execute(to, data);
+  }
+
+  // The guardian's veto of whatever is proposed now.
+  async function veto(toolId: string, { by = people.guardian } = {}) {
+    const { termsHash } = await staking.slashOf(toolId);
+    return staking.connect(by).vetoSlash(toolId, termsHash);
+  }
+
+  // A slash from the proposal to the end.
+  async function slash(toolId: string, terms: ReturnType<typeof slashTerms>, { by = people.adjudicator } = {}) {
+    await staking.connect(by).proposeSlash(toolId, terms);
+    await time.increase(3 * DAY);
+    return staking.connect(by).executeSlash(toolId, terms);
   }
 
   // A spending cap by signature (EIP-2612). Whoever holds it may submit it.
@@ -173,15 +204,29 @@ async function deployMarketplace() {
     return [owner.address, spender, value, deadline, v, r, s] as const;
   }
 
-  const tool = await listTool();
-  await fund(payer, FUNDS);
-  return { ...parties, ...protocol, usdc, tool, fund, fundStake, listTool, settle, asAdmin, signPermit };
+  const [{ toolId: tool } = { toolId: "" }] = world.tools;
+  return {
+    ...people,
+    manager,
+    router,
+    staking,
+    usdc,
+    tool,
+    fund,
+    fundStake,
+    listTool,
+    settle,
+    asAdmin,
+    veto,
+    slash,
+    signPermit,
+  };
 }
 
-export type Marketplace = Awaited<ReturnType<typeof deployMarketplace>>;
+export type Marketplace = Awaited<ReturnType<typeof openMarketplace>>;
 
 export function marketplace(): Promise<Marketplace> {
-  return networkHelpers.loadFixture(deployMarketplace);
+  return networkHelpers.loadFixture(openMarketplace);
 }
 
 // The start of the next of the 8-hour periods that limits are counted in, so that a test knows which periods it touches.

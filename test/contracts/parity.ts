@@ -1,26 +1,47 @@
 import { expect } from "chai";
+import { ZeroHash } from "ethers";
 import fc from "fast-check";
 import { splitRevenue } from "../../settlement/domain/split.ts";
-import { type Charge, FUNDS, freshHash, marketplace, networkHelpers, OPERATOR_LIMIT, usd } from "./fixture.ts";
+import {
+  type Charge,
+  FUNDS,
+  freshHash,
+  HOUR,
+  marketplace,
+  networkHelpers,
+  OPERATOR_LIMIT,
+  PARAMETERS,
+  refusedLines,
+  time,
+  usd,
+} from "./fixture.ts";
 
 // The same runs every time: a failure can be looked at again.
 const SEED = 20_240_607;
 const MAX_AMOUNT = 2n ** 48n - 1n;
 
-const amountsFrom = (least: bigint) =>
-  fc.oneof(fc.bigInt(least, 30n), fc.bigInt(least, usd("10")), fc.bigInt(least, MAX_AMOUNT));
-const anyAmount = amountsFrom(0n);
+// A tool's earnings of 24 hours have 40 bits.
+const MAX_EARNINGS = 2n ** 40n - 1n;
+
+const amountsBetween = (least: bigint, most: bigint) =>
+  fc.oneof(fc.bigInt(least, 30n), fc.bigInt(least, usd("10")), fc.bigInt(least, most));
+const anyAmount = amountsBetween(0n, MAX_AMOUNT);
 // A payment of nothing is refused.
-const anyPayment = amountsFrom(1n);
+const anyPayment = amountsBetween(1n, MAX_EARNINGS);
 
 describe("the service and the contracts", () => {
   describe("split alike", () => {
     it("what the router credits for an amount is what splitRevenue says", async () => {
-      const { router, fund, developer, treasury, payer, tool } = await marketplace();
+      const { router, fund, listTool, asAdmin, staking, developer, treasury, payer } = await marketplace();
       await fund(payer, 2n ** 60n);
+      const parameters = { ...PARAMETERS, earningMultiple: 1000 };
+      await asAdmin(staking.setParameters.populateTransaction(parameters));
+      // One that may earn as much as a tool ever may, with a day between its payments.
+      const tool = await listTool({ stake: MAX_EARNINGS });
       const credits = async () => [await router.creditOf(developer), await router.creditOf(treasury)] as const;
       const agrees = async (amount: bigint) => {
         const [developerBefore, treasuryBefore] = await credits();
+        await time.increase(32 * HOUR);
         await router.connect(payer).pay(tool, amount, 0n);
         const [developerAfter, treasuryAfter] = await credits();
         expect({
@@ -29,7 +50,7 @@ describe("the service and the contracts", () => {
         }).to.deep.equal(splitRevenue(amount));
       };
       for (let amount = 1n; amount <= 30n; amount += 1n) await agrees(amount);
-      for (const amount of [MAX_AMOUNT - 1n, MAX_AMOUNT]) await agrees(amount);
+      for (const amount of [MAX_EARNINGS - 1n, MAX_EARNINGS]) await agrees(amount);
       await fc.assert(fc.asyncProperty(anyPayment, agrees), { seed: SEED, numRuns: 100 });
     });
 
@@ -84,6 +105,7 @@ describe("the service and the contracts", () => {
 
       await fc.assert(
         fc.asyncProperty(fc.array(row, { minLength: 1, maxLength: 12 }), async (rows) => {
+          fc.pre(rows.some((row) => row.modelCost > 0n || row.lines.some((item) => item.amount > 0n)));
           await restore();
           const charges: Charge[] = rows.map(({ lines, ...rest }) => ({
             ...rest,
@@ -99,7 +121,7 @@ describe("the service and the contracts", () => {
 
           await expect(settle(charges, { root }))
             .to.emit(router, "BatchSettled")
-            .withArgs(root, operator, sum(rows.map(totalOf)), treasuryShare);
+            .withArgs(root, ZeroHash, operator, sum(rows.map(totalOf)), treasuryShare);
           for (const account of payers) {
             const paid = sum(rows.filter((each) => each.payer === account).map(totalOf));
             expect(await usdc.balanceOf(account)).to.equal(FUNDS - paid);
@@ -116,9 +138,13 @@ describe("the service and the contracts", () => {
     it("the largest amounts that a row has room for are read whole", async () => {
       const { router, settle, fund, payer, tool } = await marketplace();
       await fund(payer, 2n * MAX_AMOUNT);
-      await expect(settle([{ payer, modelCost: MAX_AMOUNT, lines: [[tool, MAX_AMOUNT]] }]))
+      const root = freshHash();
+      await expect(settle([{ payer, modelCost: MAX_AMOUNT }], { root }))
         .to.be.revertedWithCustomError(router, "OperatorLimitExceeded")
-        .withArgs(2n * MAX_AMOUNT, OPERATOR_LIMIT);
+        .withArgs(MAX_AMOUNT, OPERATOR_LIMIT);
+      await expect(settle([{ payer, lines: [[tool, MAX_AMOUNT]] }], { root }))
+        .to.emit(router, "LinesRefused")
+        .withArgs(root, payer, 0, refusedLines([tool, MAX_AMOUNT]));
     });
   });
 

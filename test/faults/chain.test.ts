@@ -1,4 +1,4 @@
-import { chainFaults } from "./chainFaults.ts";
+import { chainFaults } from "./cases/chainFaults.ts";
 import { testFaults } from "./testFaults.ts";
 
 testFaults(chainFaults);

@@ -1,4 +1,4 @@
-import { processFaults } from "./processFaults.ts";
+import { processFaults } from "./cases/processFaults.ts";
 import { testFaults } from "./testFaults.ts";
 
 testFaults(processFaults);

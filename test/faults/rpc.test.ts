@@ -1,4 +1,4 @@
-import { rpcFaults } from "./rpcFaults.ts";
+import { rpcFaults } from "./cases/rpcFaults.ts";
 import { testFaults } from "./testFaults.ts";
 
 testFaults(rpcFaults);

@@ -1,4 +1,4 @@
+import { tokenFaults } from "./cases/tokenFaults.ts";
 import { testFaults } from "./testFaults.ts";
-import { tokenFaults } from "./tokenFaults.ts";
 
 testFaults(tokenFaults);

@@ -28,3 +28,26 @@ contract BatchSettlesOnce is SettledBatches {
         charging.act();
     }
 }
+
+/// @dev The same whatever is kept of batches later: none of them ever looks as if it had not been settled.
+contract BatchStaysSettled is SettledBatches {
+    bytes32 private immutable _watched;
+    bool private _settled;
+
+    constructor(bytes32 watched) {
+        _watched = watched;
+    }
+
+    function settle(bytes32 receiptsRoot) external {
+        require(block.timestamp != 0);
+        _settleOnce(receiptsRoot);
+        if (receiptsRoot == _watched) {
+            assert(!_settled);
+            _settled = true;
+        }
+    }
+
+    function keep(bytes32 receiptsRoot, uint256 record) external {
+        _keep(receiptsRoot, record);
+    }
+}

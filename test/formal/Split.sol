@@ -3,8 +3,8 @@ pragma solidity 0.8.37;
 
 import {RevenueSplit} from "../../contracts/libraries/RevenueSplit.sol";
 
-// Each contract states one law of the split, for every amount that there is. Arithmetic here is checked, and the prover
-// shows as well that none of it overflows. One law per contract keeps the questions small: together they take minutes.
+// Each contract states one invariant of the split, for every amount that there is. Arithmetic here is checked, and the prover
+// shows as well that none of it overflows. One invariant per contract keeps the questions small: together they take minutes.
 
 contract NoUnitIsLost {
     function holds(uint256 amount) external pure {
@@ -22,7 +22,7 @@ contract DeveloperGetsNineTenths {
     }
 }
 
-/// @dev The sum of a tool in a batch has 96 bits, and there the same law can be written as one would say it.
+/// @dev The sum of a tool in a batch has 96 bits, and there the same invariant can be written as one would say it.
 contract DeveloperGetsNineTenthsOfABatch {
     function holds(uint96 amount) external pure {
         (uint256 developerShare, ) = RevenueSplit.split(amount);

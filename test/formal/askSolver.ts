@@ -29,7 +29,7 @@ function askSolver({ file, contract, twin }: Question): Answer {
         contracts: { [file]: [contract] },
         engine: "chc",
         solvers: ["z3"],
-        // A twin is refuted by an assertion. Division by zero is no question: every divisor here is a constant.
+        // A twin is refuted by an assertion. Division by zero is no question: no divisor here can be zero.
         targets: twin === undefined ? ["assert", "overflow", "underflow"] : ["assert"],
         showProvedSafe: true,
         showUnproved: true,

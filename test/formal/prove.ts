@@ -1,12 +1,13 @@
-// `node test/formal/prove.ts` proves the laws of this folder about the contracts as they are, for every input and every
-// order of calls. A proof that could not fail would say nothing, so each law is also asked about twins of the contracts,
-// broken in one place, and has to be refuted there.
+// `node test/formal/prove.ts` proves the invariants of this folder about the contracts as they are, for every input and every
+// order of calls. A proof that could not fail would say nothing, so each invariant is also asked about twins of the contracts,
+// broken in one place, and must be refuted there.
 import { availableParallelism } from "node:os";
 import { Worker } from "node:worker_threads";
 import type { Answer, Question, Twin } from "./askSolver.ts";
 
 const SPLIT = "contracts/libraries/RevenueSplit.sol";
 const ONCE = "contracts/SettledBatches.sol";
+const SLASH = "contracts/libraries/SlashSplit.sol";
 
 const roundsUp: Twin = {
   file: SPLIT,
@@ -19,18 +20,35 @@ const losesUnits: Twin = {
   to: "developerShare = protocolShare * (PROTOCOL_PARTS - 1);",
 };
 const takesAnEleventh: Twin = { file: SPLIT, from: "PROTOCOL_PARTS = 10;", to: "PROTOCOL_PARTS = 11;" };
-const forgetsToStore: Twin = { file: ONCE, from: "_settledAt[receiptsRoot] = block.timestamp;", to: "" };
-const forgetsToLook: Twin = { file: ONCE, from: "require(timestamp == 0,", to: "require(true," };
+const forgetsToStore: Twin = { file: ONCE, from: "_records[receiptsRoot] = block.timestamp;", to: "" };
+const forgetsToLook: Twin = { file: ONCE, from: "require(record == 0,", to: "require(true," };
+const keepsNothing: Twin = { file: ONCE, from: "require(record != 0, IContextRouter.EmptyBatch());", to: "" };
+const CHAIN = "contracts/BatchChain.sol";
+const forgetsTheHead: Twin = { file: CHAIN, from: "_heads[operator] = receiptsRoot;", to: "" };
+const followsAnything: Twin = { file: CHAIN, from: "require(previous == head,", to: "require(true," };
 
-type Law = { file: string; contract: string; twins: Record<string, Twin> };
+const paysBeyondTheRefunds: Twin = {
+  file: SLASH,
+  from: "if (bounty > left) bounty = left;",
+  to: "if (bounty > left) left = bounty;",
+};
+const forgetsTheBounty: Twin = { file: SLASH, from: "remainder = left - bounty;", to: "remainder = left;" };
+const refundsInFull: Twin = { file: SLASH, from: "slashed >= proposed ? amount", to: "slashed >= proposed ? proposed" };
 
-const laws: readonly Law[] = [
-  { file: "test/formal/Once.sol", contract: "BatchSettlesOnce", twins: { forgetsToStore, forgetsToLook } },
+type Invariant = { file: string; contract: string; twins: Record<string, Twin> };
+
+const invariants: readonly Invariant[] = [
+  { file: "test/formal/Once.sol", contract: "BatchSettlesOnce", twins: { forgetsToStore } },
+  { file: "test/formal/Once.sol", contract: "BatchStaysSettled", twins: { forgetsToLook, keepsNothing } },
+  { file: "test/formal/Chain.sol", contract: "BatchesFollowEachOther", twins: { forgetsTheHead, followsAnything } },
   { file: "test/formal/Split.sol", contract: "NoUnitIsLost", twins: { losesUnits } },
   { file: "test/formal/Split.sol", contract: "DeveloperGetsNineTenths", twins: { roundsUp } },
   { file: "test/formal/Split.sol", contract: "DeveloperGetsNineTenthsOfABatch", twins: { roundsUp } },
   { file: "test/formal/Split.sol", contract: "RoundingGivesTheDeveloperLessThanOneUnit", twins: { takesAnEleventh } },
   { file: "test/formal/Split.sol", contract: "NettingMovesOneUnitAtMost", twins: { roundsUp } },
+  { file: "test/formal/Slashed.sol", contract: "NoUnitOfASlashIsLost", twins: { forgetsTheBounty } },
+  { file: "test/formal/Slashed.sol", contract: "RefundsComeBeforeTheBounty", twins: { paysBeyondTheRefunds } },
+  { file: "test/formal/Slashed.sol", contract: "RefundIsNeverMoreThanProposed", twins: { refundsInFull } },
 ];
 
 // The solver counts its own steps and gives up; this is for the case that it does not.
@@ -38,7 +56,7 @@ const TIMEOUT_MS = 600_000;
 
 type Task = { name: string; question: Question; check: (answer: Answer) => string | undefined };
 
-const tasks: Task[] = laws.flatMap(({ file, contract, twins }) => [
+const tasks: Task[] = invariants.flatMap(({ file, contract, twins }) => [
   { name: `${contract} is proved`, question: { file, contract }, check: whyNotProved },
   ...Object.entries(twins).map(([name, twin]) => ({
     name: `${contract} is refuted of code that ${wordsOf(name)}`,
@@ -90,6 +108,8 @@ async function work(queue: Task[]): Promise<void> {
 }
 
 const queue = [...tasks];
-await Promise.all(Array.from({ length: availableParallelism() }, () => work(queue)));
+// One core is left to the compiler, which `npm test` runs at the same time.
+const threads = Math.max(1, availableParallelism() - 1);
+await Promise.all(Array.from({ length: threads }, () => work(queue)));
 console.log(`${tasks.length - failed} passed, ${failed} failed`);
 process.exitCode = failed === 0 ? 0 : 1;

@@ -17,7 +17,8 @@ export function copyTree(root: string): Tree {
     encoding: "utf8",
   });
   for (const path of new Set(listed.split("\0"))) {
-    if (path === "" || !existsSync(join(root, path))) continue;
+    // A link to packages elsewhere is no folder to git, which would list it.
+    if (path === "" || path === "node_modules" || !existsSync(join(root, path))) continue;
     mkdirSync(dirname(join(folder, path)), { recursive: true });
     copyFileSync(join(root, path), join(folder, path));
   }

@@ -1,28 +1,78 @@
-// `npm run --silent mutate [-- --json] [--only WORDS] [--list] [--write]`: puts one bug at a time into a copy of the
-// repository and shows that a test or the simulator notices it. Ends with 1 if one is not noticed.
-import { readFileSync, writeFileSync } from "node:fs";
+// `npm run --silent mutate [-- --json] [--only WORDS] [--list] [--write] [--refresh]`: puts one bug at a time into a copy of
+// the repository and shows that a test or the simulator notices it. Ends with 1 if one is not noticed.
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { parseArgs } from "node:util";
+import { signalPrograms } from "../../scripts/process/startProgram.ts";
+import { readArguments, UsageError, withUsage } from "../../settlement/cli/readArguments.ts";
+import { sentenceOf } from "../../settlement/domain/sentence.ts";
+import { type Check, commandOf } from "./check.ts";
 import { copyTree, type Tree } from "./copyTree.ts";
-import { applied, type Check, type Mutation, nameOf } from "./mutation.ts";
-import { mutations } from "./mutations/index.ts";
+import { type Mutant, mutate } from "./mutate.ts";
 import { writePage } from "./page.ts";
-import { endAll, runCheck, type Verdict } from "./runCheck.ts";
+import { type Code, readCode } from "./readCode.ts";
+import { type Mutation, readMutations } from "./readMutations.ts";
+import { refresh } from "./refresh.ts";
+import { runCheck, type Verdict } from "./runCheck.ts";
 
-type Result = { mutation: Mutation; verdict: Verdict; seconds: number };
+type Result = { mutant: Mutant; verdict: Verdict; seconds: number };
 
 const ROOT = join(import.meta.dirname, "../..");
 const WORKERS = 2;
-const USAGE = "Usage: npm run --silent mutate -- [--only WORDS] [--list] [--json] [--write]";
+const USAGE = "Usage: npm run --silent mutate -- [--only WORDS] [--list] [--json] [--write] [--refresh]";
 
-const { values } = options();
-const chosen = mutations.filter(({ bug, file }) => `${bug} ${file}`.includes(values.only ?? ""));
+const options = {
+  only: { type: "string", default: "" },
+  list: { type: "boolean", default: false },
+  json: { type: "boolean", default: false },
+  write: { type: "boolean", default: false },
+  refresh: { type: "boolean", default: false },
+} as const;
+type Options = ReturnType<typeof readArguments<{ options: typeof options }>>["values"];
 
 async function main(): Promise<void> {
+  const { values } = readArguments({ options });
+  const mutations = readMutations(ROOT);
+  const code = readCode(ROOT);
+  const { mutants, failures } = mutateAll(mutations, code);
+  for (const failure of failures) say(sentenceOf(failure));
+  if (failures.length > 0) process.exitCode = 1;
+  if (values.refresh) {
+    const count = refresh(ROOT, mutants, code);
+    writePage(ROOT, mutations, new Map());
+    say(`${count} of ${mutations.length} patches are written as the code is now`);
+    return;
+  }
+  if (failures.length > 0) return;
+  const chosen = mutants.filter(({ mutation, file }) => `${mutation.bug} ${file}`.includes(values.only));
+  if (chosen.length === 0) throw new UsageError(`no mutation has the words "${values.only}"`);
+  if (values.list) {
+    for (const { mutation, file, caughtBy } of chosen) {
+      console.log(`${mutation.bug}\n  ${mutation.path}\n  ${file}\n  ${commandOf(caughtBy)}`);
+    }
+    return;
+  }
+  await tryAll(chosen, values);
+}
+
+function mutateAll(mutations: readonly Mutation[], code: Code): { mutants: Mutant[]; failures: string[] } {
+  const mutants: Mutant[] = [];
+  const failures: string[] = [];
+  for (const mutation of mutations) {
+    try {
+      mutants.push(mutate(mutation, code));
+    } catch (error) {
+      if (!(error instanceof RangeError)) throw error;
+      failures.push(error.message);
+    }
+  }
+  return { mutants, failures };
+}
+
+async function tryAll(chosen: readonly Mutant[], values: Options): Promise<void> {
   const startedAt = performance.now();
   const trees = Array.from({ length: WORKERS }, () => copyTree(ROOT));
   const clean = () => {
-    endAll();
+    signalPrograms("SIGTERM");
     for (const tree of trees) tree.remove();
   };
   for (const name of ["SIGINT", "SIGTERM"] as const) {
@@ -33,7 +83,7 @@ async function main(): Promise<void> {
   }
   try {
     // A red test is worth something only if it is green without the bug.
-    const checks = [...new Map(chosen.map(({ caughtBy }) => [nameOf(caughtBy), caughtBy])).values()];
+    const checks = [...new Map(chosen.map(({ caughtBy }) => [commandOf(caughtBy), caughtBy])).values()];
     let red = 0;
     say(`${checks.length} checks without any bug`);
     await inTrees(
@@ -44,11 +94,11 @@ async function main(): Promise<void> {
         const verdict = await runCheck(check, folder);
         if (verdict.kind === "green") return;
         red += 1;
-        say(`  ✗ ${nameOf(check)}: ${describe(verdict)}`);
+        say(`  ✗ ${commandOf(check)}: ${describe(verdict)}`);
       },
     );
     if (red > 0) {
-      say(`${red} of them fail without any bug: mend those first.`);
+      say(`${red} of them fail without any bug: fix those first.`);
       process.exitCode = 1;
       return;
     }
@@ -59,33 +109,32 @@ async function main(): Promise<void> {
       trees,
       chosen,
       ({ caughtBy }) => caughtBy,
-      async (mutation, folder) => {
-        const result = await tryOut(mutation, folder);
+      async (mutant, folder) => {
+        const result = await tryOut(mutant, folder);
         results.push(result);
-        say(`  ${sign(result)} ${mutation.bug} (${result.seconds} s): ${describe(result.verdict)}`);
+        say(`  ${sign(result)} ${mutant.mutation.bug} (${result.seconds} s): ${describe(result.verdict)}`);
       },
     );
-    results.sort((a, b) => chosen.indexOf(a.mutation) - chosen.indexOf(b.mutation));
-    report(results, Math.round((performance.now() - startedAt) / 1000));
+    results.sort((a, b) => chosen.indexOf(a.mutant) - chosen.indexOf(b.mutant));
+    report(results, values, Math.round((performance.now() - startedAt) / 1000));
   } finally {
     clean();
   }
 }
 
-async function tryOut(mutation: Mutation, folder: string): Promise<Result> {
+async function tryOut(mutant: Mutant, folder: string): Promise<Result> {
   const startedAt = performance.now();
-  const path = join(folder, mutation.file);
-  const original = readFileSync(path, "utf8");
-  writeFileSync(path, applied(mutation, original));
+  const path = join(folder, mutant.file);
+  writeFileSync(path, mutant.after);
   try {
-    const verdict = await runCheck(mutation.caughtBy, folder);
-    return { mutation, verdict, seconds: Math.round((performance.now() - startedAt) / 1000) };
+    const verdict = await runCheck(mutant.caughtBy, folder);
+    return { mutant, verdict, seconds: Math.round((performance.now() - startedAt) / 1000) };
   } finally {
-    writeFileSync(path, original);
+    writeFileSync(path, mutant.before);
   }
 }
 
-// Two at a time, each in a tree of its own. What has to be compiled stays with the first tree, which then has the rest of
+// Two at a time, each in a tree of its own. What must be compiled stays with the first tree, which then has the rest of
 // the build at hand, and comes first there.
 async function inTrees<T>(
   trees: readonly Tree[],
@@ -106,9 +155,9 @@ async function inTrees<T>(
   );
 }
 
-function report(results: readonly Result[], seconds: number): void {
+function report(results: readonly Result[], values: Options, seconds: number): void {
   const count = (kind: Verdict["kind"]) => results.filter(({ verdict }) => verdict.kind === kind).length;
-  const figures = {
+  const stats = {
     mutations: results.length,
     caught: count("red"),
     survived: count("green"),
@@ -116,27 +165,28 @@ function report(results: readonly Result[], seconds: number): void {
     seconds,
   };
   if (values.json) {
-    const bugs = results.map(({ mutation: { bug, file, caughtBy }, verdict }) => ({
-      bug,
+    const bugs = results.map(({ mutant: { mutation, file, caughtBy }, verdict }) => ({
+      bug: mutation.bug,
+      patch: mutation.path,
       file,
-      check: nameOf(caughtBy),
+      check: commandOf(caughtBy),
       ...verdict,
     }));
-    console.log(JSON.stringify({ ...figures, bugs }));
+    console.log(JSON.stringify({ ...stats, bugs }));
   } else {
     for (const result of results) {
-      const { bug, file } = result.mutation;
-      console.log(`${sign(result)} ${bug}\n    ${file}\n    ${describe(result.verdict)}`);
+      const { mutation, file } = result.mutant;
+      console.log(`${sign(result)} ${mutation.bug}\n    ${file}\n    ${describe(result.verdict)}`);
     }
-    const { mutations: all, caught, survived, broken } = figures;
+    const { mutations: all, caught, survived, broken } = stats;
     console.log(`${all} mutations: ${caught} caught, ${survived} survived, ${broken} broken, in ${seconds} s`);
   }
-  if (figures.caught < results.length) process.exitCode = 1;
+  if (stats.caught < results.length) process.exitCode = 1;
   if (!values.write) return;
-  const caught = results.flatMap(({ mutation: { bug }, verdict }): [string, string][] =>
-    verdict.kind === "red" ? [[bug, verdict.by]] : [],
+  const caught = results.flatMap(({ mutant, verdict }): [string, string][] =>
+    verdict.kind === "red" ? [[mutant.mutation.bug, verdict.by]] : [],
   );
-  writePage(ROOT, mutations, new Map(caught));
+  writePage(ROOT, readMutations(ROOT), new Map(caught));
 }
 
 function sign({ verdict }: Result): string {
@@ -159,27 +209,4 @@ function say(line: string): void {
   console.error(line);
 }
 
-function options() {
-  try {
-    return parseArgs({
-      options: {
-        only: { type: "string" },
-        list: { type: "boolean", default: false },
-        json: { type: "boolean", default: false },
-        write: { type: "boolean", default: false },
-      },
-    });
-  } catch (error) {
-    console.error(`${error instanceof Error ? error.message.split(". ")[0] : error}.\n${USAGE}`);
-    process.exit(2);
-  }
-}
-
-if (chosen.length === 0) {
-  console.error(`No mutation has the words "${values.only}".\n${USAGE}`);
-  process.exitCode = 2;
-} else if (values.list) {
-  for (const { bug, file, caughtBy } of chosen) console.log(`${bug}\n  ${file}\n  ${nameOf(caughtBy)}`);
-} else {
-  await main();
-}
+await withUsage(USAGE, main);

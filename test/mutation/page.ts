@@ -1,36 +1,32 @@
 import { readFileSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
-import { type Mutation, nameOf } from "./mutation.ts";
+import { join, relative } from "node:path";
+import type { Mutation } from "./readMutations.ts";
 
 const PAGE = "docs/mutations.md";
 const BEGIN = "<!-- Written by npm run mutate: what stands below is replaced. -->";
-const CAUGHT_BY = 2;
 
-// What caught each bug, as the page has it.
+// What caught each bug, as the page has it. The page names the patches, which say where a bug is and what the check is: it
+// stays as it is when code moves.
 export function readPage(root: string): Map<string, string> {
-  const [, table = ""] = readFileSync(join(root, PAGE), "utf8").split(BEGIN);
-  const rows = table.split("\n").filter((line) => line.startsWith("|"));
-  // The head of the table and the line below it are no bugs.
-  return new Map(
-    rows.slice(2).map((row) => {
-      const cells = row.slice(1, -1).split(" | ");
-      return [(cells[0] ?? "").trim(), (cells[CAUGHT_BY] ?? "").trim()];
-    }),
-  );
+  const [, tables = ""] = readFileSync(join(root, PAGE), "utf8").split(BEGIN);
+  const rows = tables.matchAll(/^\| \[(?<bug>.+?)\]\(\S+\) +\| (?<by>.*?) +\|$/gm);
+  return new Map([...rows].map(({ groups }) => [groups?.bug ?? "", groups?.by ?? ""]));
 }
 
 // Brings the rows of those bugs up to date that were caught now, and leaves out what is no bug of the list any more. What
-// stands above the table is written by hand.
+// stands above the tables is written by hand.
 export function writePage(root: string, mutations: readonly Mutation[], caught: ReadonlyMap<string, string>): void {
   const path = join(root, PAGE);
   const [introduction = ""] = readFileSync(path, "utf8").split(BEGIN);
   const known = readPage(root);
-  const rows = mutations.flatMap(({ bug, file, caughtBy }) => {
-    const by = caught.has(bug) ? cellOf(caught.get(bug) ?? "") : known.get(cellOf(bug));
-    if (by === undefined) return [];
-    return [[cellOf(bug), `[${file}](../${file})`, by, `\`${cellOf(nameOf(caughtBy))}\``]];
+  const tables = [...Map.groupBy(mutations, ({ subject }) => subject)].map(([subject, bugs]) => {
+    const rows = bugs.flatMap(({ bug, path: patch }) => {
+      const by = caught.has(bug) ? cellOf(caught.get(bug) ?? "") : known.get(cellOf(bug));
+      return by === undefined ? [] : [[`[${cellOf(bug)}](${relative("docs", patch)})`, by]];
+    });
+    return `## ${subject[0]?.toUpperCase()}${subject.slice(1)}\n\n${tableOf(["bug", "caught by"], rows)}`;
   });
-  writeFileSync(path, `${introduction.trim()}\n\n${BEGIN}\n\n${tableOf(["bug", "where", "caught by", "check"], rows)}`);
+  writeFileSync(path, `${introduction.trim()}\n\n${BEGIN}\n\n${tables.join("\n")}`);
 }
 
 // With columns of even width, as the formatter wants them.

@@ -1,14 +1,17 @@
-import { spawn } from "node:child_process";
 import { readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
-import type { Check } from "./mutation.ts";
+import { startProgram } from "../../scripts/process/startProgram.ts";
+import type { Check } from "./check.ts";
 
 export type Verdict =
   | { kind: "green" }
   // `by` is the first test that failed, or what the simulator found.
   | { kind: "red"; by: string }
-  // It did not come to its tests, which says nothing about them.
+  // It did not come to its tests, or the bug is no program there, which says nothing about the tests.
   | { kind: "broken"; reason: string };
+
+// What a bug causes that names something which is not there: it would be caught by any test, for no reason of its own.
+const NO_PROGRAM = /ReferenceError: |SyntaxError: |\bis not a function\b|\bis not defined\b|\bno such column\b/;
 
 // Many times what the longest check takes on a quiet machine.
 const TIMEOUT_MS = 900_000;
@@ -26,7 +29,8 @@ export function runCheck(check: Check, folder: string): Promise<Verdict> {
   }
 }
 
-type Report = { testResults: { assertionResults: { status: string; fullName: string }[]; message?: string }[] };
+type TestResult = { status: string; fullName: string; failureMessages?: string[] };
+type Report = { testResults: { assertionResults: TestResult[]; message?: string }[] };
 
 async function runVitest({ file, named }: Check & { kind: "vitest" }, folder: string): Promise<Verdict> {
   const reportFile = join(folder, "mutation-report.json");
@@ -42,7 +46,7 @@ async function runVitest({ file, named }: Check & { kind: "vitest" }, folder: st
   }
   const tests = report.testResults.flatMap(({ assertionResults }) => assertionResults);
   const failed = tests.find(({ status }) => status === "failed");
-  if (failed !== undefined) return { kind: "red", by: failed.fullName.trim() };
+  if (failed !== undefined) return red(failed.fullName.trim(), failed.failureMessages?.join("\n") ?? "");
   if (ended.code === 0 && tests.some(({ status }) => status === "passed")) return { kind: "green" };
   const message = report.testResults.map((result) => result.message ?? "").join("\n");
   return broken({ ...ended, output: `${message}\n${ended.output}` });
@@ -51,7 +55,7 @@ async function runVitest({ file, named }: Check & { kind: "vitest" }, folder: st
 async function runMocha(file: string, folder: string): Promise<Verdict> {
   const ended = await execute("hardhat", ["test", "mocha", file], folder);
   const failed = firstFailureIn(ended.output);
-  if (failed !== null) return { kind: "red", by: failed };
+  if (failed !== null) return red(failed, ended.output);
   return ended.code === 0 && /^\s+\d+ passing/m.test(ended.output) ? { kind: "green" } : broken(ended);
 }
 
@@ -65,15 +69,20 @@ function firstFailureIn(output: string): string | null {
 async function runSimulator({ from, seeds }: Check & { kind: "simulator" }, folder: string): Promise<Verdict> {
   const args = ["test/simulator/index.ts", "--seed", `${from}`, "--seeds", `${seeds}`, "--bail"];
   const ended = await execute("node", args, folder);
-  const [, seed, law] = /^seed (\d+): (.+)$/m.exec(ended.output) ?? [];
-  if (ended.code === 1 && law !== undefined) return { kind: "red", by: `seed ${seed}: ${withoutNames(law)}` };
+  const [, seed, invariant] = /^seed (\d+): (.+)$/m.exec(ended.output) ?? [];
+  if (ended.code === 1 && invariant !== undefined) return red(`seed ${seed}: ${withoutNames(invariant)}`, ended.output);
   return ended.code === 0 ? { kind: "green" } : broken(ended);
 }
 
-// The first law of those that were broken, without the ids that are of no use without their run.
-function withoutNames(laws: string): string {
-  const [first = ""] = laws.split("; ");
+// The first invariant of those that were broken, without the ids that are of no use without their run.
+function withoutNames(invariants: string): string {
+  const [first = ""] = invariants.split("; ");
   return first.replaceAll(/0x[0-9a-f]{8,}/g, "…");
+}
+
+function red(by: string, message: string): Verdict {
+  const noProgram = message.split("\n").find((line) => NO_PROGRAM.test(line));
+  return noProgram === undefined ? { kind: "red", by } : { kind: "broken", reason: `${by}: ${noProgram.trim()}` };
 }
 
 type Ended = { code: number | null; output: string; late: boolean };
@@ -85,54 +94,23 @@ const broken = ({ code, output, late }: Ended): Verdict => ({
     : `it ended with ${code}:\n${output.trim().split("\n").slice(-SHOWN_LINES).join("\n")}`,
 });
 
-// Groups of processes that are running, to be ended with this one.
-const running = new Set<number>();
-
-export function endAll(): void {
-  for (const pid of running) signal(pid, "SIGTERM");
-}
-
-// Runs a program of the copy, with everything that it starts in a group of its own.
-function execute(file: string, args: readonly string[], folder: string): Promise<Ended> {
-  return new Promise((resolve) => {
-    const child = spawn(join(folder, "node_modules", ".bin", file), args, {
-      cwd: folder,
-      detached: true,
-      stdio: ["ignore", "pipe", "pipe"],
-      env: { ...process.env, NO_COLOR: "1", FORCE_COLOR: "0" },
-    });
-    const pid = child.pid ?? 0;
-    let output = "";
-    let late = false;
-    const stop = setTimeout(() => {
-      late = true;
-      signal(pid, "SIGTERM");
-      setTimeout(() => signal(pid, "SIGKILL"), GRACE_MS).unref();
-    }, TIMEOUT_MS);
-    running.add(pid);
-    for (const stream of [child.stdout, child.stderr]) {
-      stream.on("data", (chunk: Buffer) => {
-        output += chunk;
-      });
-    }
-    const end = (code: number | null) => {
-      clearTimeout(stop);
-      running.delete(pid);
-      resolve({ code, output, late });
-    };
-    child.on("error", (error) => {
-      output += error.message;
-      end(null);
-    });
-    child.on("close", end);
+// Runs a program of the copy.
+async function execute(file: string, args: readonly string[], folder: string): Promise<Ended> {
+  const program = startProgram(join(folder, "node_modules", ".bin", file), args, {
+    cwd: folder,
+    env: { ...process.env, NO_COLOR: "1", FORCE_COLOR: "0" },
   });
-}
-
-function signal(pid: number, name: NodeJS.Signals): void {
-  if (pid === 0) return;
+  let late = false;
+  const timeout = setTimeout(() => {
+    late = true;
+    void program.stop(GRACE_MS);
+  }, TIMEOUT_MS);
   try {
-    process.kill(-pid, name);
-  } catch {
-    // It has ended already.
+    const { code } = await program.ended;
+    return { code, output: program.output(), late };
+  } catch (error) {
+    return { code: null, output: String(error), late };
+  } finally {
+    clearTimeout(timeout);
   }
 }

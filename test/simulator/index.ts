@@ -1,19 +1,23 @@
-// `npm run --silent sim -- --seeds N [--seed S] [--json] [--bail]`: runs N seeds from S on and prints what happened: how often each
-// fault was injected, and in how many seeds each situation was reached. A seed that breaks a law is printed with everything
-// that led to it, and belongs into corpus.json.
+// `npm run --silent sim -- --seeds N [--seed S] [--json] [--bail]`: runs N seeds from S on and prints what happened: how
+// often each fault was injected, and in how many seeds each situation was reached. A seed that breaks an invariant is printed
+// with everything that led to it, and belongs into corpus.json. With --postgres, two daemons on a real PostgreSQL instead.
 import { fork } from "node:child_process";
 import { availableParallelism } from "node:os";
-import { parseArgs } from "node:util";
+import { readArguments, wholeNumber, withUsage } from "../../settlement/cli/readArguments.ts";
+import { startPostgres } from "../../settlement/ledger/testing/startPostgres.ts";
+import { simulatePostgres } from "./postgres/simulatePostgres.ts";
 import { type Run, simulate } from "./simulate.ts";
 
 type Part = { from: number; step: number; seeds: number; bail: boolean };
 type Counts = Record<string, number>;
-type Summary = Pick<Run, "ticks" | "faultsInjected" | "crashes" | "reorgs"> & {
+type Summary = Pick<Run, "ticks" | "faultsInjected" | "crashes" | "reorgs" | "limitsHit" | "staleEndpoints"> & {
   faults: Counts;
   reached: Counts;
   failed: Pick<Run, "seed" | "violations">[];
 };
 
+const USAGE = "Usage: npm run --silent sim -- [--seeds N] [--seed S] [--json] [--bail] [--postgres]";
+const DEFAULT_SEEDS = "100";
 const MAX_WORKERS = 2;
 const TRACE_LINES = 200;
 
@@ -21,13 +25,25 @@ const TRACE_LINES = 200;
 let stopped = false;
 
 async function runPart({ from, step, seeds, bail }: Part): Promise<Summary> {
-  const summary: Summary = { ticks: 0, faultsInjected: 0, crashes: 0, reorgs: 0, faults: {}, reached: {}, failed: [] };
+  const summary: Summary = {
+    ticks: 0,
+    faultsInjected: 0,
+    crashes: 0,
+    reorgs: 0,
+    limitsHit: 0,
+    staleEndpoints: 0,
+    faults: {},
+    reached: {},
+    failed: [],
+  };
   for (let seed = from; seed < from + seeds * step && !stopped; seed += step) {
     const run = await simulate(seed);
     summary.ticks += run.ticks;
     summary.faultsInjected += run.faultsInjected;
     summary.crashes += run.crashes;
     summary.reorgs += run.reorgs;
+    summary.limitsHit += run.limitsHit;
+    summary.staleEndpoints += run.staleEndpoints;
     addTo(summary.faults, run.faults);
     for (const situation of run.reached) addTo(summary.reached, { [situation]: 1 });
     if (run.violations.length === 0) continue;
@@ -59,7 +75,8 @@ function runInWorkers(parts: readonly Part[]): Promise<Summary[]> {
             const summary = message as Summary;
             resolve(summary);
             if (!parts[i]?.bail || summary.failed.length === 0) return;
-            for (const other of workers) if (other.connected) other.send("stop");
+            // One that has ended meanwhile cannot be told, and need not be.
+            for (const other of workers) if (other.connected) other.send("stop", () => {});
           });
           worker.once("error", reject);
           worker.once("exit", (code) => reject(new Error(`a worker ended with ${code}`)));
@@ -69,12 +86,13 @@ function runInWorkers(parts: readonly Part[]): Promise<Summary[]> {
 }
 
 async function main(): Promise<void> {
-  const { values } = parseArgs({
+  const { values } = readArguments({
     options: {
-      seeds: { type: "string", default: "100" },
+      seeds: { type: "string" },
       seed: { type: "string" },
       json: { type: "boolean", default: false },
       bail: { type: "boolean", default: false },
+      postgres: { type: "boolean", default: false },
       part: { type: "string" },
     },
   });
@@ -86,9 +104,9 @@ async function main(): Promise<void> {
     return;
   }
   // A seed alone is run alone.
-  const seeds =
-    values.seed !== undefined && !process.argv.includes("--seeds") ? 1 : wholeNumber("--seeds", values.seeds);
+  const seeds = wholeNumber("--seeds", values.seeds ?? (values.seed === undefined ? DEFAULT_SEEDS : "1"));
   const from = wholeNumber("--seed", values.seed ?? "1");
+  if (values.postgres) return runOnPostgres(from, seeds, values.json);
   const startedAt = performance.now();
   const workers = Math.min(MAX_WORKERS, availableParallelism(), seeds);
   const parts = Array.from({ length: workers }, (_, i) => ({
@@ -99,22 +117,27 @@ async function main(): Promise<void> {
   }));
   const summaries = await runInWorkers(parts);
   const seconds = (performance.now() - startedAt) / 1000;
-  const sum = (key: "ticks" | "faultsInjected" | "crashes" | "reorgs") =>
+  const sum = (key: "ticks" | "faultsInjected" | "crashes" | "reorgs" | "limitsHit" | "staleEndpoints") =>
     summaries.reduce((total, summary) => total + summary[key], 0);
   const failed = summaries.flatMap((summary) => summary.failed).sort((a, b) => a.seed - b.seed);
-  const figures = {
+  const faults = sumOf(summaries.map((summary) => summary.faults));
+  const reached = sumOf(summaries.map((summary) => summary.reached));
+  const stats = {
     seeds,
     ticks: sum("ticks"),
     faultsInjected: sum("faultsInjected"),
     crashes: sum("crashes"),
     reorgs: sum("reorgs"),
+    restores: (faults["the ledger is restored from a copy"] ?? 0) + (faults["a failover loses the last commits"] ?? 0),
+    takeovers: reached["a batch is taken over by another key"] ?? 0,
+    limitsHit: sum("limitsHit"),
+    staleEndpoints: sum("staleEndpoints"),
+    thefts: faults["a thief settles an invented batch"] ?? 0,
     violations: failed.length,
     ticksPerSecond: Math.round(sum("ticks") / seconds),
   };
-  const faults = sumOf(summaries.map((summary) => summary.faults));
-  const reached = sumOf(summaries.map((summary) => summary.reached));
-  if (values.json) console.log(JSON.stringify({ ...figures, faults, reached }));
-  else for (const [name, figure] of Object.entries(figures)) console.log(`${name}: ${figure}`);
+  if (values.json) console.log(JSON.stringify({ ...stats, faults, reached }));
+  else for (const [name, value] of Object.entries(stats)) console.log(`${name}: ${value}`);
   if (failed.length === 0) return;
 
   process.exitCode = 1;
@@ -125,20 +148,26 @@ async function main(): Promise<void> {
   console.error(`\nThe last of what happened with seed ${first.seed}:\n${trace.slice(-TRACE_LINES).join("\n")}`);
 }
 
-function wholeNumber(name: string, text: string): number {
-  const value = Number(text);
-  if (!Number.isSafeInteger(value) || value < 1) throw new RangeError(`${name} has to be a whole number above zero`);
-  return value;
+// Two daemons on a real PostgreSQL, whose statements the seed puts in order.
+async function runOnPostgres(from: number, seeds: number, json: boolean): Promise<void> {
+  const server = await startPostgres({ fsync: false });
+  const stats = { seeds, statements: 0, waits: 0, violations: 0 };
+  try {
+    for (let seed = from; seed < from + seeds; seed++) {
+      const { statements, waits, violations, trace } = await simulatePostgres(server.url, seed);
+      stats.statements += statements;
+      stats.waits += waits;
+      if (violations.length === 0) continue;
+      stats.violations += 1;
+      process.exitCode = 1;
+      console.error(`seed ${seed}: ${violations.join("; ")}`);
+      if (stats.violations === 1) console.error(trace.slice(-TRACE_LINES).join("\n"));
+    }
+  } finally {
+    await server.stop();
+  }
+  if (json) console.log(JSON.stringify(stats));
+  else for (const [name, value] of Object.entries(stats)) console.log(`${name}: ${value}`);
 }
 
-const USAGE = "Usage: npm run --silent sim -- [--seeds N] [--seed S] [--json] [--bail]";
-
-try {
-  await main();
-} catch (error) {
-  // What parseArgs and wholeNumber say of the command line is a sentence for whoever typed it.
-  const mistyped = error instanceof RangeError || (error instanceof TypeError && "code" in error);
-  if (!mistyped) throw error;
-  console.error(`${error.message.split(". ")[0]}.\n${USAGE}`);
-  process.exitCode = 2;
-}
+await withUsage(USAGE, main);

@@ -1,15 +1,13 @@
 // SPDX-License-Identifier: MIT
 pragma solidity 0.8.37;
 
-import {RollingLimit} from "../../contracts/libraries/RollingLimit.sol";
+import {RollingLimit, Spending} from "../../contracts/libraries/RollingLimit.sol";
 import {vm} from "./support/Cheats.sol";
-import {Dice} from "./support/Dice.sol";
+import {Rng} from "./support/Rng.sol";
 
 contract RollingLimitTest {
-    using RollingLimit for RollingLimit.State;
-
     /// @dev All that was ever spent: what the library forgets, this remembers.
-    struct Spending {
+    struct Spent {
         uint256 timestamp;
         uint256 amount;
     }
@@ -19,72 +17,81 @@ contract RollingLimitTest {
     /// @dev The stored period wraps around after this long.
     uint256 private constant ERA = 2 ** 16 * 8 hours;
 
-    RollingLimit.State private _limit;
-    Spending[] private _history;
+    uint256 private _limit;
+    Spending private _spending;
+    Spent[] private _history;
 
     function testFuzz_noWindowOf24HoursSeesMoreThanTheCap(uint256 seed) public {
-        _live(Dice(seed), 1_750_000_000);
+        _live(Rng(seed), 1_750_000_000);
     }
 
     function testFuzz_theWrapAroundOfThePeriodForgetsNothing(uint256 seed) public {
         // Starts less than two days before the stored period falls from 65,535 to 0.
-        Dice memory dice = Dice(seed);
-        _live(dice, dice.roll(1, 40) * ERA - dice.roll(1, 48 hours));
+        Rng memory rng = Rng(seed);
+        _live(rng, rng.between(1, 40) * ERA - rng.between(1, 48 hours));
     }
 
-    function testFuzz_whatWasSpentIsAvailableAgainAfter32Hours(uint48 cap, uint32 start, uint32 rest) public {
+    function testFuzz_whatWasSpentIsAvailableAgainAfter32Hours(uint40 cap, uint32 start, uint32 rest) public {
         vm.warp(start);
-        _limit.cap = cap;
-        _limit.spend(cap);
-        vm.assertEq(_limit.left(), 0, "all is spent");
+        _limit = cap;
+        _spend(cap);
+        vm.assertEq(_left(), 0, "all is spent");
         vm.warp(uint256(start) + 24 hours - 1);
-        vm.assertEq(_limit.left(), 0, "all is still spent just before 24 hours have passed");
+        vm.assertEq(_left(), 0, "all is still spent just before 24 hours have passed");
         vm.warp(uint256(start) + 32 hours + (rest % 365 days));
-        vm.assertEq(_limit.left(), cap, "all is back after 32 hours");
+        vm.assertEq(_left(), cap, "all is back after 32 hours");
     }
 
-    function testFuzz_aRestOfExactlyOneEraOnlyMakesTheLimitStricter(uint48 cap, uint48 amount, uint32 start) public {
+    function testFuzz_aRestOfExactlyOneEraOnlyMakesTheLimitStricter(uint40 cap, uint40 amount, uint32 start) public {
         if (amount > cap) return;
         vm.warp(start);
-        _limit.cap = cap;
-        _limit.spend(amount);
+        _limit = cap;
+        _spend(amount);
         vm.warp(uint256(start) + ERA);
-        vm.assertEq(_limit.left(), cap - amount, "old sums are seen again");
+        vm.assertEq(_left(), cap - amount, "old sums are seen again");
     }
 
-    function testFuzz_aCapBelowWhatWasSpentLeavesNothing(uint48 cap, uint48 lower) public {
-        _limit.cap = cap;
-        _limit.spend(cap);
-        _limit.cap = lower;
-        vm.assertEq(_limit.left(), lower > cap ? lower - cap : 0, "never below zero");
+    function testFuzz_aCapBelowWhatWasSpentLeavesNothing(uint40 cap, uint40 lower) public {
+        _limit = cap;
+        _spend(cap);
+        _limit = lower;
+        vm.assertEq(_left(), lower > cap ? lower - cap : 0, "never below zero");
+    }
+
+    function _left() private view returns (uint256) {
+        return _spending.left(_limit);
+    }
+
+    function _spend(uint256 amount) private {
+        _spending = _spending.plus(amount);
     }
 
     /// @dev Spends random amounts at random times and compares the limit with the history at every step.
-    function _live(Dice memory dice, uint256 start) private {
+    function _live(Rng memory rng, uint256 start) private {
         uint256 time = start;
-        _limit.cap = uint48(dice.roll(1, type(uint48).max));
+        _limit = rng.between(1, RollingLimit.MAX_LIMIT);
         for (uint256 step = 0; step < STEPS; ++step) {
             // Mostly hours, sometimes seconds or days.
-            time += dice.roll(
+            time += rng.between(
                 0,
-                dice.chance(20)
+                rng.happens(20)
                     ? 1 minutes
-                    : dice.chance(10)
+                    : rng.happens(10)
                         ? 4 days
                         : 9 hours
             );
             vm.warp(time);
-            if (dice.chance(5)) _limit.cap = uint48(dice.roll(1, type(uint48).max));
+            if (rng.happens(5)) _limit = rng.between(1, RollingLimit.MAX_LIMIT);
 
-            uint256 left = _limit.left();
+            uint256 left = _left();
             vm.assertEq(left, _leftByPeriods(time), "what the four periods leave");
             vm.assertGe(left, _leftAfter(_spentWithin(32 hours, time)), "32 hours later it is available again");
 
-            uint256 amount = dice.chance(30) ? left : dice.roll(0, left);
+            uint256 amount = rng.happens(30) ? left : rng.between(0, left);
             if (amount == 0) continue;
-            _limit.spend(amount);
-            _history.push(Spending(time, amount));
-            vm.assertLe(_spentWithin(24 hours + 1, time), _limit.cap, "the 24 hours that end now");
+            _spend(amount);
+            _history.push(Spent(time, amount));
+            vm.assertLe(_spentWithin(24 hours + 1, time), _limit, "the 24 hours that end now");
         }
     }
 
@@ -105,6 +112,6 @@ contract RollingLimitTest {
     }
 
     function _leftAfter(uint256 spent) private view returns (uint256) {
-        return _limit.cap > spent ? _limit.cap - spent : 0;
+        return _limit > spent ? _limit - spent : 0;
     }
 }

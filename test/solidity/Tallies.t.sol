@@ -3,7 +3,7 @@ pragma solidity 0.8.37;
 
 import {Tallies} from "../../contracts/libraries/Tallies.sol";
 import {vm} from "./support/Cheats.sol";
-import {Dice} from "./support/Dice.sol";
+import {Rng} from "./support/Rng.sol";
 
 contract TalliesTest {
     using Tallies for uint256[];
@@ -11,77 +11,76 @@ contract TalliesTest {
     /// @dev A tool's tally in plain Solidity.
     struct Account {
         address payee;
+        uint256 room;
         uint256 sum;
+        bool refused;
     }
 
-    function testFuzz_talliesAddUpAsPlainArraysDo(uint256 seed) public pure {
-        Dice memory dice = Dice(seed);
-        (address[] memory payees, Account[] memory accounts) = _accounts(dice);
-        uint256[] memory tallies = Tallies.open(payees);
-        for (uint256 step = 0; step < 64; ++step) {
-            uint256 index = dice.roll(0, payees.length - 1);
-            Account memory account = accounts[index];
-            bool payable_ = account.payee != address(0);
-            if (dice.chance(70)) {
-                uint256 amount = dice.roll(0, type(uint48).max);
-                vm.assertEq(tallies.add(index, amount), payable_ ? amount : 0, "what was added");
-                if (payable_) account.sum += amount;
-            } else {
-                uint256 amount = dice.roll(0, account.sum);
-                tallies.subtract(index, amount);
-                account.sum -= amount;
+    uint256 private constant TOOLS = 8;
+
+    function testFuzz_talliesAddUpAsPlainArraysDo(uint256 seed, bytes calldata neighbour) public view {
+        Rng memory rng = Rng(seed);
+        bytes memory rows = new bytes(7 * rng.between(0, 40));
+        for (uint256 i = 0; i < rows.length; ++i) rows[i] = bytes1(uint8(rng.between(0, 255)));
+        // Mostly tools that there are, and small amounts, so that much is added before a tool has earned enough.
+        for (uint256 i = 0; i < rows.length; i += 7) {
+            if (rng.happens(80)) rows[i] = 0;
+            if (rng.happens(90)) rows[i + 6] = bytes1(uint8(rng.between(0, TOOLS - 1)));
+        }
+        uint256 start = 7 * rng.between(0, rows.length / 7);
+        this.compareLines(seed, rows, start, rows.length, neighbour);
+    }
+
+    function testFuzz_whatIsTakenOutAgainCanBeEarnedByOthers(uint40 room, uint48 amount) public pure {
+        uint256[] memory tallies = Tallies.create();
+        tallies[3] = Tallies.open(address(1), room) - (amount % (uint256(room) + 1));
+        tallies.subtract(3, amount % (uint256(room) + 1));
+        vm.assertEq(tallies[3], Tallies.open(address(1), room), "as if nothing had been added");
+    }
+
+    /// @dev The last argument follows the rows in the calldata, where a read past their end would find it.
+    function compareLines(uint256 seed, bytes calldata rows, uint256 start, uint256 end, bytes calldata) external pure {
+        Rng memory rng = Rng(seed);
+        Account[] memory accounts = new Account[](256);
+        uint256[] memory below = _filled(3, seed);
+        uint256[] memory tallies = Tallies.create();
+        uint256[] memory above = _filled(3, seed);
+        for (uint256 i = 0; i < TOOLS; ++i) {
+            if (rng.happens(20)) continue;
+            // A payee of all ones leaves no bit for a sum to overflow into unseen.
+            accounts[i].payee =
+                rng.happens(20) ? address(type(uint160).max) : address(uint160(rng.between(1, seed | 1)));
+            accounts[i].room = rng.between(0, type(uint40).max);
+            tallies[i] = Tallies.open(accounts[i].payee, accounts[i].room);
+        }
+        uint256 freeMemory = _freeMemory();
+        (uint256 total, uint256 refused) = tallies.addLines(rows, start, end);
+        vm.assertEq(_freeMemory(), freeMemory, "nothing was allocated");
+
+        for (uint256 offset = start; offset < end; offset += 7) {
+            Account memory account = accounts[uint8(rows[offset + 6])];
+            uint256 amount = uint48(bytes6(rows[offset:offset + 6]));
+            bool fits = account.sum + amount <= account.room;
+            vm.assertEq(refused & 1, fits ? 0 : 1, "whether the line was refused");
+            refused >>= 1;
+            if (!fits) account.refused = true;
+            else {
+                account.sum += amount;
+                total -= amount;
             }
         }
+        vm.assertEq(total, 0, "the total of what was added");
+        vm.assertEq(refused, 0, "no line beyond the last was refused");
         for (uint256 i = 0; i < accounts.length; ++i) {
-            (address payee, uint256 sum) = tallies.read(i);
+            (address payee, uint256 sum, bool isRefused) = Tallies.read(tallies[i]);
             vm.assertEq(payee, accounts[i].payee, "payee");
             vm.assertEq(sum, accounts[i].sum, "sum");
-        }
-    }
-
-    function testFuzz_addLeavesTheMemoryAroundTheTalliesAlone(uint256 seed) public pure {
-        Dice memory dice = Dice(seed);
-        uint256 count = dice.roll(1, 8);
-        uint256[] memory below = _filled(3, seed);
-        uint256[] memory tallies = new uint256[](count);
-        uint256[] memory above = _filled(3, seed);
-        for (uint256 i = 0; i < count; ++i) tallies[i] = (i + 1) << 96;
-
-        uint256 index = dice.roll(0, count - 1);
-        uint256 amount = dice.roll(0, type(uint48).max);
-        uint256 freeMemory = _freeMemory();
-        tallies.add(index, amount);
-
-        vm.assertEq(_freeMemory(), freeMemory, "nothing was allocated");
-        vm.assertEq(tallies.length, count, "the length");
-        for (uint256 i = 0; i < count; ++i) {
-            vm.assertEq(tallies[i], ((i + 1) << 96) + (i == index ? amount : 0), "only the named tally changed");
+            vm.assertEq(isRefused ? 1 : 0, accounts[i].refused ? 1 : 0, "the mark");
         }
         vm.assertEq(below.length + above.length, 6, "the neighbours' lengths");
         for (uint256 i = 0; i < 3; ++i) {
             vm.assertEq(below[i], seed, "the memory below");
             vm.assertEq(above[i], seed, "the memory above");
-        }
-    }
-
-    function testFuzz_anIndexOutOfRangeReverts(uint8 count, uint256 index, uint48 amount) public {
-        if (index < count) index += count;
-        vm.expectRevert(abi.encodeWithSelector(Tallies.ToolIndexOutOfRange.selector, index, count));
-        this.addTo(count, index, amount);
-    }
-
-    function addTo(uint256 count, uint256 index, uint256 amount) external pure returns (uint256) {
-        return new uint256[](count).add(index, amount);
-    }
-
-    function _accounts(Dice memory dice) private pure returns (address[] memory payees, Account[] memory accounts) {
-        payees = new address[](dice.roll(1, 8));
-        accounts = new Account[](payees.length);
-        for (uint256 i = 0; i < payees.length; ++i) {
-            // A payee of all ones leaves no bit for the sum to overflow into unseen.
-            if (dice.chance(70))
-                payees[i] = dice.chance(20) ? address(type(uint160).max) : address(uint160(dice.state));
-            accounts[i].payee = payees[i];
         }
     }
 

@@ -6,9 +6,9 @@ import type { TypedContractEvent, TypedDeferredTopicFilter, TypedEventLog, Typed
   
 export declare namespace IToolStaking {
       
-    export type ParametersStruct = {minimumStake: BigNumberish, stakeMultiplier: BigNumberish, bountyBps: BigNumberish}
+    export type ParametersStruct = {minimumStake: BigNumberish, stakeMultiplier: BigNumberish, bountyBps: BigNumberish, maxPenalty: BigNumberish, dailyPenaltyBps: BigNumberish, earningMultiple: BigNumberish}
 
-    export type ParametersStructOutput = [minimumStake: bigint, stakeMultiplier: bigint, bountyBps: bigint] & {minimumStake: bigint, stakeMultiplier: bigint, bountyBps: bigint }
+    export type ParametersStructOutput = [minimumStake: bigint, stakeMultiplier: bigint, bountyBps: bigint, maxPenalty: bigint, dailyPenaltyBps: bigint, earningMultiple: bigint] & {minimumStake: bigint, stakeMultiplier: bigint, bountyBps: bigint, maxPenalty: bigint, dailyPenaltyBps: bigint, earningMultiple: bigint }
   
 
     export type RefundStruct = {payer: AddressLike, amount: BigNumberish}
@@ -21,9 +21,9 @@ export declare namespace IToolStaking {
     export type SlashTermsStructOutput = [amount: bigint, evidenceHash: string, reporter: string, refunds: IToolStaking.RefundStructOutput[]] & {amount: bigint, evidenceHash: string, reporter: string, refunds: IToolStaking.RefundStructOutput[] }
   
 
-    export type SlashStruct = {termsHash: BytesLike, executableAt: BigNumberish, expiresAt: BigNumberish}
+    export type SlashStruct = {termsHash: BytesLike, executableAt: BigNumberish, expiresAt: BigNumberish, amount: BigNumberish, bountyBps: BigNumberish, vetoedUntil: BigNumberish}
 
-    export type SlashStructOutput = [termsHash: string, executableAt: bigint, expiresAt: bigint] & {termsHash: string, executableAt: bigint, expiresAt: bigint }
+    export type SlashStructOutput = [termsHash: string, executableAt: bigint, expiresAt: bigint, amount: bigint, bountyBps: bigint, vetoedUntil: bigint] & {termsHash: string, executableAt: bigint, expiresAt: bigint, amount: bigint, bountyBps: bigint, vetoedUntil: bigint }
   
 
     export type ToolStruct = {payout: AddressLike, stake: BigNumberish, price: BigNumberish, owner: AddressLike, withdrawing: BigNumberish, readyAt: BigNumberish, pendingOwner: AddressLike}
@@ -33,15 +33,17 @@ export declare namespace IToolStaking {
     }
 
   export interface SlashingInterface extends Interface {
-    getFunction(nameOrSignature: "MAX_FREEZE" | "MAX_REFUNDS" | "SLASH_DELAY" | "SLASH_WINDOW" | "WITHDRAWAL_DELAY" | "acceptOwnership" | "authority" | "cancelWithdrawal" | "claim" | "claimTo" | "creditOf" | "dismissSlash" | "executeSlash" | "insurance" | "isConsumingScheduledOp" | "list" | "parameters" | "payee" | "payees" | "payout" | "proposeSlash" | "requestWithdrawal" | "requiredStake" | "setAuthority" | "setParameters" | "setPayout" | "setPrice" | "slashOf" | "stake" | "tool" | "toolIdOf" | "transferOwnership" | "usdc" | "vetoSlash" | "withdraw"): FunctionFragment;
+    getFunction(nameOrSignature: "MAX_FREEZE" | "MAX_REFUNDS" | "SLASH_DELAY" | "SLASH_WINDOW" | "VETO_COOLDOWN" | "WITHDRAWAL_DELAY" | "acceptBeneficiary" | "acceptOwnership" | "authority" | "cancelWithdrawal" | "claim" | "claimTo" | "creditOf" | "dismissSlash" | "earner" | "earners" | "executeSlash" | "insurance" | "isConsumingScheduledOp" | "list" | "parameters" | "payout" | "pendingBeneficiary" | "proposeBeneficiary" | "proposeSlash" | "requestWithdrawal" | "requiredStake" | "setAuthority" | "setParameters" | "setPayout" | "setPrice" | "slashOf" | "stake" | "tool" | "toolIdOf" | "transferOwnership" | "usdc" | "vetoSlash" | "withdraw"): FunctionFragment;
 
-    getEvent(nameOrSignatureOrTopic: "AuthorityUpdated" | "Claimed" | "OwnershipTransferStarted" | "OwnershipTransferred" | "ParametersSet" | "PayoutFailed" | "PayoutSet" | "PriceSet" | "Refunded" | "SlashDropped" | "SlashProposed" | "Slashed" | "Staked" | "ToolListed" | "WithdrawalCancelled" | "WithdrawalRequested" | "Withdrawn"): EventFragment;
+    getEvent(nameOrSignatureOrTopic: "AuthorityUpdated" | "BeneficiaryChanged" | "BeneficiaryProposed" | "Claimed" | "OwnershipTransferStarted" | "OwnershipTransferred" | "ParametersSet" | "PayoutFailed" | "PayoutSet" | "PriceSet" | "Refunded" | "SlashDropped" | "SlashProposed" | "Slashed" | "Staked" | "ToolListed" | "WithdrawalCancelled" | "WithdrawalRequested" | "Withdrawn"): EventFragment;
 
     encodeFunctionData(functionFragment: 'MAX_FREEZE', values?: undefined): string;
 encodeFunctionData(functionFragment: 'MAX_REFUNDS', values?: undefined): string;
 encodeFunctionData(functionFragment: 'SLASH_DELAY', values?: undefined): string;
 encodeFunctionData(functionFragment: 'SLASH_WINDOW', values?: undefined): string;
+encodeFunctionData(functionFragment: 'VETO_COOLDOWN', values?: undefined): string;
 encodeFunctionData(functionFragment: 'WITHDRAWAL_DELAY', values?: undefined): string;
+encodeFunctionData(functionFragment: 'acceptBeneficiary', values?: undefined): string;
 encodeFunctionData(functionFragment: 'acceptOwnership', values: [BytesLike]): string;
 encodeFunctionData(functionFragment: 'authority', values?: undefined): string;
 encodeFunctionData(functionFragment: 'cancelWithdrawal', values: [BytesLike]): string;
@@ -49,14 +51,16 @@ encodeFunctionData(functionFragment: 'claim', values?: undefined): string;
 encodeFunctionData(functionFragment: 'claimTo', values: [AddressLike]): string;
 encodeFunctionData(functionFragment: 'creditOf', values: [AddressLike]): string;
 encodeFunctionData(functionFragment: 'dismissSlash', values: [BytesLike]): string;
+encodeFunctionData(functionFragment: 'earner', values: [BytesLike]): string;
+encodeFunctionData(functionFragment: 'earners', values: [BytesLike[]]): string;
 encodeFunctionData(functionFragment: 'executeSlash', values: [BytesLike, IToolStaking.SlashTermsStruct]): string;
 encodeFunctionData(functionFragment: 'insurance', values?: undefined): string;
 encodeFunctionData(functionFragment: 'isConsumingScheduledOp', values?: undefined): string;
 encodeFunctionData(functionFragment: 'list', values: [BytesLike, BigNumberish, AddressLike, BigNumberish]): string;
 encodeFunctionData(functionFragment: 'parameters', values?: undefined): string;
-encodeFunctionData(functionFragment: 'payee', values: [BytesLike]): string;
-encodeFunctionData(functionFragment: 'payees', values: [BytesLike[]]): string;
 encodeFunctionData(functionFragment: 'payout', values: [AddressLike[]]): string;
+encodeFunctionData(functionFragment: 'pendingBeneficiary', values?: undefined): string;
+encodeFunctionData(functionFragment: 'proposeBeneficiary', values: [AddressLike]): string;
 encodeFunctionData(functionFragment: 'proposeSlash', values: [BytesLike, IToolStaking.SlashTermsStruct]): string;
 encodeFunctionData(functionFragment: 'requestWithdrawal', values: [BytesLike, BigNumberish]): string;
 encodeFunctionData(functionFragment: 'requiredStake', values: [BigNumberish]): string;
@@ -70,14 +74,16 @@ encodeFunctionData(functionFragment: 'tool', values: [BytesLike]): string;
 encodeFunctionData(functionFragment: 'toolIdOf', values: [AddressLike, BytesLike]): string;
 encodeFunctionData(functionFragment: 'transferOwnership', values: [BytesLike, AddressLike]): string;
 encodeFunctionData(functionFragment: 'usdc', values?: undefined): string;
-encodeFunctionData(functionFragment: 'vetoSlash', values: [BytesLike]): string;
+encodeFunctionData(functionFragment: 'vetoSlash', values: [BytesLike, BytesLike]): string;
 encodeFunctionData(functionFragment: 'withdraw', values: [BytesLike, AddressLike]): string;
 
     decodeFunctionResult(functionFragment: 'MAX_FREEZE', data: BytesLike): Result;
 decodeFunctionResult(functionFragment: 'MAX_REFUNDS', data: BytesLike): Result;
 decodeFunctionResult(functionFragment: 'SLASH_DELAY', data: BytesLike): Result;
 decodeFunctionResult(functionFragment: 'SLASH_WINDOW', data: BytesLike): Result;
+decodeFunctionResult(functionFragment: 'VETO_COOLDOWN', data: BytesLike): Result;
 decodeFunctionResult(functionFragment: 'WITHDRAWAL_DELAY', data: BytesLike): Result;
+decodeFunctionResult(functionFragment: 'acceptBeneficiary', data: BytesLike): Result;
 decodeFunctionResult(functionFragment: 'acceptOwnership', data: BytesLike): Result;
 decodeFunctionResult(functionFragment: 'authority', data: BytesLike): Result;
 decodeFunctionResult(functionFragment: 'cancelWithdrawal', data: BytesLike): Result;
@@ -85,14 +91,16 @@ decodeFunctionResult(functionFragment: 'claim', data: BytesLike): Result;
 decodeFunctionResult(functionFragment: 'claimTo', data: BytesLike): Result;
 decodeFunctionResult(functionFragment: 'creditOf', data: BytesLike): Result;
 decodeFunctionResult(functionFragment: 'dismissSlash', data: BytesLike): Result;
+decodeFunctionResult(functionFragment: 'earner', data: BytesLike): Result;
+decodeFunctionResult(functionFragment: 'earners', data: BytesLike): Result;
 decodeFunctionResult(functionFragment: 'executeSlash', data: BytesLike): Result;
 decodeFunctionResult(functionFragment: 'insurance', data: BytesLike): Result;
 decodeFunctionResult(functionFragment: 'isConsumingScheduledOp', data: BytesLike): Result;
 decodeFunctionResult(functionFragment: 'list', data: BytesLike): Result;
 decodeFunctionResult(functionFragment: 'parameters', data: BytesLike): Result;
-decodeFunctionResult(functionFragment: 'payee', data: BytesLike): Result;
-decodeFunctionResult(functionFragment: 'payees', data: BytesLike): Result;
 decodeFunctionResult(functionFragment: 'payout', data: BytesLike): Result;
+decodeFunctionResult(functionFragment: 'pendingBeneficiary', data: BytesLike): Result;
+decodeFunctionResult(functionFragment: 'proposeBeneficiary', data: BytesLike): Result;
 decodeFunctionResult(functionFragment: 'proposeSlash', data: BytesLike): Result;
 decodeFunctionResult(functionFragment: 'requestWithdrawal', data: BytesLike): Result;
 decodeFunctionResult(functionFragment: 'requiredStake', data: BytesLike): Result;
@@ -115,6 +123,30 @@ decodeFunctionResult(functionFragment: 'withdraw', data: BytesLike): Result;
       export type InputTuple = [authority: AddressLike];
       export type OutputTuple = [authority: string];
       export interface OutputObject {authority: string };
+      export type Event = TypedContractEvent<InputTuple, OutputTuple, OutputObject>
+      export type Filter = TypedDeferredTopicFilter<Event>
+      export type Log = TypedEventLog<Event>
+      export type LogDescription = TypedLogDescription<Event>
+    }
+
+  
+
+    export namespace BeneficiaryChangedEvent {
+      export type InputTuple = [previous: AddressLike, current: AddressLike];
+      export type OutputTuple = [previous: string, current: string];
+      export interface OutputObject {previous: string, current: string };
+      export type Event = TypedContractEvent<InputTuple, OutputTuple, OutputObject>
+      export type Filter = TypedDeferredTopicFilter<Event>
+      export type Log = TypedEventLog<Event>
+      export type LogDescription = TypedLogDescription<Event>
+    }
+
+  
+
+    export namespace BeneficiaryProposedEvent {
+      export type InputTuple = [current: AddressLike, proposed: AddressLike];
+      export type OutputTuple = [current: string, proposed: string];
+      export interface OutputObject {current: string, proposed: string };
       export type Event = TypedContractEvent<InputTuple, OutputTuple, OutputObject>
       export type Filter = TypedDeferredTopicFilter<Event>
       export type Log = TypedEventLog<Event>
@@ -232,9 +264,9 @@ decodeFunctionResult(functionFragment: 'withdraw', data: BytesLike): Result;
   
 
     export namespace SlashProposedEvent {
-      export type InputTuple = [toolId: BytesLike, terms: IToolStaking.SlashTermsStruct, executableAt: BigNumberish, expiresAt: BigNumberish];
-      export type OutputTuple = [toolId: string, terms: IToolStaking.SlashTermsStructOutput, executableAt: bigint, expiresAt: bigint];
-      export interface OutputObject {toolId: string, terms: IToolStaking.SlashTermsStructOutput, executableAt: bigint, expiresAt: bigint };
+      export type InputTuple = [toolId: BytesLike, terms: IToolStaking.SlashTermsStruct, bountyBps: BigNumberish, executableAt: BigNumberish, expiresAt: BigNumberish];
+      export type OutputTuple = [toolId: string, terms: IToolStaking.SlashTermsStructOutput, bountyBps: bigint, executableAt: bigint, expiresAt: bigint];
+      export interface OutputObject {toolId: string, terms: IToolStaking.SlashTermsStructOutput, bountyBps: bigint, executableAt: bigint, expiresAt: bigint };
       export type Event = TypedContractEvent<InputTuple, OutputTuple, OutputObject>
       export type Filter = TypedDeferredTopicFilter<Event>
       export type Log = TypedEventLog<Event>
@@ -244,9 +276,9 @@ decodeFunctionResult(functionFragment: 'withdraw', data: BytesLike): Result;
   
 
     export namespace SlashedEvent {
-      export type InputTuple = [toolId: BytesLike, evidenceHash: BytesLike, slashed: BigNumberish, refunded: BigNumberish, bounty: BigNumberish, remainder: BigNumberish];
-      export type OutputTuple = [toolId: string, evidenceHash: string, slashed: bigint, refunded: bigint, bounty: bigint, remainder: bigint];
-      export interface OutputObject {toolId: string, evidenceHash: string, slashed: bigint, refunded: bigint, bounty: bigint, remainder: bigint };
+      export type InputTuple = [toolId: BytesLike, evidenceHash: BytesLike, reporter: AddressLike, slashed: BigNumberish, refunded: BigNumberish, bounty: BigNumberish, remainder: BigNumberish];
+      export type OutputTuple = [toolId: string, evidenceHash: string, reporter: string, slashed: bigint, refunded: bigint, bounty: bigint, remainder: bigint];
+      export interface OutputObject {toolId: string, evidenceHash: string, reporter: string, slashed: bigint, refunded: bigint, bounty: bigint, remainder: bigint };
       export type Event = TypedContractEvent<InputTuple, OutputTuple, OutputObject>
       export type Filter = TypedDeferredTopicFilter<Event>
       export type Log = TypedEventLog<Event>
@@ -381,10 +413,26 @@ decodeFunctionResult(functionFragment: 'withdraw', data: BytesLike): Result;
     
 
     
+    VETO_COOLDOWN: TypedContractMethod<
+      [],
+      [bigint],
+      'view'
+    >
+    
+
+    
     WITHDRAWAL_DELAY: TypedContractMethod<
       [],
       [bigint],
       'view'
+    >
+    
+
+    
+    acceptBeneficiary: TypedContractMethod<
+      [],
+      [void],
+      'nonpayable'
     >
     
 
@@ -445,6 +493,22 @@ decodeFunctionResult(functionFragment: 'withdraw', data: BytesLike): Result;
     
 
     
+    earner: TypedContractMethod<
+      [toolId: BytesLike, ],
+      [[string, bigint] & {payee: string, limit: bigint }],
+      'view'
+    >
+    
+
+    
+    earners: TypedContractMethod<
+      [toolIds: BytesLike[], ],
+      [bigint[]],
+      'view'
+    >
+    
+
+    
     executeSlash: TypedContractMethod<
       [toolId: BytesLike, terms: IToolStaking.SlashTermsStruct, ],
       [void],
@@ -485,25 +549,25 @@ decodeFunctionResult(functionFragment: 'withdraw', data: BytesLike): Result;
     
 
     
-    payee: TypedContractMethod<
-      [toolId: BytesLike, ],
+    payout: TypedContractMethod<
+      [accounts: AddressLike[], ],
+      [bigint],
+      'nonpayable'
+    >
+    
+
+    
+    pendingBeneficiary: TypedContractMethod<
+      [],
       [string],
       'view'
     >
     
 
     
-    payees: TypedContractMethod<
-      [toolIds: BytesLike[], ],
-      [string[]],
-      'view'
-    >
-    
-
-    
-    payout: TypedContractMethod<
-      [accounts: AddressLike[], ],
-      [bigint],
+    proposeBeneficiary: TypedContractMethod<
+      [account: AddressLike, ],
+      [void],
       'nonpayable'
     >
     
@@ -614,7 +678,7 @@ decodeFunctionResult(functionFragment: 'withdraw', data: BytesLike): Result;
 
     
     vetoSlash: TypedContractMethod<
-      [toolId: BytesLike, ],
+      [toolId: BytesLike, termsHash: BytesLike, ],
       [void],
       'nonpayable'
     >
@@ -651,10 +715,20 @@ getFunction(nameOrSignature: 'SLASH_WINDOW'): TypedContractMethod<
       [bigint],
       'view'
     >;
+getFunction(nameOrSignature: 'VETO_COOLDOWN'): TypedContractMethod<
+      [],
+      [bigint],
+      'view'
+    >;
 getFunction(nameOrSignature: 'WITHDRAWAL_DELAY'): TypedContractMethod<
       [],
       [bigint],
       'view'
+    >;
+getFunction(nameOrSignature: 'acceptBeneficiary'): TypedContractMethod<
+      [],
+      [void],
+      'nonpayable'
     >;
 getFunction(nameOrSignature: 'acceptOwnership'): TypedContractMethod<
       [toolId: BytesLike, ],
@@ -691,6 +765,16 @@ getFunction(nameOrSignature: 'dismissSlash'): TypedContractMethod<
       [void],
       'nonpayable'
     >;
+getFunction(nameOrSignature: 'earner'): TypedContractMethod<
+      [toolId: BytesLike, ],
+      [[string, bigint] & {payee: string, limit: bigint }],
+      'view'
+    >;
+getFunction(nameOrSignature: 'earners'): TypedContractMethod<
+      [toolIds: BytesLike[], ],
+      [bigint[]],
+      'view'
+    >;
 getFunction(nameOrSignature: 'executeSlash'): TypedContractMethod<
       [toolId: BytesLike, terms: IToolStaking.SlashTermsStruct, ],
       [void],
@@ -716,19 +800,19 @@ getFunction(nameOrSignature: 'parameters'): TypedContractMethod<
       [IToolStaking.ParametersStructOutput],
       'view'
     >;
-getFunction(nameOrSignature: 'payee'): TypedContractMethod<
-      [toolId: BytesLike, ],
-      [string],
-      'view'
-    >;
-getFunction(nameOrSignature: 'payees'): TypedContractMethod<
-      [toolIds: BytesLike[], ],
-      [string[]],
-      'view'
-    >;
 getFunction(nameOrSignature: 'payout'): TypedContractMethod<
       [accounts: AddressLike[], ],
       [bigint],
+      'nonpayable'
+    >;
+getFunction(nameOrSignature: 'pendingBeneficiary'): TypedContractMethod<
+      [],
+      [string],
+      'view'
+    >;
+getFunction(nameOrSignature: 'proposeBeneficiary'): TypedContractMethod<
+      [account: AddressLike, ],
+      [void],
       'nonpayable'
     >;
 getFunction(nameOrSignature: 'proposeSlash'): TypedContractMethod<
@@ -797,7 +881,7 @@ getFunction(nameOrSignature: 'usdc'): TypedContractMethod<
       'view'
     >;
 getFunction(nameOrSignature: 'vetoSlash'): TypedContractMethod<
-      [toolId: BytesLike, ],
+      [toolId: BytesLike, termsHash: BytesLike, ],
       [void],
       'nonpayable'
     >;
@@ -808,6 +892,8 @@ getFunction(nameOrSignature: 'withdraw'): TypedContractMethod<
     >;
 
     getEvent(key: 'AuthorityUpdated'): TypedContractEvent<AuthorityUpdatedEvent.InputTuple, AuthorityUpdatedEvent.OutputTuple, AuthorityUpdatedEvent.OutputObject>;
+getEvent(key: 'BeneficiaryChanged'): TypedContractEvent<BeneficiaryChangedEvent.InputTuple, BeneficiaryChangedEvent.OutputTuple, BeneficiaryChangedEvent.OutputObject>;
+getEvent(key: 'BeneficiaryProposed'): TypedContractEvent<BeneficiaryProposedEvent.InputTuple, BeneficiaryProposedEvent.OutputTuple, BeneficiaryProposedEvent.OutputObject>;
 getEvent(key: 'Claimed'): TypedContractEvent<ClaimedEvent.InputTuple, ClaimedEvent.OutputTuple, ClaimedEvent.OutputObject>;
 getEvent(key: 'OwnershipTransferStarted'): TypedContractEvent<OwnershipTransferStartedEvent.InputTuple, OwnershipTransferStartedEvent.OutputTuple, OwnershipTransferStartedEvent.OutputObject>;
 getEvent(key: 'OwnershipTransferred'): TypedContractEvent<OwnershipTransferredEvent.InputTuple, OwnershipTransferredEvent.OutputTuple, OwnershipTransferredEvent.OutputObject>;
@@ -829,6 +915,14 @@ getEvent(key: 'Withdrawn'): TypedContractEvent<WithdrawnEvent.InputTuple, Withdr
       
       'AuthorityUpdated(address)': TypedContractEvent<AuthorityUpdatedEvent.InputTuple, AuthorityUpdatedEvent.OutputTuple, AuthorityUpdatedEvent.OutputObject>;
       AuthorityUpdated: TypedContractEvent<AuthorityUpdatedEvent.InputTuple, AuthorityUpdatedEvent.OutputTuple, AuthorityUpdatedEvent.OutputObject>;
+    
+
+      'BeneficiaryChanged(address,address)': TypedContractEvent<BeneficiaryChangedEvent.InputTuple, BeneficiaryChangedEvent.OutputTuple, BeneficiaryChangedEvent.OutputObject>;
+      BeneficiaryChanged: TypedContractEvent<BeneficiaryChangedEvent.InputTuple, BeneficiaryChangedEvent.OutputTuple, BeneficiaryChangedEvent.OutputObject>;
+    
+
+      'BeneficiaryProposed(address,address)': TypedContractEvent<BeneficiaryProposedEvent.InputTuple, BeneficiaryProposedEvent.OutputTuple, BeneficiaryProposedEvent.OutputObject>;
+      BeneficiaryProposed: TypedContractEvent<BeneficiaryProposedEvent.InputTuple, BeneficiaryProposedEvent.OutputTuple, BeneficiaryProposedEvent.OutputObject>;
     
 
       'Claimed(address,address,uint256)': TypedContractEvent<ClaimedEvent.InputTuple, ClaimedEvent.OutputTuple, ClaimedEvent.OutputObject>;
@@ -867,11 +961,11 @@ getEvent(key: 'Withdrawn'): TypedContractEvent<WithdrawnEvent.InputTuple, Withdr
       SlashDropped: TypedContractEvent<SlashDroppedEvent.InputTuple, SlashDroppedEvent.OutputTuple, SlashDroppedEvent.OutputObject>;
     
 
-      'SlashProposed(bytes16,tuple,uint256,uint256)': TypedContractEvent<SlashProposedEvent.InputTuple, SlashProposedEvent.OutputTuple, SlashProposedEvent.OutputObject>;
+      'SlashProposed(bytes16,tuple,uint256,uint256,uint256)': TypedContractEvent<SlashProposedEvent.InputTuple, SlashProposedEvent.OutputTuple, SlashProposedEvent.OutputObject>;
       SlashProposed: TypedContractEvent<SlashProposedEvent.InputTuple, SlashProposedEvent.OutputTuple, SlashProposedEvent.OutputObject>;
     
 
-      'Slashed(bytes16,bytes32,uint256,uint256,uint256,uint256)': TypedContractEvent<SlashedEvent.InputTuple, SlashedEvent.OutputTuple, SlashedEvent.OutputObject>;
+      'Slashed(bytes16,bytes32,address,uint256,uint256,uint256,uint256)': TypedContractEvent<SlashedEvent.InputTuple, SlashedEvent.OutputTuple, SlashedEvent.OutputObject>;
       Slashed: TypedContractEvent<SlashedEvent.InputTuple, SlashedEvent.OutputTuple, SlashedEvent.OutputObject>;
     
 

@@ -9,7 +9,8 @@ export const audit: Command = {
     "Shows the lines that differ, and ends with 1 if there are any.",
   ],
   run: ({ output }) =>
-    withEngine(output, { keys: false }, async ({ engine, ledger, config }) => {
+    // With the keys, because an empty or older ledger may know of none.
+    withEngine(output, { keys: true }, async ({ engine, ledger, config }) => {
       output.progress("adding up the ledger");
       const counters = await ledger.audit();
       output.progress("reading the chain");

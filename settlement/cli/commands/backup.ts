@@ -1,9 +1,11 @@
 import { statSync } from "node:fs";
 import { readConfig } from "../../config.ts";
 import { SettlementError } from "../../domain/errors.ts";
-import { copySqlite } from "../../ledger/copySqlite.ts";
-import { isPostgres, openLedger } from "../../ledger/openLedger.ts";
+import { isPostgres } from "../../domain/isPostgres.ts";
+import { copySqlite } from "../../ledger/database/copySqlite.ts";
+import { openLedger } from "../../ledger/openLedger.ts";
 import type { Command } from "../command.ts";
+import { requireLedger } from "../withEngine.ts";
 
 export const backup: Command = {
   name: "backup",
@@ -17,6 +19,7 @@ export const backup: Command = {
     const { ledger: path } = readConfig(output.environment);
     if (isPostgres(path))
       throw new SettlementError("invalid_input", "the ledger is on PostgreSQL; copy it with pg_dump");
+    requireLedger(path);
     output.progress("copying");
     copySqlite(path, target);
     const copy = await openLedger(target);

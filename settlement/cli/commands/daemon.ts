@@ -1,10 +1,9 @@
 import type { DestinationStream } from "pino";
 import { type Config, readConfig, secretsOf } from "../../config.ts";
-import { createLogger } from "../../daemon/createLogger.ts";
-import { type StartOptions, startDaemon } from "../../daemon/startDaemon.ts";
+import { createLogger } from "../../daemon/observability/createLogger.ts";
+import { type StartOptions, startDaemon } from "../../daemon/process/startDaemon.ts";
 import type { Command } from "../command.ts";
-
-const SIGNALS = ["SIGTERM", "SIGINT"] as const;
+import { untilSignalled } from "../untilSignalled.ts";
 
 export const daemon: Command = {
   name: "daemon",
@@ -27,7 +26,7 @@ export async function serve(
   const { log, flush } = createLogger({ level: config.logLevel, secrets: secretsOf(config), ...(out && { out }) });
   try {
     const running = await startDaemon(config, { log, ...options });
-    const signal = signalled(() => {
+    const signal = untilSignalled(() => {
       flush();
       process.exit(1);
     });
@@ -37,17 +36,4 @@ export async function serve(
   } finally {
     flush();
   }
-}
-
-function signalled(again: () => void): Promise<void> {
-  return new Promise((resolve) => {
-    let first = true;
-    for (const signal of SIGNALS) {
-      process.on(signal, () => {
-        if (!first) again();
-        first = false;
-        resolve();
-      });
-    }
-  });
 }

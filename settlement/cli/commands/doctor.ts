@@ -1,9 +1,15 @@
+import { accessSync, constants, existsSync, mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
 import { formatEther } from "viem";
 import { inspectChain } from "../../chain/inspectChain.ts";
+import { readChainIds } from "../../chain/rpc/readChainIds.ts";
 import { type Config, readConfig } from "../../config.ts";
-import { timeOf } from "../../daemon/views.ts";
+import { reasonNotToListen, tryListen } from "../../daemon/process/tryListen.ts";
+import { isPostgres } from "../../domain/isPostgres.ts";
 import { formatUsd, microUsdc } from "../../domain/money.ts";
 import { openEngine } from "../../openEngine.ts";
+import { timeOf } from "../../views/shapes.ts";
 import type { Command } from "../command.ts";
 
 export type Check = { name: string; ok: boolean; found: string; todo: string | null };
@@ -18,13 +24,14 @@ export const doctor: Command = {
   usage: "",
   help: [
     "RPC endpoints and their chain ids, operator limits and gas, the insurance account, the token's implementation,",
-    "pauses, the ledger's counters and this machine's clock. Ends with 1 if something has to be done.",
+    "pauses, the ledger's counters, the token, the address to listen on and this machine's clock. It makes no ledger: what",
+    "the daemon would make when it first starts is named. Ends with 1 if something must be done.",
   ],
   async run({ output }) {
     const config = readConfig(output.environment);
     const checks: Check[] = [];
-    for (const examine of [endpoints, service]) {
-      for (const check of await examine(config, output.progress)) {
+    for (const look of [door, endpoints, service]) {
+      for (const check of await look(config, output.progress)) {
         checks.push(check);
         output.say(
           `${check.ok ? "ok  " : "FIX "} ${check.name}: ${check.found}${check.todo === null ? "" : ` — ${check.todo}`}`,
@@ -38,8 +45,24 @@ export const doctor: Command = {
 const good = (name: string, found: string): Check => ({ name, ok: true, found, todo: null });
 const bad = (name: string, found: string, todo: string): Check => ({ name, ok: false, found, todo });
 
+// What whoever asks the daemon needs.
+async function door({ serviceToken, listen }: Config): Promise<Check[]> {
+  const address = `${listen.host}:${listen.port}`;
+  const refused = await tryListen(listen);
+  // A port that is taken is taken by the daemon, as a rule.
+  const isTaken = refused !== null && "code" in refused && refused.code === "EADDRINUSE";
+  return [
+    serviceToken === null
+      ? bad("service token", "none is set", "put one into SETTLEMENT_SERVICE_TOKEN; openssl rand -hex 32 makes one")
+      : good("service token", "it is set"),
+    refused === null || isTaken
+      ? good("listen", isTaken ? `${address} is taken, by the daemon if it runs` : `${address} is free`)
+      : bad("listen", address, reasonNotToListen(refused, listen) ?? refused.message),
+  ];
+}
+
 async function endpoints(config: Config): Promise<Check[]> {
-  const answers = await inspectChain(config).chainIds();
+  const answers = await readChainIds(config.rpcUrls);
   return answers.map((answer, i) => {
     const name = `endpoint ${i + 1}`;
     if (answer.kind === "failure") return bad(name, answer.reason, "look at its address in SETTLEMENT_RPC_URLS");
@@ -53,12 +76,41 @@ async function endpoints(config: Config): Promise<Check[]> {
 }
 
 async function service(config: Config, progress: (text: string) => void): Promise<Check[]> {
+  const isNew = !isPostgres(config.ledger) && !existsSync(config.ledger);
+  // Only the daemon makes a ledger. What is asked of one is asked of an empty one until then.
+  const folder = isNew ? mkdtempSync(join(tmpdir(), "settlement-doctor-")) : null;
+  try {
+    const location = folder === null ? config.ledger : join(folder, "ledger.db");
+    return [
+      ...(isNew ? [ledgerToCome(config.ledger)] : []),
+      ...(await examine({ ...config, ledger: location }, progress)),
+    ];
+  } finally {
+    if (folder !== null) rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+function ledgerToCome(path: string): Check {
+  const name = "new ledger";
+  try {
+    accessSync(dirname(path), constants.W_OK | constants.X_OK);
+    return good(name, `there is none at ${path} yet; the daemon makes it when it first starts`);
+  } catch {
+    return bad(
+      name,
+      `this user may not write in ${dirname(path)}`,
+      "make that folder, or name another file in SETTLEMENT_LEDGER",
+    );
+  }
+}
+
+async function examine(config: Config, progress: (text: string) => void): Promise<Check[]> {
   let opened: Awaited<ReturnType<typeof openEngine>>;
   try {
     opened = await openEngine({ ...config, holder: `${config.holder} doctor` });
   } catch (error) {
     const reason = error instanceof Error ? error.message : "it failed";
-    return [bad("start", reason, "the daemon would not start either; mend this first")];
+    return [bad("start", reason, "the daemon would not start either; fix this first")];
   }
   try {
     const { chain, ledger, engine } = opened;
@@ -104,9 +156,9 @@ async function service(config: Config, progress: (text: string) => void): Promis
         : bad("settlement", availability.reason, "charges wait until this is lifted; nothing is lost"),
     );
 
-    checks.push(tokenCheck(await chain.tokenImplementation(), await ledger.tokenImplementations()));
+    checks.push(tokenCheck(await chain.tokenImplementation(), await ledger.listTokenImplementations()));
 
-    const halted = await ledger.halted();
+    const halted = await ledger.readHalt();
     checks.push(
       halted === null
         ? good("halt", "none")

@@ -1,6 +1,7 @@
 import { setTimeout as pause } from "node:timers/promises";
 import { formatUsd } from "../../domain/money.ts";
-import { type Command, UsageError } from "../command.ts";
+import type { Command } from "../command.ts";
+import { UsageError } from "../readArguments.ts";
 import { withEngine } from "../withEngine.ts";
 
 const DEFAULT_MINUTES = 60;
@@ -10,21 +11,21 @@ export const drain: Command = {
   name: "drain",
   usage: "[--minutes <n>]",
   help: [
-    "Does rounds of settlement until every charge is final, absorbed, refused or voided, or the time is over (60 minutes",
+    "Does ticks of settlement until every charge is final, absorbed, refused or voided, or the time is over (60 minutes",
     "unless told otherwise). Stop the daemon first: it holds the lease of the operator keys while it runs.",
     "Ends with 1 if something is still pending.",
   ],
   options: { minutes: { type: "string" } },
   run: ({ values, output }) => {
     const minutes = Number(values.minutes ?? DEFAULT_MINUTES);
-    if (!(minutes >= 0 && minutes <= 10_000)) throw new UsageError("--minutes has to be a number from 0 to 10000.");
+    if (!(minutes >= 0 && minutes <= 10_000)) throw new UsageError("--minutes must be a number from 0 to 10000");
     return withEngine(output, { keys: true }, async ({ engine, ledger }) => {
       const endMs = Date.now() + minutes * 60_000;
-      const { pending: first } = await ledger.totals();
+      const { pending: first } = await ledger.readTotals();
       let pending = first;
       while (pending > 0n) {
-        await engine.tick();
-        pending = (await ledger.totals()).pending;
+        await engine.tick({ atOnce: true });
+        pending = (await ledger.readTotals()).pending;
         // New charges may come in meanwhile.
         const done = pending < first ? ((first - pending) * 100n) / first : 0n;
         output.progress(`${bar(Number(done))} ${formatUsd(pending)} USD pending`);

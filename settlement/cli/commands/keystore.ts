@@ -1,7 +1,8 @@
 import { generatePrivateKey } from "viem/accounts";
-import { createKeystore } from "../../chain/createKeystore.ts";
+import { createKeystore } from "../../chain/signer/createKeystore.ts";
 import { readKeystorePassword } from "../../config.ts";
-import { type Command, UsageError } from "../command.ts";
+import type { Command } from "../command.ts";
+import { UsageError } from "../readArguments.ts";
 
 export const keystore: Command = {
   name: "keystore",
@@ -12,7 +13,7 @@ export const keystore: Command = {
   ],
   positionals: { min: 2, max: 2 },
   async run({ positionals: [verb, path = ""], output }) {
-    if (verb !== "create") throw new UsageError("Say create.");
+    if (verb !== "create") throw new UsageError("say create");
     const password = readKeystorePassword(output.environment);
     const { address } = await createKeystore({ path, password, privateKey: generatePrivateKey() });
     output.say(`${path} holds the key of ${address}`);

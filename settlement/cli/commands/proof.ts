@@ -1,19 +1,21 @@
-import { isHex } from "viem";
-import { proofView } from "../../daemon/routes/platform/charges.ts";
+import type { Hex } from "viem";
 import { SettlementError } from "../../domain/errors.ts";
-import { verifyProof } from "../../engine/prove.ts";
-import { type Command, UsageError } from "../command.ts";
+import { verifyProof } from "../../engine/watch/prove.ts";
+import { proofView } from "../../views/proof.ts";
+import type { Command } from "../command.ts";
+import { UsageError } from "../readArguments.ts";
 import { withEngine } from "../withEngine.ts";
 
-const HASH_LENGTH = 66;
+const HASH = /^0x[0-9a-f]{64}$/i;
 
 export const proof: Command = {
   name: "proof",
   usage: "<charge>",
   help: ["Prints the receipt, its leaf, the path to the root, and when the chain settled the root."],
   positionals: { min: 1, max: 1 },
-  run: ({ positionals: [chargeId = ""], output }) => {
-    if (!isHex(chargeId) || chargeId.length !== HASH_LENGTH) throw new UsageError("A charge is 0x and 64 digits.");
+  run: ({ positionals: [text = ""], output }) => {
+    if (!HASH.test(text)) throw new UsageError("a charge is 0x and 64 digits");
+    const chargeId = text.toLowerCase() as Hex;
     return withEngine(output, { keys: false }, async ({ engine }) => {
       const outcome = await engine.prove(chargeId);
       if (outcome.kind === "charge_not_found")

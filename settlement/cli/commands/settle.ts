@@ -1,4 +1,5 @@
-import { formatUsd, microUsdc, sumOf } from "../../domain/money.ts";
+import { formatUsd, sumOf } from "../../domain/money.ts";
+import { drawOf, exceeded, NOTHING_UNDERWAY } from "../../engine/batch/draw.ts";
 import type { Command } from "../command.ts";
 import { type Opened, withEngine } from "../withEngine.ts";
 
@@ -9,7 +10,7 @@ export const settle: Command = {
   usage: "[--dry-run]",
   help: [
     "With --dry-run it shows which accounts would be charged how much now, and who could not pay, and changes nothing.",
-    "Without, it does one round, as the daemon does every second; a running daemon's lease is respected.",
+    "Without, it does one tick, as the daemon does every second; a running daemon's lease is respected.",
   ],
   options: { "dry-run": { type: "boolean" } },
   run: ({ values, output }) =>
@@ -24,23 +25,25 @@ export const settle: Command = {
           return { exitCode: 0, value: found };
         })
       : withEngine(output, { keys: true }, async ({ engine, ledger }) => {
-          await engine.tick();
+          await engine.tick({ atOnce: true });
           await engine.releaseLeases();
-          const { pending } = await ledger.totals();
+          const { pending } = await ledger.readTotals();
           output.say(`done; ${formatUsd(pending)} USD are pending`);
           return { exitCode: 0, value: { pendingUsd: formatUsd(pending) } };
         }),
 };
 
 async function preview({ ledger, chain }: Opened) {
-  const due = await ledger.duePayers(Date.now(), MAX_ACCOUNTS);
+  const due = await ledger.listDuePayers(Date.now(), MAX_ACCOUNTS);
   const spendable = await chain.spendable(due.map(({ chargedTo }) => chargedTo));
+  const refunds = await chain.refunds(due.map(({ chargedTo }) => chargedTo));
   const availability = await chain.availability();
-  const halted = await ledger.halted();
+  const halted = await ledger.readHalt();
   const accounts = due.map(({ chargedTo, amount, charges }, i) => {
-    const { amount: most = microUsdc(0n), allowance = 0n, balance = 0n } = spendable[i] ?? {};
-    const reason =
-      most >= amount ? null : allowance < amount ? "allowance" : balance < amount ? "balance" : "cap or block";
+    const found = spendable[i];
+    const draw = found && drawOf({ ...found, refunding: refunds[i]?.amount ?? 0n }, amount, NOTHING_UNDERWAY);
+    const isBlocked = draw === undefined || (!draw.prepaid && (found?.amount ?? 0n) < amount);
+    const reason = (draw && exceeded(draw, amount)) ?? (isBlocked ? "blocked" : null);
     return { account: chargedTo, charges, amountUsd: formatUsd(amount), payable: reason === null, reason };
   });
   return {

@@ -1,14 +1,17 @@
 import { readConfig } from "../../config.ts";
-import { readStatus } from "../../daemon/readStatus.ts";
+import { readStatus } from "../../daemon/observability/reads/readStatus.ts";
 import { openLedger } from "../../ledger/openLedger.ts";
 import type { Command } from "../command.ts";
+import { requireLedger } from "../withEngine.ts";
 
 export const status: Command = {
   name: "status",
   usage: "",
   help: ["Reads the ledger only. Ends with 1 while settlement is halted."],
   async run({ output }) {
-    const ledger = await openLedger(readConfig(output.environment).ledger);
+    const { ledger: location } = readConfig(output.environment);
+    requireLedger(location);
+    const ledger = await openLedger(location);
     try {
       const found = await readStatus(ledger);
       for (const [name, amount] of Object.entries(found.totals)) output.say(`${name.padEnd(14)}${amount}`);

@@ -1,25 +1,14 @@
-// What the daemon answers, in the daemon's own types: a field that changes there does not compile here.
-
-import type { Figures } from "../../daemon/readFigures.ts";
-import type { Component } from "../../daemon/readiness.ts";
-import type { OperatorRow } from "../../daemon/readOperators.ts";
-import type { ToolRow } from "../../daemon/readTools.ts";
-import type { reportView } from "../../daemon/routes/platform/audit.ts";
-import type { proofView } from "../../daemon/routes/platform/charges.ts";
-import type { spendableView } from "../../daemon/routes/platform/payers.ts";
-import type { apiKeyView, batchView, callView, chargeView, exposureView, sessionRow } from "../../daemon/views.ts";
-
-export type { Component, Figures, OperatorRow, ToolRow };
-export type Batch = ReturnType<typeof batchView>;
-export type BatchDetail = Batch & { nonce: number | null; txHashes: string[] };
-export type Charge = ReturnType<typeof chargeView> & { turnId?: string; sessionId?: string; callId?: string };
-export type ChargeDetail = { charge: Charge; failures: { reason: string; at: string }[] };
-export type Call = ReturnType<typeof callView>;
-export type Proof = ReturnType<typeof proofView>;
-export type Session = ReturnType<typeof sessionRow>;
-export type Exposure = ReturnType<typeof exposureView>;
-export type Spendable = ReturnType<typeof spendableView>;
-export type ApiKey = ReturnType<typeof apiKeyView>;
-export type Audit = { runningSince: string | null; last: ReturnType<typeof reportView> | null };
-export type Found = { charges: Charge[]; batch: string | null; payer: string | null };
+// What the daemon answers, in the types of its own schemas: a field that changes there does not compile here.
+export type { AuditView as Audit } from "../../views/audit.ts";
+export type { BatchDetail, BatchView as Batch } from "../../views/batch.ts";
+export type { CallView as Call } from "../../views/call.ts";
+export type { ChargeDetail, ChargeView as Charge } from "../../views/charge.ts";
+export type { Found } from "../../views/found.ts";
+export type { OperatorRow } from "../../views/operator.ts";
+export type { ExposureView as Exposure, SpendableView as Spendable } from "../../views/payer.ts";
+export type { ProofView as Proof } from "../../views/proof.ts";
+export type { Component } from "../../views/readiness.ts";
+export type { SessionRow as Session } from "../../views/session.ts";
+export type { Stats } from "../../views/stats.ts";
+export type { ToolRow, ToolView as Tool } from "../../views/tool.ts";
 export type Login = { possible: boolean; loggedIn: boolean };

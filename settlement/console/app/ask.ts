@@ -13,8 +13,11 @@ const TIMEOUT_MS = 10_000;
 
 export const ask = <T>(path: string): Promise<T> => request<T>(path, { method: "GET" });
 
+// A header of its own is what no other site can make a browser send, and without it a login writes nothing.
+const OWN_HEADERS = { "content-type": "application/json", "x-settlement-console": "1" };
+
 export const tell = <T>(path: string, body: unknown): Promise<T> =>
-  request<T>(path, { method: "POST", headers: { "content-type": "application/json" }, body: JSON.stringify(body) });
+  request<T>(path, { method: "POST", headers: OWN_HEADERS, body: JSON.stringify(body) });
 
 async function request<T>(path: string, init: RequestInit): Promise<T> {
   let response: Response;

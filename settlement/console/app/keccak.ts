@@ -1,4 +1,4 @@
-// Keccak-256, with which receipts and Merkle nodes are hashed, so that a proof is checked here and nobody has to be
+// Keccak-256, with which receipts and Merkle nodes are hashed, so that a proof is checked here and nobody must be
 // believed. Written for being read: a proof is some dozen hashes.
 
 const LANES = 25;

@@ -4,6 +4,7 @@ import { type Child, h, patchChildren } from "./dom.ts";
 import { duration } from "./format.ts";
 import { page } from "./parts.ts";
 import { type Poll, poll } from "./poll.ts";
+import { watchToolNames } from "./toolNames.ts";
 import type { Place, View } from "./view.ts";
 import { audit } from "./views/audit.ts";
 import { batch } from "./views/batch.ts";
@@ -17,6 +18,7 @@ import { overview } from "./views/overview.ts";
 import { payer } from "./views/payer.ts";
 import { payers } from "./views/payers.ts";
 import { sessions } from "./views/sessions.ts";
+import { tool } from "./views/tool.ts";
 import { tools } from "./views/tools.ts";
 
 // By name: the list, and what one entry of it leads to.
@@ -26,7 +28,7 @@ const VIEWS: Readonly<Record<string, { all: View; one?: View; isUnlisted?: boole
   charges: { all: charges, one: charge },
   sessions: { all: sessions },
   payers: { all: payers, one: payer },
-  tools: { all: tools },
+  tools: { all: tools, one: tool },
   operators: { all: operators },
   audit: { all: audit },
   find: { all: charges, one: find, isUnlisted: true },
@@ -223,6 +225,7 @@ async function start(): Promise<void> {
     // Whoever comes with a wrong token is asked for the right one.
     if (problem !== null) history.replaceState(null, "", "#/payers");
   }
+  void watchToolNames();
   addEventListener("hashchange", () => show());
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () =>
     patchChildren(element("tools"), frameTools()),

@@ -1,6 +1,7 @@
 // The small pieces that several views are made of.
 import { type Child, h, s } from "./dom.ts";
 import { ago, short, shortUuid, size, time, usd } from "./format.ts";
+import { nameOfTool } from "./toolNames.ts";
 
 export type Column<T> = {
   name: string;
@@ -52,10 +53,10 @@ export function facts(entries: readonly (readonly [name: string, value: Child])[
   );
 }
 
-export function figure(name: string, value: Child, note: Child = null): HTMLElement {
+export function stat(name: string, value: Child, note: Child = null): HTMLElement {
   return h(
     "div",
-    { class: "figure" },
+    { class: "stat" },
     h("dt", {}, name),
     h("dd", {}, h("strong", {}, value), note && h("span", {}, note)),
   );
@@ -90,7 +91,10 @@ export const toBatch = (root: string) => h("a", { href: `#/batches/${root}`, tit
 export const toCharge = (id: string) => h("a", { href: `#/charges/${id}`, title: id }, h("code", {}, short(id)));
 export const toPayer = (payer: string) =>
   h("a", { href: `#/payers/${payer}`, title: payer }, h("code", {}, short(payer)));
-export const tool = (uuid: string) => h("code", { title: uuid }, shortUuid(uuid));
+export function tool(uuid: string, name: string | null = nameOfTool(uuid) ?? null) {
+  const text = name === null ? h("code", {}, shortUuid(uuid)) : name;
+  return h("a", { href: `#/tools/${uuid}`, title: uuid }, text);
+}
 
 const EXPLORERS: Readonly<Record<number, string>> = {
   8453: "https://basescan.org",
@@ -130,7 +134,7 @@ export function pages(name: string, offset: number, shown: number, pageSize: num
     "p",
     { class: "pages" },
     offset > 0 && h("a", { href: `#/${name}?offset=${Math.max(0, offset - pageSize)}` }, "Back"),
-    shown === pageSize && h("a", { href: `#/${name}?offset=${offset + pageSize}` }, "Further"),
+    shown === pageSize && h("a", { href: `#/${name}?offset=${offset + pageSize}` }, "Next"),
   );
 }
 

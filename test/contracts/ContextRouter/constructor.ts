@@ -16,7 +16,7 @@ describe("ContextRouter's constructor", () => {
   it("refuses to have no treasury", async () => {
     const { deployer, router, manager, staking } = await marketplace();
     await expect(new ContextRouter__factory(deployer).deploy(manager, staking, ZeroAddress))
-      .to.be.revertedWithCustomError(router, "InvalidRecipient")
+      .to.be.revertedWithCustomError(router, "InvalidBeneficiary")
       .withArgs(ZeroAddress);
   });
 });

@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { ADMIN_DELAY_SECONDS } from "../../../scripts/deploy/protocol.ts";
+import { ADMIN_DELAY_SECONDS } from "../../../scripts/protocol/description.ts";
 import { marketplace, OPERATOR_LIMIT, time, usd } from "../fixture.ts";
 
 const HOUR_SECONDS = 60 * 60;
@@ -44,7 +44,7 @@ describe("ContextRouter.setOperatorLimit", () => {
 describe("ContextRouter.operatorLimit", () => {
   it("counts what was settled for 24 hours at least, and for 32 at the most", async () => {
     const { router, settle, operator, payer, tool } = await marketplace();
-    // The last second of a period: 24 hours later all of it still has to be remembered.
+    // The last second of a period: 24 hours later all of it still must be remembered.
     const end = (Math.floor((await time.latest()) / PERIOD_SECONDS) + 2) * PERIOD_SECONDS - 1;
     await time.setNextBlockTimestamp(end);
     await settle([{ payer, lines: [[tool, usd("7")]] }]);

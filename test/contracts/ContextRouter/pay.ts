@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { MaxUint256 } from "ethers";
+import { MaxUint256, ZeroHash } from "ethers";
 import { FUNDS, freshHash, marketplace, usd } from "../fixture.ts";
 
 const PANIC_OVERFLOW = 0x11;
@@ -17,7 +17,7 @@ describe("ContextRouter.pay", () => {
     const { router, payer, developer, treasury, tool } = await marketplace();
     await expect(router.connect(payer).pay(tool, usd("2"), usd("0.5")))
       .to.emit(router, "ToolPaid")
-      .withArgs(tool, developer, usd("2"), usd("1.8"));
+      .withArgs(ZeroHash, tool, developer, usd("2"), usd("1.8"));
     expect(await router.creditOf(developer)).to.equal(usd("1.8"));
     expect(await router.creditOf(treasury)).to.equal(usd("0.7"));
   });
@@ -56,7 +56,7 @@ describe("ContextRouter.pay", () => {
 
   it("is undone when the token refuses", async () => {
     const { router, payer, developer, tool } = await marketplace();
-    await expect(router.connect(payer).pay(tool, FUNDS + 1n, 0n)).to.be.revertedWith(
+    await expect(router.connect(payer).pay(tool, 1n, FUNDS)).to.be.revertedWith(
       "ERC20: transfer amount exceeds allowance",
     );
     expect(await router.creditOf(developer)).to.equal(0n);
@@ -64,7 +64,7 @@ describe("ContextRouter.pay", () => {
 
   it("does not wrap around when amount and model cost are enormous", async () => {
     const { router, payer, tool } = await marketplace();
-    await expect(router.connect(payer).pay(tool, MaxUint256, 1n)).to.be.revertedWithPanic(PANIC_OVERFLOW);
+    await expect(router.connect(payer).pay(tool, 1n, MaxUint256)).to.be.revertedWithPanic(PANIC_OVERFLOW);
   });
 
   it("waits while the router is paused", async () => {

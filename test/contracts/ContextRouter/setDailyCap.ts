@@ -29,13 +29,20 @@ describe("ContextRouter.setDailyCap", () => {
     const root = freshHash();
     await expect(settle([{ payer, lines: [[tool, 1n]] }], { root }))
       .to.emit(router, "ChargeFailed")
-      .withArgs(root, payer, 1n, FAILURE.dailyCap);
+      .withArgs(root, payer, 0, 1n, FAILURE.dailyCap);
   });
 
-  it("lifts the limit with zero", async () => {
+  it("refuses zero, which could mean that nothing may be taken or that anything may", async () => {
+    const { router, payer } = await marketplace();
+    await expect(router.connect(payer).setDailyCap(0n)).to.be.revertedWithCustomError(router, "ZeroAmount");
+  });
+});
+
+describe("ContextRouter.liftDailyCap", () => {
+  it("lifts the limit", async () => {
     const { router, settle, payer, tool } = await marketplace();
     await router.connect(payer).setDailyCap(usd("1"));
-    await expect(router.connect(payer).setDailyCap(0n)).to.emit(router, "DailyCapSet").withArgs(payer, 0n);
+    await expect(router.connect(payer).liftDailyCap()).to.emit(router, "DailyCapSet").withArgs(payer, 0n);
     await expect(settle([{ payer, lines: [[tool, usd("2")]] }])).not.to.emit(router, "ChargeFailed");
     expect(await router.dailyCap(payer)).to.deep.equal([0n, MaxUint256]);
   });

@@ -9,8 +9,10 @@ import {
   marketplace,
   nextPeriod,
   OPERATOR_LIMIT,
+  PARAMETERS,
   packBatch,
   REFUSAL,
+  refusedLines,
   STAKE,
   slashTerms,
   time,
@@ -45,6 +47,16 @@ describe("ContextRouter.settle", () => {
       await expect(settle([])).to.be.revertedWithCustomError(router, "EmptyBatch");
     });
 
+    it("refuses a batch that charges nothing and reports nothing, so that it burns no root", async () => {
+      const { router, settle, payer, tool } = await marketplace();
+      const root = freshHash();
+      await expect(settle([{ payer, lines: [[tool, 0n]] }], { root })).to.be.revertedWithCustomError(
+        router,
+        "EmptyBatch",
+      );
+      expect(await router.settledAt(root)).to.equal(0n);
+    });
+
     it("refuses a receipts root that was settled before, and says when", async () => {
       const { router, settle, payer, tool } = await marketplace();
       const root = freshHash();
@@ -62,9 +74,9 @@ describe("ContextRouter.settle", () => {
     it("refuses rows that end in the middle of a row's head", async () => {
       const { router, operator, payer } = await marketplace();
       const { rows } = packBatch([{ payer, modelCost: 1n }]);
-      await expect(router.connect(operator).settle(freshHash(), [], rows.slice(0, -2)))
+      await expect(router.connect(operator).settle(ZeroHash, freshHash(), [], rows.slice(0, -2)))
         .to.be.revertedWithCustomError(router, "RowsTruncated")
-        .withArgs(27, 26);
+        .withArgs(28, 27);
     });
 
     it("refuses rows that end in the middle of a line", async () => {
@@ -79,23 +91,23 @@ describe("ContextRouter.settle", () => {
           ],
         },
       ]);
-      await expect(router.connect(operator).settle(freshHash(), toolIds, rows.slice(0, -2)))
+      await expect(router.connect(operator).settle(ZeroHash, freshHash(), toolIds, rows.slice(0, -2)))
         .to.be.revertedWithCustomError(router, "RowsTruncated")
-        .withArgs(68, 67);
+        .withArgs(70, 69);
     });
 
     it("refuses bytes after the last row", async () => {
       const { router, operator, payer } = await marketplace();
       const { rows } = packBatch([{ payer, modelCost: 1n }]);
-      await expect(router.connect(operator).settle(freshHash(), [], `${rows}00`))
+      await expect(router.connect(operator).settle(ZeroHash, freshHash(), [], `${rows}00`))
         .to.be.revertedWithCustomError(router, "RowsTruncated")
-        .withArgs(54, 28);
+        .withArgs(56, 29);
     });
 
     it("refuses a line to a tool that the batch does not name", async () => {
       const { router, operator, payer, tool } = await marketplace();
       const { rows } = packBatch([{ payer, lines: [[tool, 1n]] }]);
-      await expect(router.connect(operator).settle(freshHash(), [], rows))
+      await expect(router.connect(operator).settle(ZeroHash, freshHash(), [], rows))
         .to.be.revertedWithCustomError(router, "ToolIndexOutOfRange")
         .withArgs(0, 0);
     });
@@ -142,9 +154,11 @@ describe("ContextRouter.settle", () => {
         ],
         { root },
       );
-      await expect(settlement).to.emit(router, "ToolPaid").withArgs(tool, developer, usd("2"), usd("1.8"));
-      await expect(settlement).to.emit(router, "ToolPaid").withArgs(other, rival, usd("6"), usd("5.4"));
-      await expect(settlement).to.emit(router, "BatchSettled").withArgs(root, operator, usd("8.05"), usd("0.85"));
+      await expect(settlement).to.emit(router, "ToolPaid").withArgs(root, tool, developer, usd("2"), usd("1.8"));
+      await expect(settlement).to.emit(router, "ToolPaid").withArgs(root, other, rival, usd("6"), usd("5.4"));
+      await expect(settlement)
+        .to.emit(router, "BatchSettled")
+        .withArgs(root, ZeroHash, operator, usd("8.05"), usd("0.85"));
       expect(await router.creditOf(developer)).to.equal(usd("1.8"));
       expect(await router.creditOf(rival)).to.equal(usd("5.4"));
       expect(await router.creditOf(treasury)).to.equal(usd("0.85"));
@@ -189,13 +203,13 @@ describe("ContextRouter.settle", () => {
     });
 
     it("neither charges nor pays for a row of zero, whoever its payer is", async () => {
-      const { router, usdc, settle, operator, tool } = await marketplace();
+      const { router, settle, operator, payer, tool } = await marketplace();
       const root = freshHash();
-      const settlement = settle([{ payer: { address: ZeroAddress }, lines: [[tool, 0n]] }], { root });
-      await expect(settlement).to.emit(router, "BatchSettled").withArgs(root, operator, 0, 0);
+      const nothing = { payer: { address: ZeroAddress }, lines: [[tool, 0n]] as const };
+      const settlement = settle([nothing, { payer, modelCost: 1n }], { root });
+      await expect(settlement).to.emit(router, "BatchSettled").withArgs(root, ZeroHash, operator, 1, 1);
       await expect(settlement).not.to.emit(router, "ChargeFailed");
       await expect(settlement).not.to.emit(router, "ToolPaid");
-      await expect(settlement).not.to.emit(usdc, "Transfer");
     });
 
     it("charges a payer once for each of its rows", async () => {
@@ -210,7 +224,7 @@ describe("ContextRouter.settle", () => {
     it("says what it charged to whoever simulates it", async () => {
       const { router, operator, payer, tool } = await marketplace();
       const { toolIds, rows } = packBatch([{ payer, modelCost: 1n, lines: [[tool, 10n]] }]);
-      expect(await router.connect(operator).settle.staticCall(freshHash(), toolIds, rows)).to.equal(11n);
+      expect(await router.connect(operator).settle.staticCall(ZeroHash, freshHash(), toolIds, rows)).to.equal(11n);
     });
   });
 
@@ -220,7 +234,9 @@ describe("ContextRouter.settle", () => {
       balance: async ({ usdc, payer, stranger }) => usdc.connect(payer).transfer(stranger, FUNDS - usd("1")),
       blacklisted: async ({ usdc, payer }) => usdc.blacklist(payer),
       dailyCap: async ({ router, payer }) => router.connect(payer).setDailyCap(usd("1")),
-    } satisfies Record<keyof typeof FAILURE, (market: Awaited<ReturnType<typeof marketplace>>) => Promise<unknown>>;
+    } satisfies Partial<
+      Record<keyof typeof FAILURE, (market: Awaited<ReturnType<typeof marketplace>>) => Promise<unknown>>
+    >;
 
     for (const reason of Object.keys(spoilers) as (keyof typeof spoilers)[]) {
       it(`is reported with the reason ${reason}, and the rest is settled without it`, async () => {
@@ -245,9 +261,11 @@ describe("ContextRouter.settle", () => {
           ],
           { root },
         );
-        await expect(settlement).to.emit(router, "ChargeFailed").withArgs(root, payer, usd("6"), FAILURE[reason]);
-        await expect(settlement).to.emit(router, "ToolPaid").withArgs(tool, developer, usd("4"), usd("3.6"));
-        await expect(settlement).to.emit(router, "BatchSettled").withArgs(root, operator, usd("5"), usd("1.4"));
+        await expect(settlement).to.emit(router, "ChargeFailed").withArgs(root, payer, 0, usd("6"), FAILURE[reason]);
+        await expect(settlement).to.emit(router, "ToolPaid").withArgs(root, tool, developer, usd("4"), usd("3.6"));
+        await expect(settlement)
+          .to.emit(router, "BatchSettled")
+          .withArgs(root, ZeroHash, operator, usd("5"), usd("1.4"));
         expect(await usdc.balanceOf(payer)).to.equal(balance);
         expect(await router.creditOf(rival)).to.equal(0n);
       });
@@ -258,7 +276,7 @@ describe("ContextRouter.settle", () => {
       const root = freshHash();
       await expect(settle([{ payer: stranger, lines: [[tool, 1n]] }], { root }))
         .to.emit(router, "ChargeFailed")
-        .withArgs(root, stranger, 1n, FAILURE.allowance);
+        .withArgs(root, stranger, 0, 1n, FAILURE.allowance);
     });
 
     it("is settled for whatever the row before it left of the allowance", async () => {
@@ -266,13 +284,13 @@ describe("ContextRouter.settle", () => {
       const root = freshHash();
       const settlement = settle(
         [
-          { payer, lines: [[tool, FUNDS - 1n]] },
+          { payer, modelCost: FUNDS - 1n },
           { payer, lines: [[tool, 2n]] },
           { payer, lines: [[tool, 1n]] },
         ],
         { root },
       );
-      await expect(settlement).to.emit(router, "ChargeFailed").withArgs(root, payer, 2n, FAILURE.allowance);
+      await expect(settlement).to.emit(router, "ChargeFailed").withArgs(root, payer, 28, 2n, FAILURE.allowance);
       expect(await usdc.balanceOf(payer)).to.equal(0n);
     });
 
@@ -306,7 +324,10 @@ describe("ContextRouter.settle", () => {
         ],
         { root },
       );
-      await expect(settlement).to.emit(router, "LineRefused").withArgs(root, payer, unlisted, 20n, REFUSAL.unlisted);
+      await expect(settlement)
+        .to.emit(router, "LinesRefused")
+        .withArgs(root, payer, 0, refusedLines([unlisted, 20n]));
+      await expect(settlement).to.emit(router, "ToolRefused").withArgs(root, unlisted, REFUSAL.unlisted);
       expect(await usdc.balanceOf(payer)).to.equal(FUNDS - 13n);
       expect(await router.creditOf(developer)).to.equal(9n);
     });
@@ -316,8 +337,8 @@ describe("ContextRouter.settle", () => {
       await staking.connect(developer).requestWithdrawal(tool, 1n);
       const root = freshHash();
       await expect(settle([{ payer, lines: [[tool, 20n]] }], { root }))
-        .to.emit(router, "LineRefused")
-        .withArgs(root, payer, tool, 20n, REFUSAL.underStaked);
+        .to.emit(router, "ToolRefused")
+        .withArgs(root, tool, REFUSAL.underStaked);
       expect(await usdc.balanceOf(payer)).to.equal(FUNDS);
     });
 
@@ -327,20 +348,20 @@ describe("ContextRouter.settle", () => {
       await staking.connect(adjudicator).proposeSlash(tool, terms);
       await time.increase(3 * DAY);
       await staking.connect(adjudicator).executeSlash(tool, terms);
-      await expect(settle([{ payer, lines: [[tool, 20n]] }])).to.emit(router, "LineRefused");
+      await expect(settle([{ payer, lines: [[tool, 20n]] }])).to.emit(router, "LinesRefused");
     });
 
-    it("is left out of its row when the admin has raised what a stake has to be", async () => {
+    it("is left out of its row when the admin has raised what a stake must be", async () => {
       const { router, settle, staking, asAdmin, payer, tool } = await marketplace();
-      const parameters = { minimumStake: STAKE + 1n, stakeMultiplier: 100, bountyBps: 1000 };
+      const parameters = { ...PARAMETERS, minimumStake: STAKE + 1n };
       await asAdmin(staking.setParameters.populateTransaction(parameters));
-      await expect(settle([{ payer, lines: [[tool, 20n]] }])).to.emit(router, "LineRefused");
+      await expect(settle([{ payer, lines: [[tool, 20n]] }])).to.emit(router, "LinesRefused");
     });
 
     it("goes unnoticed when it is worth nothing", async () => {
       const { router, settle, staking, stranger, payer } = await marketplace();
       const unlisted = await staking.toolIdOf(stranger, freshHash());
-      await expect(settle([{ payer, modelCost: 1n, lines: [[unlisted, 0n]] }])).not.to.emit(router, "LineRefused");
+      await expect(settle([{ payer, modelCost: 1n, lines: [[unlisted, 0n]] }])).not.to.emit(router, "LinesRefused");
     });
 
     it("stays left out when the rest of its row then fails", async () => {
@@ -360,8 +381,10 @@ describe("ContextRouter.settle", () => {
         ],
         { root },
       );
-      await expect(settlement).to.emit(router, "LineRefused").withArgs(root, stranger, unlisted, 20n, REFUSAL.unlisted);
-      await expect(settlement).to.emit(router, "ChargeFailed").withArgs(root, stranger, 10n, FAILURE.allowance);
+      await expect(settlement)
+        .to.emit(router, "LinesRefused")
+        .withArgs(root, stranger, 0, refusedLines([unlisted, 20n]));
+      await expect(settlement).to.emit(router, "ChargeFailed").withArgs(root, stranger, 0, 10n, FAILURE.allowance);
       expect(await router.creditOf(developer)).to.equal(27n);
     });
   });
@@ -370,7 +393,7 @@ describe("ContextRouter.settle", () => {
     it("undoes a batch that charges more than what is left, and says how much that is", async () => {
       const { router, settle, fund, payer, tool } = await marketplace();
       await fund(payer, 2n * OPERATOR_LIMIT);
-      await settle([{ payer, lines: [[tool, OPERATOR_LIMIT - 5n]] }]);
+      await settle([{ payer, modelCost: OPERATOR_LIMIT - 5n }]);
       await expect(settle([{ payer, lines: [[tool, 6n]] }]))
         .to.be.revertedWithCustomError(router, "OperatorLimitExceeded")
         .withArgs(6n, 5n);
@@ -380,22 +403,22 @@ describe("ContextRouter.settle", () => {
     it("does not count what was not charged", async () => {
       const { router, settle, operator, stranger, payer, tool } = await marketplace();
       await settle([
-        { payer: stranger, lines: [[tool, OPERATOR_LIMIT]] },
+        { payer: stranger, modelCost: OPERATOR_LIMIT },
         { payer, lines: [[tool, 5n]] },
       ]);
       expect((await router.operatorLimit(operator)).left).to.equal(OPERATOR_LIMIT - 5n);
     });
 
     it("comes back four periods of eight hours later, when no 24 hours can see both", async () => {
-      const { router, settle, fund, operator, payer, tool } = await marketplace();
+      const { router, settle, fund, operator, payer } = await marketplace();
       await fund(payer, 2n * OPERATOR_LIMIT);
       const start = await nextPeriod();
-      await settle([{ payer, lines: [[tool, OPERATOR_LIMIT]] }]);
+      await settle([{ payer, modelCost: OPERATOR_LIMIT }]);
       await time.increaseTo(start + 32 * HOUR - 1);
       expect((await router.operatorLimit(operator)).left).to.equal(0n);
       await time.increaseTo(start + 32 * HOUR);
       expect((await router.operatorLimit(operator)).left).to.equal(OPERATOR_LIMIT);
-      await settle([{ payer, lines: [[tool, OPERATOR_LIMIT]] }]);
+      await settle([{ payer, modelCost: OPERATOR_LIMIT }]);
     });
   });
 

@@ -6,13 +6,13 @@ describe("ContextRouter.spendable", () => {
   it("is the balance when that is the least", async () => {
     const { router, usdc, payer } = await marketplace();
     await usdc.connect(payer).approve(router, MaxUint256);
-    expect(await router.spendable(payer)).to.deep.equal([FUNDS, FUNDS, MaxUint256, MaxUint256]);
+    expect(await router.spendable(payer)).to.deep.equal([FUNDS, FUNDS, MaxUint256, MaxUint256, 0n, false]);
   });
 
   it("is the allowance when that is the least", async () => {
     const { router, usdc, payer } = await marketplace();
     await usdc.connect(payer).approve(router, usd("5"));
-    expect(await router.spendable(payer)).to.deep.equal([usd("5"), FUNDS, usd("5"), MaxUint256]);
+    expect(await router.spendable(payer)).to.deep.equal([usd("5"), FUNDS, usd("5"), MaxUint256, 0n, false]);
   });
 
   it("is what is left of the daily cap when that is the least", async () => {
@@ -20,13 +20,19 @@ describe("ContextRouter.spendable", () => {
     await router.connect(payer).setDailyCap(usd("3"));
     await settle([{ payer, lines: [[tool, usd("1")]] }]);
     const rest = FUNDS - usd("1");
-    expect(await router.spendable(payer)).to.deep.equal([usd("2"), rest, rest, usd("2")]);
+    expect(await router.spendable(payer)).to.deep.equal([usd("2"), rest, rest, usd("2"), 0n, false]);
   });
 
   it("is nothing for a payer whom the token has blacklisted", async () => {
     const { router, usdc, payer } = await marketplace();
     await usdc.blacklist(payer);
-    expect(await router.spendable(payer)).to.deep.equal([0n, FUNDS, FUNDS, MaxUint256]);
+    expect(await router.spendable(payer)).to.deep.equal([0n, FUNDS, FUNDS, MaxUint256, 0n, false]);
+  });
+
+  it("is nothing for anybody while the router is paused", async () => {
+    const { router, guardian, payer } = await marketplace();
+    await router.connect(guardian).pause();
+    expect((await router.spendable(payer)).amount).to.equal(0n);
   });
 
   it("is nothing for anybody while the token is paused", async () => {
@@ -56,9 +62,9 @@ describe("ContextRouter.spendableMany", () => {
     const { router, fund, payer, neighbour, stranger } = await marketplace();
     await fund(neighbour, usd("7"), usd("4"));
     expect(await router.spendableMany([neighbour, stranger, payer])).to.deep.equal([
-      [usd("4"), usd("7"), usd("4"), MaxUint256],
-      [0n, 0n, 0n, MaxUint256],
-      [FUNDS, FUNDS, FUNDS, MaxUint256],
+      [usd("4"), usd("7"), usd("4"), MaxUint256, 0n, false],
+      [0n, 0n, 0n, MaxUint256, 0n, false],
+      [FUNDS, FUNDS, FUNDS, MaxUint256, 0n, false],
     ]);
   });
 

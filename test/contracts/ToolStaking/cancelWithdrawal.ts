@@ -10,7 +10,7 @@ describe("ToolStaking.cancelWithdrawal", () => {
       .withArgs(tool, usd("4"));
     const { stake, withdrawing, readyAt } = await staking.tool(tool);
     expect([stake, withdrawing, readyAt]).to.deep.equal([STAKE, 0n, 0n]);
-    expect(await staking.payee(tool)).to.equal(developer);
+    expect((await staking.earner(tool)).payee).to.equal(developer);
   });
 
   it("works for a request that is ready, too", async () => {

@@ -10,19 +10,21 @@
 //         │   ├── the stake is less than the amount: from the stake, then from what was asked back
 //         │   └── less is left than was proposed
 //         │       ├── and it covers the refunds: all of it is taken
-//         │       └── and it does not cover the refunds: RefundsExceedSlash
+//         │       ├── and it does not cover the refunds: each is paid in proportion
+//         │       ├── and a request that no slash can hold any longer is still there: it is left alone
+//         │       └── and it is nothing: SlashExceedsStake, and the evidence is not used up
 //         ├── whom it goes to
 //         │   ├── refunds first, then the bounty, the rest to the insurance account
 //         │   ├── refunds leave less than the bounty: the reporter gets what is left
 //         │   ├── refunds leave nothing: neither reporter nor insurance get anything
 //         │   ├── without a reporter: no bounty
 //         │   ├── an odd amount: the bounty is rounded down
-//         │   └── the bounty is that of the day of execution
+//         │   └── the bounty is that of the day of the proposal
 //         └── afterwards the proposal is gone
 import { expect } from "chai";
-import { ZeroHash } from "ethers";
-import { ADMIN_DELAY_SECONDS } from "../../../scripts/deploy/protocol.ts";
-import { DAY, freshHash, marketplace, STAKE, slashTerms, time, usd } from "../fixture.ts";
+import { ZeroAddress, ZeroHash } from "ethers";
+import { ADMIN_DELAY_SECONDS } from "../../../scripts/protocol/description.ts";
+import { DAY, ethers, freshHash, marketplace, PARAMETERS, STAKE, slashTerms, time, usd } from "../fixture.ts";
 
 async function proposed(overrides: Parameters<typeof slashTerms>[0] = {}) {
   const market = await marketplace();
@@ -103,33 +105,70 @@ describe("ToolStaking.executeSlash", () => {
     });
 
     // The only way for a stake to leave under a proposal is that the longest freeze ends before it is executed.
-    async function thawed(refund: bigint) {
+    async function thawed(refund: bigint, { leaves = true } = {}) {
       const market = await marketplace();
       const { staking, adjudicator, developer, payer, tool } = market;
       await staking.connect(developer).requestWithdrawal(tool, usd("6"));
       const thawsAt = Number((await staking.tool(tool)).readyAt) + 14 * DAY;
-      await time.setNextBlockTimestamp(thawsAt - 3 * DAY);
-      const terms = slashTerms({ amount: STAKE, refunds: [[payer, refund]] });
+      await time.setNextBlockTimestamp(thawsAt - 3 * DAY - 1);
+      const terms = slashTerms({
+        amount: STAKE,
+        reporter: market.reporter,
+        refunds: [
+          [payer, refund],
+          [market.neighbour, refund],
+        ],
+      });
       await staking.connect(adjudicator).proposeSlash(tool, terms);
       await time.setNextBlockTimestamp(thawsAt);
-      await staking.connect(developer).withdraw(tool, developer);
-      return { ...market, terms };
+      if (leaves) await staking.connect(developer).withdraw(tool, developer);
+      return { ...market, terms, thawsAt };
     }
 
     it("is all that is left, if that is less than was proposed", async () => {
-      const { staking, adjudicator, tool, terms } = await thawed(usd("4"));
+      const { staking, adjudicator, reporter, tool, terms } = await thawed(usd("2"));
       await expect(staking.connect(adjudicator).executeSlash(tool, terms))
         .to.emit(staking, "Slashed")
-        .withArgs(tool, terms.evidenceHash, usd("4"), usd("4"), 0n, 0n);
+        .withArgs(tool, terms.evidenceHash, reporter, usd("4"), usd("4"), 0n, 0n);
       expect((await staking.tool(tool)).stake).to.equal(0n);
     });
 
-    it("is nowhere, if what is left does not cover the refunds", async () => {
-      const { staking, adjudicator, payer, tool, terms } = await thawed(usd("4") + 1n);
+    it("is paid to the harmed in proportion, if what is left does not cover the refunds", async () => {
+      const { staking, adjudicator, payer, neighbour, tool, terms } = await thawed(usd("3"));
+      const slash = staking.connect(adjudicator).executeSlash(tool, terms);
+      await expect(slash).to.emit(staking, "Refunded").withArgs(tool, payer, usd("2"));
+      await expect(slash).to.emit(staking, "Refunded").withArgs(tool, neighbour, usd("2"));
+      expect(await staking.creditOf(payer)).to.equal(usd("2"));
+    });
+
+    it("is never a withdrawal that no slash can hold any longer, though it is still there", async () => {
+      const { staking, usdc, adjudicator, developer, tool, terms, thawsAt } = await thawed(usd("1"), { leaves: false });
+      await time.setNextBlockTimestamp(thawsAt + 1);
+      await staking.connect(adjudicator).executeSlash(tool, terms);
+      expect((await staking.tool(tool)).withdrawing).to.equal(usd("6"));
+      await expect(staking.connect(developer).withdraw(tool, developer)).to.changeTokenBalance(
+        ethers,
+        usdc,
+        developer,
+        usd("6"),
+      );
+    });
+
+    it("is nowhere, if nothing is left, and the evidence can be used when there is something again", async () => {
+      const { staking, fundStake, adjudicator, developer, tool } = await marketplace();
+      await staking.connect(developer).requestWithdrawal(tool, STAKE);
+      const thawsAt = Number((await staking.tool(tool)).readyAt) + 14 * DAY;
+      await time.setNextBlockTimestamp(thawsAt - 3 * DAY - 1);
+      const terms = slashTerms();
+      await staking.connect(adjudicator).proposeSlash(tool, terms);
+      await time.setNextBlockTimestamp(thawsAt);
+      await staking.connect(developer).withdraw(tool, developer);
       await expect(staking.connect(adjudicator).executeSlash(tool, terms))
-        .to.be.revertedWithCustomError(staking, "RefundsExceedSlash")
-        .withArgs(usd("4") + 1n, usd("4"));
-      expect(await staking.creditOf(payer)).to.equal(0n);
+        .to.be.revertedWithCustomError(staking, "SlashExceedsStake")
+        .withArgs(STAKE, 0n);
+      await fundStake(developer, STAKE);
+      await staking.connect(developer).stake(tool, STAKE);
+      await staking.connect(adjudicator).executeSlash(tool, terms);
     });
   });
 
@@ -149,7 +188,7 @@ describe("ToolStaking.executeSlash", () => {
       await expect(slash).to.emit(staking, "Refunded").withArgs(tool, neighbour, usd("3"));
       await expect(slash)
         .to.emit(staking, "Slashed")
-        .withArgs(tool, terms.evidenceHash, STAKE, usd("5"), usd("1"), usd("4"));
+        .withArgs(tool, terms.evidenceHash, reporter, STAKE, usd("5"), usd("1"), usd("4"));
       expect(await staking.creditOf(payer)).to.equal(usd("2"));
       expect(await staking.creditOf(neighbour)).to.equal(usd("3"));
       expect(await staking.creditOf(reporter)).to.equal(usd("1"));
@@ -166,21 +205,25 @@ describe("ToolStaking.executeSlash", () => {
       await time.increaseTo(executableAt);
       await expect(execute())
         .to.emit(staking, "Slashed")
-        .withArgs(tool, terms.evidenceHash, STAKE, usd("9.4"), usd("0.6"), 0n);
+        .withArgs(tool, terms.evidenceHash, reporter, STAKE, usd("9.4"), usd("0.6"), 0n);
     });
 
     it("gives reporter and insurance nothing, if refunds leave nothing", async () => {
       const { reporter, payer } = await marketplace();
       const { staking, tool, terms, execute, executableAt } = await proposed({ reporter, refunds: [[payer, STAKE]] });
       await time.increaseTo(executableAt);
-      await expect(execute()).to.emit(staking, "Slashed").withArgs(tool, terms.evidenceHash, STAKE, STAKE, 0n, 0n);
+      await expect(execute())
+        .to.emit(staking, "Slashed")
+        .withArgs(tool, terms.evidenceHash, reporter, STAKE, STAKE, 0n, 0n);
     });
 
     it("pays no bounty without a reporter", async () => {
       const { staking, tool, terms, execute, executableAt } = await proposed();
       await time.increaseTo(executableAt);
       const slash = execute();
-      await expect(slash).to.emit(staking, "Slashed").withArgs(tool, terms.evidenceHash, STAKE, 0n, 0n, STAKE);
+      await expect(slash)
+        .to.emit(staking, "Slashed")
+        .withArgs(tool, terms.evidenceHash, ZeroAddress, STAKE, 0n, 0n, STAKE);
       await expect(slash).not.to.emit(staking, "Refunded");
     });
 
@@ -188,12 +231,14 @@ describe("ToolStaking.executeSlash", () => {
       const { reporter } = await marketplace();
       const { staking, tool, terms, execute, executableAt } = await proposed({ reporter, amount: 19n });
       await time.increaseTo(executableAt);
-      await expect(execute()).to.emit(staking, "Slashed").withArgs(tool, terms.evidenceHash, 19n, 0n, 1n, 18n);
+      await expect(execute())
+        .to.emit(staking, "Slashed")
+        .withArgs(tool, terms.evidenceHash, reporter, 19n, 0n, 1n, 18n);
     });
 
-    it("pays the bounty of the day of execution", async () => {
+    it("pays the bounty of the day of the proposal, whatever the admin has decided since", async () => {
       const { staking, manager, admin, adjudicator, reporter, tool } = await marketplace();
-      const parameters = { minimumStake: STAKE, stakeMultiplier: 100, bountyBps: 3000 };
+      const parameters = { ...PARAMETERS, bountyBps: 3000 };
       const { to, data } = await staking.setParameters.populateTransaction(parameters);
       await manager.connect(admin).schedule(to, data, 0);
       // The admin's decision ripens while the slash waits.
@@ -204,7 +249,7 @@ describe("ToolStaking.executeSlash", () => {
       await manager.connect(admin).execute(to, data);
       await expect(staking.connect(adjudicator).executeSlash(tool, terms))
         .to.emit(staking, "Slashed")
-        .withArgs(tool, terms.evidenceHash, STAKE, 0n, usd("3"), usd("7"));
+        .withArgs(tool, terms.evidenceHash, reporter, STAKE, 0n, usd("1"), usd("9"));
     });
   });
 
@@ -212,7 +257,7 @@ describe("ToolStaking.executeSlash", () => {
     const { staking, fundStake, adjudicator, developer, tool, execute, executableAt } = await proposed();
     await time.increaseTo(executableAt);
     await execute();
-    expect(await staking.slashOf(tool)).to.deep.equal([ZeroHash, 0n, 0n]);
+    expect(await staking.slashOf(tool)).to.deep.equal([ZeroHash, 0n, 0n, 0n, 0n, 0n]);
     await fundStake(developer, 1n);
     await staking.connect(developer).stake(tool, 1n);
     await staking.connect(adjudicator).proposeSlash(tool, slashTerms({ amount: 1n }));

@@ -75,7 +75,7 @@ describe("ToolStaking.acceptOwnership", () => {
     const { staking, developer, rival, tool } = await marketplace();
     await staking.connect(developer).transferOwnership(tool, rival);
     await staking.connect(rival).acceptOwnership(tool);
-    expect(await staking.payee(tool)).to.equal(developer);
+    expect((await staking.earner(tool)).payee).to.equal(developer);
   });
 
   it("keeps the id from being listed again by the one who had it first", async () => {

@@ -15,6 +15,7 @@ describe("ToolStaking.proposeSlash", () => {
       .withArgs(
         tool,
         [usd("5"), terms.evidenceHash, reporter.address, [[payer.address, usd("2")]]],
+        1000n,
         executableAt,
         expiresAt,
       );
@@ -22,13 +23,14 @@ describe("ToolStaking.proposeSlash", () => {
     expect(slash.termsHash).not.to.equal(ZeroHash);
     expect(slash.executableAt).to.equal(executableAt);
     expect(slash.expiresAt).to.equal(expiresAt);
+    expect([slash.amount, slash.bountyBps, slash.vetoedUntil]).to.deep.equal([usd("5"), 1000n, 0n]);
   });
 
   it("takes nothing yet, and lets the tool go on earning", async () => {
     const { staking, adjudicator, developer, tool } = await marketplace();
     await staking.connect(adjudicator).proposeSlash(tool, slashTerms());
     expect((await staking.tool(tool)).stake).to.equal(STAKE);
-    expect(await staking.payee(tool)).to.equal(developer);
+    expect((await staking.earner(tool)).payee).to.equal(developer);
   });
 
   it("refuses a second proposal until the first has expired", async () => {
@@ -56,6 +58,25 @@ describe("ToolStaking.proposeSlash", () => {
     await expect(staking.connect(adjudicator).proposeSlash(tool, slashTerms({ amount: STAKE + 1n })))
       .to.be.revertedWithCustomError(staking, "SlashExceedsStake")
       .withArgs(STAKE + 1n, STAKE);
+    await staking.connect(adjudicator).proposeSlash(tool, slashTerms({ amount: STAKE }));
+  });
+
+  it("does not count what will have thawed before it could be taken", async () => {
+    const { staking, adjudicator, developer, tool } = await marketplace();
+    await staking.connect(developer).requestWithdrawal(tool, usd("4"));
+    const thawsAt = Number((await staking.tool(tool)).readyAt) + 14 * DAY;
+    await time.setNextBlockTimestamp(thawsAt - 3 * DAY);
+    await expect(staking.connect(adjudicator).proposeSlash(tool, slashTerms({ amount: STAKE })))
+      .to.be.revertedWithCustomError(staking, "SlashExceedsStake")
+      .withArgs(STAKE, usd("6"));
+    await staking.connect(adjudicator).proposeSlash(tool, slashTerms({ amount: usd("6") }));
+  });
+
+  it("counts what waits for its withdrawal up to the last second in which it can be taken", async () => {
+    const { staking, adjudicator, developer, tool } = await marketplace();
+    await staking.connect(developer).requestWithdrawal(tool, usd("4"));
+    const thawsAt = Number((await staking.tool(tool)).readyAt) + 14 * DAY;
+    await time.setNextBlockTimestamp(thawsAt - 3 * DAY - 1);
     await staking.connect(adjudicator).proposeSlash(tool, slashTerms({ amount: STAKE }));
   });
 

@@ -20,10 +20,10 @@ describe("ToolStaking.requestWithdrawal", () => {
     await fundStake(developer, 1n);
     await staking.connect(developer).stake(tool, 1n);
     await staking.connect(developer).requestWithdrawal(tool, 1n);
-    expect(await staking.payee(tool)).to.equal(developer);
+    expect((await staking.earner(tool)).payee).to.equal(developer);
     await staking.connect(developer).cancelWithdrawal(tool);
     await staking.connect(developer).requestWithdrawal(tool, 2n);
-    expect(await staking.payee(tool)).not.to.equal(developer);
+    expect((await staking.earner(tool)).payee).not.to.equal(developer);
   });
 
   it("lets the whole stake be asked back", async () => {

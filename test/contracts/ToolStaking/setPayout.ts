@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import { ZeroAddress } from "ethers";
-import { freshHash, marketplace } from "../fixture.ts";
+import { freshHash, marketplace, STAKE } from "../fixture.ts";
 
 describe("ToolStaking.setPayout", () => {
   it("changes whom later earnings are credited to, and leaves earlier ones where they are", async () => {
@@ -19,6 +19,19 @@ describe("ToolStaking.setPayout", () => {
     await expect(staking.connect(developer).setPayout(tool, ZeroAddress))
       .to.be.revertedWithCustomError(staking, "InvalidPayout")
       .withArgs(ZeroAddress);
+  });
+
+  it("refuses every account of the protocol from which nobody could ever claim", async () => {
+    const { staking, router, usdc, manager, fundStake, developer, tool } = await marketplace();
+    for (const mute of [staking, router, usdc, manager]) {
+      await expect(staking.connect(developer).setPayout(tool, mute))
+        .to.be.revertedWithCustomError(staking, "InvalidPayout")
+        .withArgs(mute);
+      await fundStake(developer, STAKE);
+      await expect(staking.connect(developer).list(freshHash(), 0n, mute, STAKE))
+        .to.be.revertedWithCustomError(staking, "InvalidPayout")
+        .withArgs(mute);
+    }
   });
 
   it("is the owner's alone", async () => {

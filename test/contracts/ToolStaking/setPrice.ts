@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import { ZeroAddress } from "ethers";
-import { freshHash, marketplace, PRICE, STAKE, usd } from "../fixture.ts";
+import { freshHash, marketplace, PARAMETERS, PRICE, STAKE, usd } from "../fixture.ts";
 
 describe("ToolStaking.setPrice", () => {
   it("lowers the price freely", async () => {
@@ -9,16 +9,14 @@ describe("ToolStaking.setPrice", () => {
     expect((await staking.tool(tool)).price).to.equal(1n);
   });
 
-  it("lowers the price even of a tool whose stake is too low, which mends it in the end", async () => {
+  it("lowers the price even of a tool whose stake is too low, which fixes it in the end", async () => {
     const { staking, asAdmin, listTool, developer } = await marketplace();
     const tool = await listTool({ price: usd("1"), stake: usd("100") });
-    await asAdmin(
-      staking.setParameters.populateTransaction({ minimumStake: STAKE, stakeMultiplier: 200, bountyBps: 0 }),
-    );
+    await asAdmin(staking.setParameters.populateTransaction({ ...PARAMETERS, stakeMultiplier: 200 }));
     await staking.connect(developer).setPrice(tool, usd("0.8"));
-    expect(await staking.payee(tool)).to.equal(ZeroAddress);
+    expect((await staking.earner(tool)).payee).to.equal(ZeroAddress);
     await staking.connect(developer).setPrice(tool, usd("0.5"));
-    expect(await staking.payee(tool)).to.equal(developer);
+    expect((await staking.earner(tool)).payee).to.equal(developer);
   });
 
   it("raises the price as far as the stake carries", async () => {

@@ -19,9 +19,9 @@ describe("ToolStaking.stake", () => {
     await staking.connect(developer).requestWithdrawal(tool, STAKE);
     await fundStake(developer, STAKE);
     await staking.connect(developer).stake(tool, STAKE - 1n);
-    expect(await staking.payee(tool)).not.to.equal(developer);
+    expect((await staking.earner(tool)).payee).not.to.equal(developer);
     await staking.connect(developer).stake(tool, 1n);
-    expect(await staking.payee(tool)).to.equal(developer);
+    expect((await staking.earner(tool)).payee).to.equal(developer);
   });
 
   it("refuses nothing as a stake", async () => {

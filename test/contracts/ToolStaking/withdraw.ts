@@ -116,7 +116,7 @@ describe("ToolStaking.withdraw", () => {
       const market = await requested();
       const { staking, usdc, developer, tool, readyAt } = market;
       const thawsAt = readyAt + 14 * DAY;
-      await proposeAt(thawsAt - DAY, market);
+      await proposeAt(thawsAt - 4 * DAY, market);
       await time.setNextBlockTimestamp(thawsAt - 1);
       await expect(staking.connect(developer).withdraw(tool, developer))
         .to.be.revertedWithCustomError(staking, "WithdrawalFrozen")

@@ -32,7 +32,7 @@ describe("a developer who cheats and asks the stake back first", () => {
   it("earns nothing while the stake is on its way out", async () => {
     const { router, staking, settle, developer: thief, payer, tool } = await marketplace();
     await staking.connect(thief).requestWithdrawal(tool, 1n);
-    await expect(settle([{ payer, lines: [[tool, usd("1")]] }])).to.emit(router, "LineRefused");
+    await expect(settle([{ payer, lines: [[tool, usd("1")]] }])).to.emit(router, "LinesRefused");
     expect(await router.creditOf(thief)).to.equal(0n);
   });
 

@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import { ethers, freshHash, marketplace, networkHelpers, PRICE, provider, STAKE } from "../fixture.ts";
 
-describe("a thief who copies a listing out of the pool of pending transactions", () => {
+describe("a thief who copies a listing out of the mempool", () => {
   it("gets another id, even when it is mined first, and the developer is listed as planned", async () => {
     const { staking, fundStake, developer, rival: thief } = await marketplace();
     const salt = freshHash();

@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import { DAY, ethers, marketplace, STAKE, slashTerms, time, usd } from "../fixture.ts";
 
-// The trick: keep a request that ripened long ago, deposit anew, cheat, and run with the deposit at once.
+// The trick: keep a request that ripened long ago, deposit again, cheat, and run with the deposit at once.
 async function ripened() {
   const market = await marketplace();
   const { staking, fundStake, developer, tool } = market;
@@ -22,7 +22,7 @@ describe("a developer with a ripe old request and a new deposit", () => {
       .withArgs(tool);
   });
 
-  it("waits seven days anew for the new deposit", async () => {
+  it("waits seven days again for the new deposit", async () => {
     const { staking, developer: thief, tool } = await ripened();
     await staking.connect(thief).withdraw(tool, thief);
     const requestedAt = (await time.latest()) + 10;
@@ -51,13 +51,24 @@ describe("a developer with a ripe old request and a new deposit", () => {
     expect((await staking.tool(tool)).readyAt).to.equal(requestedAt + 7 * DAY);
   });
 
-  it("loses the new deposit to a slash before the old amount is touched, and both if need be", async () => {
-    const { staking, adjudicator, developer: thief, tool } = await ripened();
-    const terms = slashTerms({ amount: usd("55") });
+  it("loses the new deposit to a slash, and makes no slash void by taking the old amount away", async () => {
+    const { staking, adjudicator, developer: thief, payer: victim, tool } = await ripened();
+    // What could leave at any moment is not counted, so no terms can be proposed that its leaving would break.
+    await expect(staking.connect(adjudicator).proposeSlash(tool, slashTerms({ amount: usd("50") + 1n })))
+      .to.be.revertedWithCustomError(staking, "SlashExceedsStake")
+      .withArgs(usd("50") + 1n, usd("50"));
+    const terms = slashTerms({ amount: usd("50"), refunds: [[victim, usd("50")]] });
     await staking.connect(adjudicator).proposeSlash(tool, terms);
+    await staking.connect(thief).withdraw(tool, thief);
     await time.increase(3 * DAY);
     await staking.connect(adjudicator).executeSlash(tool, terms);
-    const { stake, withdrawing, owner } = await staking.tool(tool);
-    expect([stake, withdrawing, owner]).to.deep.equal([0n, usd("5"), thief.address]);
+    expect(await staking.creditOf(victim)).to.equal(usd("50"));
+    expect((await staking.tool(tool)).stake).to.equal(0n);
+  });
+
+  it("makes old money slashable again by cancelling, and not by letting it lie", async () => {
+    const { staking, adjudicator, developer: thief, tool } = await ripened();
+    await staking.connect(thief).cancelWithdrawal(tool);
+    await staking.connect(adjudicator).proposeSlash(tool, slashTerms({ amount: usd("60") }));
   });
 });

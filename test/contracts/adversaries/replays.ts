@@ -46,7 +46,7 @@ describe("a replay", () => {
     );
   });
 
-  it("of executed slash terms reverts, proposed anew or not", async () => {
+  it("of executed slash terms reverts, proposed again or not", async () => {
     const { staking, adjudicator, tool } = await marketplace();
     const terms = slashTerms({ amount: usd("1") });
     await staking.connect(adjudicator).proposeSlash(tool, terms);

@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import type { ContractTransactionResponse } from "ethers";
+import { type ContractTransactionResponse, ZeroHash } from "ethers";
 import {
   ethers,
   FAILURE,
@@ -36,7 +36,7 @@ async function inOneBlock(
   try {
     sent = [
       await usdc.connect(payer).approve(router, 0n, fees("revocation")),
-      await router.connect(operator).settle(root, toolIds, rows, fees("batch")),
+      await router.connect(operator).settle(ZeroHash, root, toolIds, rows, fees("batch")),
     ];
     await networkHelpers.mine();
   } finally {
@@ -55,7 +55,7 @@ describe("a payer who revokes the allowance in the block of the settlement", () 
     await fund(neighbour, usd("5"));
     const { root } = await inOneBlock(market, "revocation");
     const [failure] = await router.queryFilter(router.filters.ChargeFailed(root));
-    expect(failure?.args).to.deep.equal([root, payer.address, usd("1"), FAILURE.allowance]);
+    expect(failure?.args).to.deep.equal([root, payer.address, 0n, usd("1"), FAILURE.allowance]);
     expect(await usdc.balanceOf(payer)).to.equal(FUNDS);
     expect(await router.creditOf(developer)).to.equal(usd("1.8"));
   });

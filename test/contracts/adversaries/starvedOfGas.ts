@@ -1,4 +1,5 @@
 import { expect } from "chai";
+import { ZeroHash } from "ethers";
 import { ethers, freshHash, marketplace, packBatch, usd } from "../fixture.ts";
 
 const INTRINSIC_GAS = 21_000n;
@@ -13,12 +14,12 @@ describe("an operator who starves the transfer of gas", () => {
     ]);
     const root = freshHash();
     const settle = router.connect(operator).settle;
-    const enough = await settle.estimateGas(root, toolIds, rows);
+    const enough = await settle.estimateGas(ZeroHash, root, toolIds, rows);
     const step = (enough - INTRINSIC_GAS) / 400n;
     let undone = 0;
     let settled = 0;
     for (let gasLimit = INTRINSIC_GAS; gasLimit <= enough + 20n * step; gasLimit += step) {
-      const charged = await settle.staticCall(root, toolIds, rows, { gasLimit }).catch(() => undefined);
+      const charged = await settle.staticCall(ZeroHash, root, toolIds, rows, { gasLimit }).catch(() => undefined);
       if (charged === undefined) {
         undone += 1;
       } else {

@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { ADMIN_DELAY_SECONDS, ROLES } from "../../../scripts/deploy/protocol.ts";
+import { ADMIN_DELAY_SECONDS, ROLES } from "../../../scripts/protocol/description.ts";
 import { DAY, ethers, marketplace, STAKE, slashTerms, time } from "../fixture.ts";
 
 describe("a thief with the admin's key", () => {

@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { ROLES } from "../../../scripts/deploy/protocol.ts";
+import { ROLES } from "../../../scripts/protocol/description.ts";
 import { DAY, ethers, marketplace, STAKE, slashTerms, time, usd } from "../fixture.ts";
 
 describe("a thief with the guardian's key", () => {
@@ -20,9 +20,9 @@ describe("a thief with the guardian's key", () => {
   });
 
   it("can veto slashes, but take and give nothing", async () => {
-    const { router, staking, guardian: thief, adjudicator, tool } = await marketplace();
+    const { router, staking, veto, guardian: thief, adjudicator, tool } = await marketplace();
     await staking.connect(adjudicator).proposeSlash(tool, slashTerms());
-    await staking.connect(thief).vetoSlash(tool);
+    await veto(tool, { by: thief });
     await expect(staking.connect(thief).proposeSlash(tool, slashTerms()))
       .to.be.revertedWithCustomError(staking, "AccessManagedUnauthorized")
       .withArgs(thief);

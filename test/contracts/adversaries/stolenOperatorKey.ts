@@ -1,4 +1,5 @@
 import { expect } from "chai";
+import { ID, signed } from "../ContextRouter/signBudget.ts";
 import {
   FAILURE,
   freshHash,
@@ -16,7 +17,7 @@ import {
 const HOURS_OBSERVED = 80;
 
 // The thief takes all it can get, every hour. Returns what it got in each hour.
-async function plunder({ router, settle, operator: thief, payer, tool }: Marketplace): Promise<bigint[]> {
+async function plunder({ router, settle, operator: thief, payer }: Marketplace): Promise<bigint[]> {
   const start = await nextPeriod();
   const takings: bigint[] = [];
   for (let hour = 0; hour < HOURS_OBSERVED; hour += 1) {
@@ -24,7 +25,7 @@ async function plunder({ router, settle, operator: thief, payer, tool }: Marketp
     const { left } = await router.operatorLimit(thief);
     // A thief with a plan takes a part now and the rest later, so that as much as possible falls into one day.
     const amount = hour % 7 === 3 ? left : left / 3n;
-    if (amount > 0n) await settle([{ payer, lines: [[tool, amount]] }], { by: thief });
+    if (amount > 0n) await settle([{ payer, modelCost: amount }], { by: thief });
     takings.push(amount);
   }
   return takings;
@@ -36,7 +37,7 @@ describe("a thief with an operator's key", () => {
   it("can take exactly the operator's limit, and not one unit more", async () => {
     const { router, usdc, settle, fund, operator: thief, payer, tool } = await marketplace();
     await fund(payer, 10n * OPERATOR_LIMIT);
-    await settle([{ payer, lines: [[tool, OPERATOR_LIMIT]] }], { by: thief });
+    await settle([{ payer, modelCost: OPERATOR_LIMIT }], { by: thief });
     for (const charge of [
       { payer, lines: [[tool, 1n]] as const },
       { payer, modelCost: 1n },
@@ -65,7 +66,7 @@ describe("a thief with an operator's key", () => {
     const root = freshHash();
     await expect(settle([{ payer: neighbour, lines: [[tool, usd("7") + 1n]] }], { root, by: thief }))
       .to.emit(router, "ChargeFailed")
-      .withArgs(root, neighbour, usd("7") + 1n, FAILURE.allowance);
+      .withArgs(root, neighbour, 0, usd("7") + 1n, FAILURE.allowance);
     await settle([{ payer: neighbour, lines: [[tool, usd("7")]] }], { by: thief });
     await settle([{ payer: neighbour, lines: [[tool, 1n]] }], { by: thief });
     expect(await usdc.balanceOf(neighbour)).to.equal(usd("93"));
@@ -81,10 +82,36 @@ describe("a thief with an operator's key", () => {
     expect(await usdc.balanceOf(payer)).to.equal(before - usd("3"));
   });
 
+  it("takes of a payer who demands consent what it has signed, out of its wallet and its prepaid balance together", async () => {
+    const market = await marketplace();
+    const { router, usdc, settle, operator: thief, payer, stranger, tool } = market;
+    await router.connect(payer).deposit(usd("10"));
+    await router.connect(payer).setConsentRequired(true);
+    const before = await usdc.balanceOf(payer);
+    const budget = await signed(market, { maxSpend: usd("3") });
+    const forged = await signed(market, { maxSpend: usd("100"), by: stranger });
+    const sip = { payer, lines: [[tool, usd("1")]] as const };
+    await settle(
+      [
+        sip,
+        { ...sip, prepaid: true },
+        { ...sip, budget: forged },
+        { ...sip, budget },
+        { ...sip, budget: { id: ID }, prepaid: true },
+        { ...sip, budget: { id: ID } },
+        { ...sip, budget, prepaid: true },
+        { ...sip, budget: { id: ID + 1n } },
+      ],
+      { by: thief },
+    );
+    expect(await usdc.balanceOf(payer)).to.equal(before - usd("2"));
+    expect((await router.prepaidOf(payer)).balance).to.equal(usd("9"));
+  });
+
   it("cannot lift a payer's cap, its own limit or its own suspension", async () => {
     const { manager, router, operator: thief, payer } = await marketplace();
     await router.connect(payer).setDailyCap(usd("3"));
-    await router.connect(thief).setDailyCap(0n);
+    await router.connect(thief).liftDailyCap();
     expect((await router.dailyCap(payer)).cap).to.equal(usd("3"));
     await expect(router.connect(thief).setOperatorLimit(thief, usd("1000000")))
       .to.be.revertedWithCustomError(router, "AccessManagedUnauthorized")
@@ -112,7 +139,7 @@ describe("a thief with an operator's key", () => {
       ],
       { root, by: thief },
     );
-    await expect(theft).to.emit(router, "LineRefused").withArgs(root, payer, own, usd("100"), REFUSAL.unlisted);
+    await expect(theft).to.emit(router, "ToolRefused").withArgs(root, own, REFUSAL.unlisted);
     expect(await router.creditOf(thief)).to.equal(0n);
     expect(await router.creditOf(developer)).to.equal(usd("9"));
     expect(await router.creditOf(treasury)).to.equal(usd("2"));
@@ -126,7 +153,7 @@ describe("a thief with an operator's key", () => {
     expect(await router.creditOf(thief)).to.equal(usd("4.5"));
     expect((await staking.tool(own)).stake).to.equal(STAKE);
     await staking.connect(thief).requestWithdrawal(own, STAKE);
-    await expect(settle([{ payer, lines: [[own, usd("5")]] }], { by: thief })).to.emit(router, "LineRefused");
+    await expect(settle([{ payer, lines: [[own, usd("5")]] }], { by: thief })).to.emit(router, "LinesRefused");
   });
 
   it("gets nothing any more once the guardian has suspended it", async () => {

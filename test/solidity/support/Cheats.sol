@@ -8,10 +8,16 @@ interface Cheats {
 
     function warp(uint256 timestamp) external;
 
-    /// @dev The compiler may read `block.timestamp` once per function and keep it across a warp; this is read anew.
+    /// @dev The compiler may read `block.timestamp` once per function and keep it across a warp; this is read again.
     function getBlockTimestamp() external view returns (uint256);
 
+    function chainId(uint256 id) external;
+
     function expectRevert(bytes calldata reason) external;
+
+    function addr(uint256 privateKey) external pure returns (address);
+
+    function sign(uint256 privateKey, bytes32 digest) external pure returns (uint8 v, bytes32 r, bytes32 s);
 
     function getCode(string calldata contractName) external view returns (bytes memory);
 

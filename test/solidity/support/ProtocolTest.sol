@@ -3,17 +3,20 @@ pragma solidity 0.8.37;
 
 import {IAccessManager} from "@openzeppelin/contracts/access/manager/IAccessManager.sol";
 import {IContextRouter} from "../../../contracts/interfaces/IContextRouter.sol";
+import {IPenalties} from "../../../contracts/court/interfaces/IPenalties.sol";
 import {IFiatToken} from "../../../contracts/interfaces/IFiatToken.sol";
+import {IProtocolAccess} from "../../../contracts/interfaces/IProtocolAccess.sol";
 import {IToolStaking} from "../../../contracts/interfaces/IToolStaking.sol";
 import {vm} from "./Cheats.sol";
 import {Circle} from "./Circle.sol";
 import {Parties, Protocol} from "./Protocol.sol";
 
-/// @title The protocol on the real USDC, as `scripts/deploy/protocol.ts` deploys it
+/// @title The protocol on the real USDC, as `scripts/protocol/connectProtocol.ts` deploys it
 abstract contract ProtocolTest {
     uint64 private constant ADMIN_ROLE = 0;
     uint64 private constant GUARDIAN_ROLE = 1;
     uint64 private constant ADJUDICATOR_ROLE = 2;
+    uint64 private constant COURT_ROLE = 3;
     uint32 private constant ADMIN_DELAY = 8 days;
 
     IFiatToken internal usdc;
@@ -25,29 +28,33 @@ abstract contract ProtocolTest {
         // A time of day that is not the start of a period.
         vm.warp(1_750_000_123);
         usdc = Circle.deployUsdc(Parties.PROXY_ADMIN, Parties.CIRCLE);
-        manager = IAccessManager(deploy("AccessManager", abi.encode(address(this))));
+        manager = IAccessManager(deploy("ProtocolAccess", abi.encode(address(this))));
         bytes memory stakingArguments = abi.encode(manager, usdc, Parties.INSURANCE);
         staking = IToolStaking(deploy("ToolStaking", stakingArguments));
         router = IContextRouter(deploy("ContextRouter", abi.encode(manager, staking, Parties.TREASURY)));
 
-        bytes4[] memory selectors = new bytes4[](3);
-        selectors[0] = IContextRouter.pause.selector;
-        selectors[1] = IContextRouter.unpause.selector;
-        selectors[2] = IContextRouter.suspendOperator.selector;
-        manager.setTargetFunctionRole(address(router), selectors, GUARDIAN_ROLE);
-        selectors[0] = IToolStaking.proposeSlash.selector;
-        selectors[1] = IToolStaking.executeSlash.selector;
-        selectors[2] = IToolStaking.dismissSlash.selector;
-        manager.setTargetFunctionRole(address(staking), selectors, ADJUDICATOR_ROLE);
-        selectors = new bytes4[](1);
-        selectors[0] = IToolStaking.vetoSlash.selector;
-        manager.setTargetFunctionRole(address(staking), selectors, GUARDIAN_ROLE);
+        _give(address(manager), IProtocolAccess.suspend.selector, GUARDIAN_ROLE);
+        _give(address(router), IContextRouter.pause.selector, GUARDIAN_ROLE);
+        _give(address(router), IContextRouter.unpause.selector, GUARDIAN_ROLE);
+        _give(address(router), IContextRouter.suspendOperator.selector, GUARDIAN_ROLE);
+        _give(address(staking), IToolStaking.vetoSlash.selector, GUARDIAN_ROLE);
+        _give(address(staking), IToolStaking.proposeSlash.selector, ADJUDICATOR_ROLE);
+        _give(address(staking), IToolStaking.executeSlash.selector, ADJUDICATOR_ROLE);
+        _give(address(staking), IToolStaking.dismissSlash.selector, ADJUDICATOR_ROLE);
+        _give(address(staking), IPenalties.penalize.selector, COURT_ROLE);
 
         router.setOperatorLimit(Parties.OPERATOR, uint48(router.MAX_OPERATOR_LIMIT()));
         manager.grantRole(GUARDIAN_ROLE, Parties.GUARDIAN, 0);
         manager.grantRole(ADJUDICATOR_ROLE, Parties.ADJUDICATOR, 0);
+        manager.grantRole(COURT_ROLE, Parties.COURT, 0);
         manager.grantRole(ADMIN_ROLE, Parties.ADMIN, ADMIN_DELAY);
         manager.renounceRole(ADMIN_ROLE, address(this));
+    }
+
+    function _give(address target, bytes4 selector, uint64 role) private {
+        bytes4[] memory selectors = new bytes4[](1);
+        selectors[0] = selector;
+        manager.setTargetFunctionRole(target, selectors, role);
     }
 
     function protocol() internal view returns (Protocol memory) {
@@ -56,12 +63,12 @@ abstract contract ProtocolTest {
 
     /// @notice Changes the operator's limit as the admin does it, which takes eight days.
     function setOperatorLimit(uint48 limit) internal {
-        bytes memory change = abi.encodeCall(IContextRouter.setOperatorLimit, (Parties.OPERATOR, limit));
-        vm.prank(Parties.ADMIN);
-        manager.schedule(address(router), change, 0);
-        vm.warp(vm.getBlockTimestamp() + ADMIN_DELAY);
-        vm.prank(Parties.ADMIN);
-        manager.execute(address(router), change);
+        _administer(address(router), abi.encodeCall(IContextRouter.setOperatorLimit, (Parties.OPERATOR, limit)));
+    }
+
+    /// @notice Changes the registry's parameters in the same way.
+    function setParameters(IToolStaking.Parameters memory parameters) internal {
+        _administer(address(staking), abi.encodeCall(IToolStaking.setParameters, (parameters)));
     }
 
     /// @notice Gives `account` new USDC.
@@ -90,12 +97,20 @@ abstract contract ProtocolTest {
     }
 
     /// @notice Deploys a contract of this repository from the build. What is tested is then what is deployed, and the
-    /// compiler does not have to weave its code into every test.
+    /// compiler need not weave its code into every test.
     function deploy(string memory name, bytes memory arguments) internal returns (address deployed) {
         bytes memory code = bytes.concat(vm.getCode(name), arguments);
         assembly ("memory-safe") {
             deployed := create(0, add(code, 0x20), mload(code))
         }
         vm.assertTrue(deployed != address(0), name);
+    }
+
+    function _administer(address target, bytes memory change) private {
+        vm.prank(Parties.ADMIN);
+        manager.schedule(target, change, 0);
+        vm.warp(vm.getBlockTimestamp() + ADMIN_DELAY);
+        vm.prank(Parties.ADMIN);
+        manager.execute(target, change);
     }
 }

@@ -8,6 +8,7 @@ struct Line {
 
 struct Row {
     address payer;
+    uint8 flags;
     uint48 modelCost;
     Line[] lines;
 }
@@ -17,9 +18,9 @@ library Rows {
     function encode(Row[] memory rows) internal pure returns (bytes memory packed) {
         for (uint256 i = 0; i < rows.length; ++i) {
             Row memory row = rows[i];
-            packed = abi.encodePacked(packed, row.payer, row.modelCost, uint8(row.lines.length));
+            packed = abi.encodePacked(packed, row.payer, row.flags, row.modelCost, uint8(row.lines.length));
             for (uint256 j = 0; j < row.lines.length; ++j) {
-                packed = abi.encodePacked(packed, row.lines[j].toolIndex, row.lines[j].amount);
+                packed = abi.encodePacked(packed, row.lines[j].amount, row.lines[j].toolIndex);
             }
         }
     }

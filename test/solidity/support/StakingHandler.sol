@@ -1,22 +1,25 @@
 // SPDX-License-Identifier: MIT
 pragma solidity 0.8.37;
 
+import {IPenalties} from "../../../contracts/court/interfaces/IPenalties.sol";
 import {IToolStaking} from "../../../contracts/interfaces/IToolStaking.sol";
 import {vm} from "./Cheats.sol";
-import {Dice} from "./Dice.sol";
+import {Rng} from "./Rng.sol";
 import {Handler} from "./Handler.sol";
 import {Parties, Protocol} from "./Protocol.sol";
 
-/// @title Developers, the adjudicator and the guardian, living with ToolStaking
-/// @notice Keeps its own books of every tool. They never read the contract's, so that the two can be compared.
+/// @title Developers, the adjudicator, the guardian and a court, living with ToolStaking
+/// @notice Keeps its own balances of every tool. They never read the contract's, so that the two can be compared.
 contract StakingHandler is Handler {
-    /// @notice A tool's books.
+    /// @notice A tool's balances.
     /// @param counted What counts as stake.
     /// @param withdrawing What has been requested.
     /// @param requestedAt When; zero without a request.
     /// @param terms The encoded terms of the proposed slash; empty without one.
+    /// @param bountyBps The reporter's share on the day of the proposal.
     /// @param judged Evidence that the tool was slashed for.
-    struct Books {
+    /// @param vetoedAt When a proposal was last vetoed; zero if none was.
+    struct Balances {
         bool listed;
         uint256 price;
         uint256 counted;
@@ -24,7 +27,15 @@ contract StakingHandler is Handler {
         uint256 requestedAt;
         bytes terms;
         uint256 proposedAt;
+        uint256 bountyBps;
         bytes32 judged;
+        uint256 vetoedAt;
+    }
+
+    /// @notice What a court took, and when.
+    struct Penalty {
+        uint256 time;
+        uint256 amount;
     }
 
     uint256 public constant TOOLS = 4;
@@ -32,12 +43,14 @@ contract StakingHandler is Handler {
     uint256 private constant REPORTERS = 2;
 
     bytes16[] public toolIds;
-    IToolStaking.Parameters private _parameters = IToolStaking.Parameters(10e6, 100, 1000);
-    mapping(uint256 index => Books) private _books;
+    IToolStaking.Parameters private _parameters = IToolStaking.Parameters(10e6, 100, 1000, 5e6, 2500, 100);
+    mapping(uint256 index => Balances) private _books;
+    mapping(uint256 index => Penalty[]) private _penalties;
 
     uint256 public deposited;
     uint256 public withdrawn;
     uint256 public slashed;
+    uint256 public penalized;
     uint256 public refunded;
     uint256 public bounties;
     uint256 public remainders;
@@ -57,6 +70,16 @@ contract StakingHandler is Handler {
     /// @notice Slashes that were proposed again with evidence that had been judged.
     uint256 public slashesRepeated;
 
+    /// @notice Slashes that were proposed within eight days of a veto.
+    uint256 public slashesDespiteVeto;
+
+    /// @notice Slashes that did not refund in full, or in proportion to what there was, or paid another bounty than the
+    /// one on the day of the proposal.
+    uint256 public slashesPaidWrong;
+
+    /// @notice Penalties beyond their bounds, and penalties within them that were refused.
+    uint256 public penaltiesGoneWrong;
+
     /// @notice Prices that rose without the stake for it, or did not rise with it.
     uint256 public pricesGoneWrong;
 
@@ -69,26 +92,26 @@ contract StakingHandler is Handler {
     }
 
     function list(uint256 seed) external later(seed) {
-        Dice memory dice = Dice(seed);
-        uint256 index = dice.roll(0, TOOLS - 1);
-        Books storage books = _books[index];
+        Rng memory rng = Rng(seed);
+        uint256 index = rng.between(0, TOOLS - 1);
+        Balances storage balances = _books[index];
         address owner = Parties.developer(index);
-        if (books.listed || !_tokenMoves(owner, address(staking))) return;
-        books.listed = true;
-        books.price = dice.roll(0, 1e6);
-        uint256 amount = requiredStake(index) + dice.roll(0, 20e6);
+        if (balances.listed || !_tokenMoves(owner, address(staking))) return;
+        balances.listed = true;
+        balances.price = rng.between(0, 1e6);
+        uint256 amount = requiredStake(index) + rng.between(0, 20e6);
         _fund(index, amount);
         vm.prank(owner);
-        staking.list(bytes32(index), books.price, Parties.payout(index, 0), amount);
+        staking.list(bytes32(index), balances.price, Parties.payout(index, 0), amount);
         _booksDeposit(index, amount);
         _reach("list");
     }
 
     function stake(uint256 seed) external later(seed) {
-        Dice memory dice = Dice(seed);
-        uint256 index = dice.roll(0, TOOLS - 1);
+        Rng memory rng = Rng(seed);
+        uint256 index = rng.between(0, TOOLS - 1);
         if (!_books[index].listed || !_tokenMoves(Parties.developer(index), address(staking))) return;
-        uint256 amount = dice.roll(1, 50e6);
+        uint256 amount = rng.between(1, 50e6);
         _fund(index, amount);
         vm.prank(Parties.developer(index));
         staking.stake(toolIds[index], amount);
@@ -97,68 +120,68 @@ contract StakingHandler is Handler {
     }
 
     function setPrice(uint256 seed) external later(seed) {
-        Dice memory dice = Dice(seed);
-        uint256 index = dice.roll(0, TOOLS - 1);
-        Books storage books = _books[index];
-        if (!books.listed) return;
-        uint256 price = dice.roll(0, 1e6);
-        bool expected = price <= books.price || books.counted >= _required(price);
+        Rng memory rng = Rng(seed);
+        uint256 index = rng.between(0, TOOLS - 1);
+        Balances storage balances = _books[index];
+        if (!balances.listed) return;
+        uint256 price = rng.between(0, 1e6);
+        bool expected = price <= balances.price || balances.counted >= _required(price);
         bytes memory call = abi.encodeCall(IToolStaking.setPrice, (toolIds[index], price));
         (bool ok, ) = _try(Parties.developer(index), address(staking), call);
         if (ok != expected) ++pricesGoneWrong;
         if (!ok) return;
-        _reach(price > books.price ? bytes32("raise the price") : bytes32("lower the price"));
-        books.price = price;
+        _reach(price > balances.price ? bytes32("raise the price") : bytes32("lower the price"));
+        balances.price = price;
     }
 
     function setPayout(uint256 seed) external later(seed) {
-        Dice memory dice = Dice(seed);
-        uint256 index = dice.roll(0, TOOLS - 1);
+        Rng memory rng = Rng(seed);
+        uint256 index = rng.between(0, TOOLS - 1);
         if (!_books[index].listed) return;
         vm.prank(Parties.developer(index));
-        staking.setPayout(toolIds[index], Parties.payout(index, dice.roll(0, 1)));
+        staking.setPayout(toolIds[index], Parties.payout(index, rng.between(0, 1)));
         _reach("change the payout");
     }
 
     function requestWithdrawal(uint256 seed) external later(seed) {
-        Dice memory dice = Dice(seed);
-        uint256 index = dice.roll(0, TOOLS - 1);
-        Books storage books = _books[index];
-        if (books.counted == 0 || books.requestedAt != 0) return;
-        uint256 amount = dice.chance(30) ? books.counted : dice.roll(1, books.counted);
+        Rng memory rng = Rng(seed);
+        uint256 index = rng.between(0, TOOLS - 1);
+        Balances storage balances = _books[index];
+        if (balances.counted == 0 || balances.requestedAt != 0) return;
+        uint256 amount = rng.happens(30) ? balances.counted : rng.between(1, balances.counted);
         vm.prank(Parties.developer(index));
         staking.requestWithdrawal(toolIds[index], amount);
-        books.counted -= amount;
-        books.withdrawing = amount;
-        books.requestedAt = _now();
+        balances.counted -= amount;
+        balances.withdrawing = amount;
+        balances.requestedAt = _now();
         _reach("request a withdrawal");
     }
 
     function cancelWithdrawal(uint256 seed) external later(seed) {
-        Dice memory dice = Dice(seed);
-        uint256 index = dice.roll(0, TOOLS - 1);
-        Books storage books = _books[index];
-        if (books.requestedAt == 0 || dice.chance(70)) return;
+        Rng memory rng = Rng(seed);
+        uint256 index = rng.between(0, TOOLS - 1);
+        Balances storage balances = _books[index];
+        if (balances.requestedAt == 0 || rng.happens(70)) return;
         vm.prank(Parties.developer(index));
         staking.cancelWithdrawal(toolIds[index]);
-        books.counted += books.withdrawing;
-        books.withdrawing = 0;
-        books.requestedAt = 0;
+        balances.counted += balances.withdrawing;
+        balances.withdrawing = 0;
+        balances.requestedAt = 0;
         _reach("cancel a withdrawal");
     }
 
     /// @dev Tried at any time, and at the edges of the time when it is due.
     function withdraw(uint256 seed) external later(seed) {
-        Dice memory dice = Dice(seed);
-        uint256 index = _toolWithWithdrawal(dice);
-        Books storage books = _books[index];
-        if (!books.listed) return;
-        address to = dice.chance(30) ? address(0xFEE) : Parties.developer(index);
-        if (books.requestedAt != 0 && dice.chance(40)) _warpToTheEdgeOf(books.requestedAt + 7 days, dice);
-        else if (books.requestedAt != 0 && dice.chance(30)) _besiege(index, dice);
-        bool ready = books.requestedAt != 0 && _now() >= books.requestedAt + 7 days;
-        bool slashPending = books.terms.length != 0 && _now() < books.proposedAt + 7 days;
-        bool frozen = slashPending && _now() < books.requestedAt + 21 days;
+        Rng memory rng = Rng(seed);
+        uint256 index = _toolWithWithdrawal(rng);
+        Balances storage balances = _books[index];
+        if (!balances.listed) return;
+        address to = rng.happens(30) ? address(0xFEE) : Parties.developer(index);
+        if (balances.requestedAt != 0 && rng.happens(40)) _warpToTheEdgeOf(balances.requestedAt + 7 days, rng);
+        else if (balances.requestedAt != 0 && rng.happens(30)) _besiege(index, rng);
+        bool ready = balances.requestedAt != 0 && _now() >= balances.requestedAt + 7 days;
+        bool slashPending = balances.terms.length != 0 && _now() < balances.proposedAt + 7 days;
+        bool frozen = slashPending && _now() < balances.requestedAt + 21 days;
         uint256 before = usdc.balanceOf(to);
         bytes memory call = abi.encodeCall(IToolStaking.withdraw, (toolIds[index], to));
         (bool ok, ) = _try(Parties.developer(index), address(staking), call);
@@ -168,31 +191,30 @@ contract StakingHandler is Handler {
             return;
         }
         uint256 left = usdc.balanceOf(to) - before;
-        if (!ready || left != books.withdrawing) ++withdrawalsTooEarly;
+        if (!ready || left != balances.withdrawing) ++withdrawalsTooEarly;
         if (frozen) ++withdrawalsDespiteFreeze;
         withdrawn += left;
-        books.withdrawing = 0;
-        books.requestedAt = 0;
+        balances.withdrawing = 0;
+        balances.requestedAt = 0;
         _reach(slashPending ? bytes32("withdraw after 14 frozen days") : bytes32("withdraw"));
     }
 
     function proposeSlash(uint256 seed) external later(seed) {
-        Dice memory dice = Dice(seed);
-        _proposeSlash(_toolWithWithdrawal(dice), dice);
+        Rng memory rng = Rng(seed);
+        _proposeSlash(_toolWithWithdrawal(rng), rng);
     }
 
     /// @dev Tried at any time, and at the edges of the time when it is due.
     function executeSlash(uint256 seed) external later(seed) {
-        Dice memory dice = Dice(seed);
-        uint256 index = _toolWithSlash(dice);
-        Books storage books = _books[index];
-        if (books.terms.length == 0) return;
-        if (dice.chance(40)) _warpToTheEdgeOf(books.proposedAt + (dice.chance(70) ? 3 days : 7 days), dice);
-        IToolStaking.SlashTerms memory terms = abi.decode(books.terms, (IToolStaking.SlashTerms));
-        uint256 slashable = books.counted + books.withdrawing;
+        Rng memory rng = Rng(seed);
+        uint256 index = _toolWithSlash(rng);
+        Balances storage balances = _books[index];
+        if (balances.terms.length == 0) return;
+        if (rng.happens(40)) _warpToTheEdgeOf(balances.proposedAt + (rng.happens(70) ? 3 days : 7 days), rng);
+        IToolStaking.SlashTerms memory terms = abi.decode(balances.terms, (IToolStaking.SlashTerms));
+        uint256 slashable = _slashable(index, _now());
         uint256 amount = terms.amount < slashable ? terms.amount : slashable;
-        bool inTime = _now() >= books.proposedAt + 3 days && _now() < books.proposedAt + 7 days;
-        bool covered = _sum(terms.refunds) <= amount;
+        bool inTime = _now() >= balances.proposedAt + 3 days && _now() < balances.proposedAt + 7 days;
 
         (uint256 refundsBefore, uint256 bountiesBefore, uint256 remaindersBefore) = _credits();
         bytes memory call = abi.encodeCall(IToolStaking.executeSlash, (toolIds[index], terms));
@@ -202,38 +224,68 @@ contract StakingHandler is Handler {
             _reach("execute out of time");
             return;
         }
-        // A stake that left after 14 frozen days can be missing here; then nothing is paid out.
-        if (!covered && !ok) return;
+        // All of it can have left after 14 frozen days, or have gone to the court's penalties.
+        if (amount == 0 && !ok) return;
         _mustSucceed(ok, answer);
         (uint256 refundsAfter, uint256 bountiesAfter, uint256 remaindersAfter) = _credits();
+        uint256 bounty = bountiesAfter - bountiesBefore;
+        if (!_paidRight(terms, amount, refundsAfter - refundsBefore, bounty, balances.bountyBps)) ++slashesPaidWrong;
         refunded += refundsAfter - refundsBefore;
-        bounties += bountiesAfter - bountiesBefore;
+        bounties += bounty;
         remainders += remaindersAfter - remaindersBefore;
-        _booksSlash(index, amount);
-        books.judged = terms.evidenceHash;
-        delete books.terms;
+        slashed += amount;
+        _booksTake(index, amount);
+        balances.judged = terms.evidenceHash;
+        delete balances.terms;
         _reach("execute a slash");
     }
 
     function dropSlash(uint256 seed) external later(seed) {
-        Dice memory dice = Dice(seed);
-        uint256 index = _toolWithSlash(dice);
-        Books storage books = _books[index];
-        if (books.terms.length == 0 || dice.chance(70)) return;
-        bool veto = dice.chance(50);
+        Rng memory rng = Rng(seed);
+        uint256 index = _toolWithSlash(rng);
+        Balances storage balances = _books[index];
+        if (balances.terms.length == 0 || rng.happens(70)) return;
+        bool veto = rng.happens(50);
         vm.prank(veto ? Parties.GUARDIAN : Parties.ADJUDICATOR);
-        if (veto) staking.vetoSlash(toolIds[index]);
+        if (veto) staking.vetoSlash(toolIds[index], keccak256(balances.terms));
         else staking.dismissSlash(toolIds[index]);
-        delete books.terms;
+        delete balances.terms;
+        if (veto) balances.vetoedAt = _now();
         _reach(veto ? bytes32("veto a slash") : bytes32("dismiss a slash"));
     }
 
+    /// @dev What a court asks for is anything; what it gets is bounded.
+    function penalize(uint256 seed) external later(seed) {
+        Rng memory rng = Rng(seed);
+        uint256 index = rng.between(0, TOOLS - 1);
+        uint256 amount = rng.between(0, rng.happens(50) ? 2e6 : 12e6);
+        uint256 share = rng.between(0, amount);
+        address payer = Parties.payer(rng.between(0, PAYERS - 1));
+        bool expected = amount <= _penaltyLeft(index);
+        (uint256 refundsBefore, , uint256 remaindersBefore) = _credits();
+        bytes memory call = abi.encodeCall(IPenalties.penalize, (toolIds[index], amount, payer, share));
+        (bool ok, ) = _try(Parties.COURT, address(staking), call);
+        if (ok != expected) ++penaltiesGoneWrong;
+        _reach(ok ? bytes32("penalize") : bytes32("penalize too much"));
+        if (!ok) return;
+        (uint256 refundsAfter, , uint256 remaindersAfter) = _credits();
+        if (refundsAfter - refundsBefore != share) ++penaltiesGoneWrong;
+        if (remaindersAfter - remaindersBefore != amount - share) ++penaltiesGoneWrong;
+        if (_slashPending(index)) _reach("penalize beside a slash");
+        _penalties[index].push(Penalty(_now(), amount));
+        penalized += amount;
+        _booksTake(index, amount);
+    }
+
     function setParameters(uint256 seed) external later(seed) {
-        Dice memory dice = Dice(seed);
+        Rng memory rng = Rng(seed);
         IToolStaking.Parameters memory next = IToolStaking.Parameters({
-            minimumStake: uint48(dice.roll(1e6, 40e6)),
-            stakeMultiplier: uint32(dice.roll(1, 200)),
-            bountyBps: uint16(dice.roll(0, 3000))
+            minimumStake: uint48(rng.between(1e6, 40e6)),
+            stakeMultiplier: uint32(rng.between(1, 200)),
+            bountyBps: uint16(rng.between(0, 3000)),
+            maxPenalty: uint48(rng.between(0, 10e6)),
+            dailyPenaltyBps: uint16(rng.between(0, 5000)),
+            earningMultiple: uint16(rng.between(1, 3))
         });
         bytes memory done = _administer(address(staking), abi.encodeCall(IToolStaking.setParameters, (next)));
         if (done.length == 0) return;
@@ -242,10 +294,10 @@ contract StakingHandler is Handler {
     }
 
     function collect(uint256 seed) external later(seed) {
-        _collect(staking, creditors(), Dice(seed));
+        _collect(staking, creditors(), Rng(seed));
     }
 
-    function booksOf(uint256 index) external view returns (Books memory) {
+    function balancesOf(uint256 index) external view returns (Balances memory) {
         return _books[index];
     }
 
@@ -257,14 +309,19 @@ contract StakingHandler is Handler {
         accounts[PAYERS + REPORTERS] = Parties.INSURANCE;
     }
 
-    /// @notice What the books say that a tool has to stake.
+    /// @notice What the balances say that a tool has to stake.
     function requiredStake(uint256 index) public view returns (uint256) {
         return _required(_books[index].price);
     }
 
-    /// @notice Whether the books say that a tool may be paid.
+    /// @notice Whether the balances say that a tool may be paid.
     function mayBePaid(uint256 index) public view returns (bool) {
         return _books[index].listed && _books[index].counted >= requiredStake(index);
+    }
+
+    /// @notice What a tool may earn in any 24 hours.
+    function earningLimit(uint256 index) public view returns (uint256) {
+        return _books[index].counted * _parameters.earningMultiple;
     }
 
     function _required(uint256 price) private view returns (uint256) {
@@ -283,58 +340,111 @@ contract StakingHandler is Handler {
         deposited += amount;
     }
 
-    function _booksSlash(uint256 index, uint256 amount) private {
-        Books storage books = _books[index];
-        uint256 fromStake = amount < books.counted ? amount : books.counted;
-        books.counted -= fromStake;
-        books.withdrawing -= amount - fromStake;
-        slashed += amount;
+    function _booksTake(uint256 index, uint256 amount) private {
+        Balances storage balances = _books[index];
+        uint256 fromStake = amount < balances.counted ? amount : balances.counted;
+        balances.counted -= fromStake;
+        balances.withdrawing -= amount - fromStake;
         if (amount > fromStake) _reach("slash a withdrawal");
     }
 
     /// @dev An adjudicator who proposes as long as it helps, to keep a withdrawal that is ready.
-    function _besiege(uint256 index, Dice memory dice) private {
+    function _besiege(uint256 index, Rng memory rng) private {
         uint256 end = _books[index].requestedAt + 21 days;
-        uint256 last = end - dice.roll(1 hours, 6 days);
+        uint256 last = end - rng.between(1 hours, 6 days);
         if (last < _now()) return;
         vm.warp(last);
-        _proposeSlash(index, dice);
-        _warpToTheEdgeOf(end, dice);
+        _proposeSlash(index, rng);
+        _warpToTheEdgeOf(end, rng);
     }
 
-    function _proposeSlash(uint256 index, Dice memory dice) private {
-        Books storage books = _books[index];
-        uint256 slashable = books.counted + books.withdrawing;
-        bool pending = books.terms.length != 0 && _now() < books.proposedAt + 7 days;
-        if (slashable == 0 || pending) return;
-        IToolStaking.SlashTerms memory terms = _rollTerms(dice, slashable);
-        bool repeated = books.judged != 0 && dice.chance(40);
-        if (repeated) terms.evidenceHash = books.judged;
+    function _proposeSlash(uint256 index, Rng memory rng) private {
+        Balances storage balances = _books[index];
+        uint256 slashable = _slashable(index, _now() + 3 days);
+        if (slashable == 0 || _slashPending(index)) return;
+        IToolStaking.SlashTerms memory terms = _randomTerms(rng, slashable);
+        bool repeated = balances.judged != 0 && rng.happens(40);
+        if (repeated) terms.evidenceHash = balances.judged;
         bytes memory call = abi.encodeCall(IToolStaking.proposeSlash, (toolIds[index], terms));
         (bool ok, bytes memory answer) = _try(Parties.ADJUDICATOR, address(staking), call);
+        if (balances.vetoedAt != 0 && _now() < balances.vetoedAt + 8 days) {
+            if (ok) ++slashesDespiteVeto;
+            _reach("propose despite a veto");
+            return;
+        }
         if (repeated) {
             if (ok) ++slashesRepeated;
             _reach("propose judged evidence");
             return;
         }
         _mustSucceed(ok, answer);
-        books.terms = abi.encode(terms);
-        books.proposedAt = _now();
+        balances.terms = abi.encode(terms);
+        balances.proposedAt = _now();
+        balances.bountyBps = _parameters.bountyBps;
         _reach("propose a slash");
     }
 
-    function _rollTerms(Dice memory dice, uint256 max) private returns (IToolStaking.SlashTerms memory terms) {
+    function _randomTerms(Rng memory rng, uint256 max) private returns (IToolStaking.SlashTerms memory terms) {
         // Mostly a part, so that tools live on.
-        terms.amount = dice.chance(20) ? max : dice.roll(1, max / 4 + 1);
+        terms.amount = rng.happens(20) ? max : rng.between(1, max / 4 + 1);
         terms.evidenceHash = bytes32(++_evidence);
-        if (dice.chance(70)) terms.reporter = Parties.reporter(dice.roll(0, REPORTERS - 1));
-        terms.refunds = new IToolStaking.Refund[](dice.roll(0, 3));
+        if (rng.happens(70)) terms.reporter = Parties.reporter(rng.between(0, REPORTERS - 1));
+        terms.refunds = new IToolStaking.Refund[](rng.between(0, 3));
         uint256 left = terms.amount;
         for (uint256 i = 0; i < terms.refunds.length; ++i) {
-            uint256 amount = dice.chance(20) ? left : dice.roll(0, left);
-            terms.refunds[i] = IToolStaking.Refund(Parties.payer(dice.roll(0, PAYERS - 1)), amount);
+            uint256 amount = rng.happens(20) ? left : rng.between(0, left);
+            terms.refunds[i] = IToolStaking.Refund(Parties.payer(rng.between(0, PAYERS - 1)), amount);
             left -= amount;
         }
+    }
+
+    function _slashPending(uint256 index) private view returns (bool) {
+        return _books[index].terms.length != 0 && _now() < _books[index].proposedAt + 7 days;
+    }
+
+    /// @dev What a slash can reach at a moment: a withdrawal is out of reach 21 days after its request.
+    function _slashable(uint256 index, uint256 moment) private view returns (uint256) {
+        Balances storage balances = _books[index];
+        return balances.counted + (moment < balances.requestedAt + 21 days ? balances.withdrawing : 0);
+    }
+
+    /// @dev What a court may take now, by the plainest count: a part of what no slash asks for, less what it took in the
+    /// periods of eight hours that the last 24 hours touch.
+    function _penaltyLeft(uint256 index) private view returns (uint256) {
+        uint256 reach = _slashable(index, _now());
+        if (_slashPending(index)) {
+            uint256 claimed = abi.decode(_books[index].terms, (IToolStaking.SlashTerms)).amount;
+            reach = reach > claimed ? reach - claimed : 0;
+        }
+        uint256 daily = (reach * _parameters.dailyPenaltyBps) / 10_000;
+        uint256 spent;
+        for (uint256 i = 0; i < _penalties[index].length; ++i) {
+            bool recent = _penalties[index][i].time / 8 hours + 3 >= _now() / 8 hours;
+            if (recent) spent += _penalties[index][i].amount;
+        }
+        uint256 left = daily > spent ? daily - spent : 0;
+        return left < _parameters.maxPenalty ? left : _parameters.maxPenalty;
+    }
+
+    /// @dev Whether refunds and bounty are what the terms and the amount taken say.
+    function _paidRight(
+        IToolStaking.SlashTerms memory terms,
+        uint256 amount,
+        uint256 refunds,
+        uint256 bounty,
+        uint256 bountyBps
+    ) private returns (bool) {
+        uint256 proposed = _sum(terms.refunds);
+        if (proposed > amount) {
+            _reach("refund in proportion");
+            proposed = 0;
+            for (uint256 i = 0; i < terms.refunds.length; ++i) {
+                proposed += (terms.refunds[i].amount * amount) / _sum(terms.refunds);
+            }
+        }
+        uint256 due = (amount * bountyBps) / 10_000;
+        if (due > amount - refunds) due = amount - refunds;
+        return refunds == proposed && bounty == (terms.reporter == address(0) ? 0 : due);
     }
 
     /// @dev All credits that refunds, bounties and remainders have left in the contract.
@@ -345,8 +455,8 @@ contract StakingHandler is Handler {
     }
 
     /// @dev A tool with a withdrawal if there is one: that is where the rules of time are.
-    function _toolWithWithdrawal(Dice memory dice) private view returns (uint256 index) {
-        uint256 start = dice.roll(0, TOOLS - 1);
+    function _toolWithWithdrawal(Rng memory rng) private view returns (uint256 index) {
+        uint256 start = rng.between(0, TOOLS - 1);
         for (uint256 i = 0; i < TOOLS; ++i) {
             index = (start + i) % TOOLS;
             if (_books[index].requestedAt != 0) return index;
@@ -354,8 +464,8 @@ contract StakingHandler is Handler {
         return start;
     }
 
-    function _toolWithSlash(Dice memory dice) private view returns (uint256 index) {
-        uint256 start = dice.roll(0, TOOLS - 1);
+    function _toolWithSlash(Rng memory rng) private view returns (uint256 index) {
+        uint256 start = rng.between(0, TOOLS - 1);
         for (uint256 i = 0; i < TOOLS; ++i) {
             index = (start + i) % TOOLS;
             if (_books[index].terms.length != 0) return index;

@@ -2,3 +2,5 @@
 /* tslint:disable */
 /* eslint-disable */
 export type { BareTransfers } from './BareTransfers.js';
+export type { ValidateMany } from './ValidateMany.js';
+export type { VoucherChannels } from './VoucherChannels.js';

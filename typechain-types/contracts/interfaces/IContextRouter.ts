@@ -4,31 +4,67 @@
 import type { BaseContract, BigNumberish, BytesLike, FunctionFragment, Result, Interface, EventFragment, AddressLike, ContractRunner, ContractMethod, Listener } from "ethers"
 import type { TypedContractEvent, TypedDeferredTopicFilter, TypedEventLog, TypedLogDescription, TypedListener, TypedContractMethod } from "../../common.js"
   
+export declare namespace IBudgets {
+      
+    export type BudgetStruct = {maxSpend: BigNumberish, spent: BigNumberish, validUntil: BigNumberish, endsAt: BigNumberish, isForTools: boolean}
+
+    export type BudgetStructOutput = [maxSpend: bigint, spent: bigint, validUntil: bigint, endsAt: bigint, isForTools: boolean] & {maxSpend: bigint, spent: bigint, validUntil: bigint, endsAt: bigint, isForTools: boolean }
+  
+    }
+
+export declare namespace IPrepaid {
+      
+    export type PrepaidStruct = {balance: BigNumberish, refunding: BigNumberish, readyAt: BigNumberish}
+
+    export type PrepaidStructOutput = [balance: bigint, refunding: bigint, readyAt: bigint] & {balance: bigint, refunding: bigint, readyAt: bigint }
+  
+    }
+
 export declare namespace IContextRouter {
       
-    export type SpendableStruct = {amount: BigNumberish, balance: BigNumberish, allowance: BigNumberish, dailyCapLeft: BigNumberish}
+    export type SpendableStruct = {amount: BigNumberish, balance: BigNumberish, allowance: BigNumberish, dailyCapLeft: BigNumberish, prepaid: BigNumberish, consentRequired: boolean}
 
-    export type SpendableStructOutput = [amount: bigint, balance: bigint, allowance: bigint, dailyCapLeft: bigint] & {amount: bigint, balance: bigint, allowance: bigint, dailyCapLeft: bigint }
+    export type SpendableStructOutput = [amount: bigint, balance: bigint, allowance: bigint, dailyCapLeft: bigint, prepaid: bigint, consentRequired: boolean] & {amount: bigint, balance: bigint, allowance: bigint, dailyCapLeft: bigint, prepaid: bigint, consentRequired: boolean }
   
     }
 
   export interface IContextRouterInterface extends Interface {
-    getFunction(nameOrSignature: "MAX_OPERATOR_LIMIT" | "claim" | "claimTo" | "creditOf" | "dailyCap" | "operatorLimit" | "pause" | "pay" | "payout" | "setDailyCap" | "setOperatorLimit" | "settle" | "settledAt" | "spendable" | "spendableMany" | "staking" | "suspendOperator" | "treasury" | "unpause" | "usdc"): FunctionFragment;
+    getFunction(nameOrSignature: "BUDGET_GRACE" | "MAX_OPERATOR_LIMIT" | "REFUND_DELAY" | "acceptBeneficiary" | "batchOf" | "budgetDigest" | "budgetOf" | "claim" | "claimTo" | "consentRequired" | "creditOf" | "dailyCap" | "deposit" | "depositWithAuthorization" | "depositWithPermit" | "earningsLeft" | "endBudget" | "headOf" | "liftDailyCap" | "operatorLimit" | "pause" | "pay" | "payout" | "pendingBeneficiary" | "prepaidOf" | "proposeBeneficiary" | "refund" | "requestRefund" | "setConsentRequired" | "setDailyCap" | "setOperatorLimit" | "settle" | "settledAt" | "spendable" | "spendableMany" | "staking" | "suspendOperator" | "treasury" | "unpause" | "usdc"): FunctionFragment;
 
-    getEvent(nameOrSignatureOrTopic: "BatchSettled" | "ChargeFailed" | "Claimed" | "DailyCapSet" | "LineRefused" | "OperatorLimitSet" | "Paid" | "PayoutFailed" | "ToolPaid"): EventFragment;
+    getEvent(nameOrSignatureOrTopic: "BatchSettled" | "BeneficiaryChanged" | "BeneficiaryProposed" | "BudgetEnded" | "BudgetRaised" | "ChargeFailed" | "Claimed" | "ConsentRequiredSet" | "DailyCapSet" | "Deposited" | "LinesRefused" | "OperatorLimitSet" | "Paid" | "PayoutFailed" | "PrepaidRefunded" | "RefundRequested" | "ToolPaid" | "ToolRefused"): EventFragment;
 
-    encodeFunctionData(functionFragment: 'MAX_OPERATOR_LIMIT', values?: undefined): string;
+    encodeFunctionData(functionFragment: 'BUDGET_GRACE', values?: undefined): string;
+encodeFunctionData(functionFragment: 'MAX_OPERATOR_LIMIT', values?: undefined): string;
+encodeFunctionData(functionFragment: 'REFUND_DELAY', values?: undefined): string;
+encodeFunctionData(functionFragment: 'acceptBeneficiary', values?: undefined): string;
+encodeFunctionData(functionFragment: 'batchOf', values: [BytesLike]): string;
+encodeFunctionData(functionFragment: 'budgetDigest', values: [AddressLike, BigNumberish, BigNumberish, BigNumberish, BytesLike[]]): string;
+encodeFunctionData(functionFragment: 'budgetOf', values: [AddressLike, BigNumberish]): string;
 encodeFunctionData(functionFragment: 'claim', values?: undefined): string;
 encodeFunctionData(functionFragment: 'claimTo', values: [AddressLike]): string;
+encodeFunctionData(functionFragment: 'consentRequired', values: [AddressLike]): string;
 encodeFunctionData(functionFragment: 'creditOf', values: [AddressLike]): string;
 encodeFunctionData(functionFragment: 'dailyCap', values: [AddressLike]): string;
+encodeFunctionData(functionFragment: 'deposit', values: [BigNumberish]): string;
+encodeFunctionData(functionFragment: 'depositWithAuthorization', values: [AddressLike, BigNumberish, BigNumberish, BigNumberish, BytesLike, BytesLike]): string;
+encodeFunctionData(functionFragment: 'depositWithPermit', values: [BigNumberish, BigNumberish, BigNumberish, BytesLike, BytesLike]): string;
+encodeFunctionData(functionFragment: 'earningsLeft', values: [BytesLike]): string;
+encodeFunctionData(functionFragment: 'endBudget', values: [BigNumberish]): string;
+encodeFunctionData(functionFragment: 'headOf', values: [AddressLike]): string;
+encodeFunctionData(functionFragment: 'liftDailyCap', values?: undefined): string;
 encodeFunctionData(functionFragment: 'operatorLimit', values: [AddressLike]): string;
 encodeFunctionData(functionFragment: 'pause', values?: undefined): string;
 encodeFunctionData(functionFragment: 'pay', values: [BytesLike, BigNumberish, BigNumberish]): string;
 encodeFunctionData(functionFragment: 'payout', values: [AddressLike[]]): string;
+encodeFunctionData(functionFragment: 'pendingBeneficiary', values?: undefined): string;
+encodeFunctionData(functionFragment: 'prepaidOf', values: [AddressLike]): string;
+encodeFunctionData(functionFragment: 'proposeBeneficiary', values: [AddressLike]): string;
+encodeFunctionData(functionFragment: 'refund', values: [AddressLike]): string;
+encodeFunctionData(functionFragment: 'requestRefund', values: [BigNumberish]): string;
+encodeFunctionData(functionFragment: 'setConsentRequired', values: [boolean]): string;
 encodeFunctionData(functionFragment: 'setDailyCap', values: [BigNumberish]): string;
 encodeFunctionData(functionFragment: 'setOperatorLimit', values: [AddressLike, BigNumberish]): string;
-encodeFunctionData(functionFragment: 'settle', values: [BytesLike, BytesLike[], BytesLike]): string;
+encodeFunctionData(functionFragment: 'settle', values: [BytesLike, BytesLike, BytesLike[], BytesLike]): string;
 encodeFunctionData(functionFragment: 'settledAt', values: [BytesLike]): string;
 encodeFunctionData(functionFragment: 'spendable', values: [AddressLike]): string;
 encodeFunctionData(functionFragment: 'spendableMany', values: [AddressLike[]]): string;
@@ -38,15 +74,35 @@ encodeFunctionData(functionFragment: 'treasury', values?: undefined): string;
 encodeFunctionData(functionFragment: 'unpause', values?: undefined): string;
 encodeFunctionData(functionFragment: 'usdc', values?: undefined): string;
 
-    decodeFunctionResult(functionFragment: 'MAX_OPERATOR_LIMIT', data: BytesLike): Result;
+    decodeFunctionResult(functionFragment: 'BUDGET_GRACE', data: BytesLike): Result;
+decodeFunctionResult(functionFragment: 'MAX_OPERATOR_LIMIT', data: BytesLike): Result;
+decodeFunctionResult(functionFragment: 'REFUND_DELAY', data: BytesLike): Result;
+decodeFunctionResult(functionFragment: 'acceptBeneficiary', data: BytesLike): Result;
+decodeFunctionResult(functionFragment: 'batchOf', data: BytesLike): Result;
+decodeFunctionResult(functionFragment: 'budgetDigest', data: BytesLike): Result;
+decodeFunctionResult(functionFragment: 'budgetOf', data: BytesLike): Result;
 decodeFunctionResult(functionFragment: 'claim', data: BytesLike): Result;
 decodeFunctionResult(functionFragment: 'claimTo', data: BytesLike): Result;
+decodeFunctionResult(functionFragment: 'consentRequired', data: BytesLike): Result;
 decodeFunctionResult(functionFragment: 'creditOf', data: BytesLike): Result;
 decodeFunctionResult(functionFragment: 'dailyCap', data: BytesLike): Result;
+decodeFunctionResult(functionFragment: 'deposit', data: BytesLike): Result;
+decodeFunctionResult(functionFragment: 'depositWithAuthorization', data: BytesLike): Result;
+decodeFunctionResult(functionFragment: 'depositWithPermit', data: BytesLike): Result;
+decodeFunctionResult(functionFragment: 'earningsLeft', data: BytesLike): Result;
+decodeFunctionResult(functionFragment: 'endBudget', data: BytesLike): Result;
+decodeFunctionResult(functionFragment: 'headOf', data: BytesLike): Result;
+decodeFunctionResult(functionFragment: 'liftDailyCap', data: BytesLike): Result;
 decodeFunctionResult(functionFragment: 'operatorLimit', data: BytesLike): Result;
 decodeFunctionResult(functionFragment: 'pause', data: BytesLike): Result;
 decodeFunctionResult(functionFragment: 'pay', data: BytesLike): Result;
 decodeFunctionResult(functionFragment: 'payout', data: BytesLike): Result;
+decodeFunctionResult(functionFragment: 'pendingBeneficiary', data: BytesLike): Result;
+decodeFunctionResult(functionFragment: 'prepaidOf', data: BytesLike): Result;
+decodeFunctionResult(functionFragment: 'proposeBeneficiary', data: BytesLike): Result;
+decodeFunctionResult(functionFragment: 'refund', data: BytesLike): Result;
+decodeFunctionResult(functionFragment: 'requestRefund', data: BytesLike): Result;
+decodeFunctionResult(functionFragment: 'setConsentRequired', data: BytesLike): Result;
 decodeFunctionResult(functionFragment: 'setDailyCap', data: BytesLike): Result;
 decodeFunctionResult(functionFragment: 'setOperatorLimit', data: BytesLike): Result;
 decodeFunctionResult(functionFragment: 'settle', data: BytesLike): Result;
@@ -62,9 +118,57 @@ decodeFunctionResult(functionFragment: 'usdc', data: BytesLike): Result;
 
   
     export namespace BatchSettledEvent {
-      export type InputTuple = [receiptsRoot: BytesLike, operator: AddressLike, charged: BigNumberish, treasuryShare: BigNumberish];
-      export type OutputTuple = [receiptsRoot: string, operator: string, charged: bigint, treasuryShare: bigint];
-      export interface OutputObject {receiptsRoot: string, operator: string, charged: bigint, treasuryShare: bigint };
+      export type InputTuple = [receiptsRoot: BytesLike, previous: BytesLike, operator: AddressLike, charged: BigNumberish, treasuryShare: BigNumberish];
+      export type OutputTuple = [receiptsRoot: string, previous: string, operator: string, charged: bigint, treasuryShare: bigint];
+      export interface OutputObject {receiptsRoot: string, previous: string, operator: string, charged: bigint, treasuryShare: bigint };
+      export type Event = TypedContractEvent<InputTuple, OutputTuple, OutputObject>
+      export type Filter = TypedDeferredTopicFilter<Event>
+      export type Log = TypedEventLog<Event>
+      export type LogDescription = TypedLogDescription<Event>
+    }
+
+  
+
+    export namespace BeneficiaryChangedEvent {
+      export type InputTuple = [previous: AddressLike, current: AddressLike];
+      export type OutputTuple = [previous: string, current: string];
+      export interface OutputObject {previous: string, current: string };
+      export type Event = TypedContractEvent<InputTuple, OutputTuple, OutputObject>
+      export type Filter = TypedDeferredTopicFilter<Event>
+      export type Log = TypedEventLog<Event>
+      export type LogDescription = TypedLogDescription<Event>
+    }
+
+  
+
+    export namespace BeneficiaryProposedEvent {
+      export type InputTuple = [current: AddressLike, proposed: AddressLike];
+      export type OutputTuple = [current: string, proposed: string];
+      export interface OutputObject {current: string, proposed: string };
+      export type Event = TypedContractEvent<InputTuple, OutputTuple, OutputObject>
+      export type Filter = TypedDeferredTopicFilter<Event>
+      export type Log = TypedEventLog<Event>
+      export type LogDescription = TypedLogDescription<Event>
+    }
+
+  
+
+    export namespace BudgetEndedEvent {
+      export type InputTuple = [payer: AddressLike, id: BigNumberish, endsAt: BigNumberish];
+      export type OutputTuple = [payer: string, id: bigint, endsAt: bigint];
+      export interface OutputObject {payer: string, id: bigint, endsAt: bigint };
+      export type Event = TypedContractEvent<InputTuple, OutputTuple, OutputObject>
+      export type Filter = TypedDeferredTopicFilter<Event>
+      export type Log = TypedEventLog<Event>
+      export type LogDescription = TypedLogDescription<Event>
+    }
+
+  
+
+    export namespace BudgetRaisedEvent {
+      export type InputTuple = [payer: AddressLike, id: BigNumberish, maxSpend: BigNumberish];
+      export type OutputTuple = [payer: string, id: bigint, maxSpend: bigint];
+      export interface OutputObject {payer: string, id: bigint, maxSpend: bigint };
       export type Event = TypedContractEvent<InputTuple, OutputTuple, OutputObject>
       export type Filter = TypedDeferredTopicFilter<Event>
       export type Log = TypedEventLog<Event>
@@ -74,9 +178,9 @@ decodeFunctionResult(functionFragment: 'usdc', data: BytesLike): Result;
   
 
     export namespace ChargeFailedEvent {
-      export type InputTuple = [receiptsRoot: BytesLike, payer: AddressLike, amount: BigNumberish, reason: BigNumberish];
-      export type OutputTuple = [receiptsRoot: string, payer: string, amount: bigint, reason: bigint];
-      export interface OutputObject {receiptsRoot: string, payer: string, amount: bigint, reason: bigint };
+      export type InputTuple = [receiptsRoot: BytesLike, payer: AddressLike, row: BigNumberish, amount: BigNumberish, reason: BigNumberish];
+      export type OutputTuple = [receiptsRoot: string, payer: string, row: bigint, amount: bigint, reason: bigint];
+      export interface OutputObject {receiptsRoot: string, payer: string, row: bigint, amount: bigint, reason: bigint };
       export type Event = TypedContractEvent<InputTuple, OutputTuple, OutputObject>
       export type Filter = TypedDeferredTopicFilter<Event>
       export type Log = TypedEventLog<Event>
@@ -97,6 +201,18 @@ decodeFunctionResult(functionFragment: 'usdc', data: BytesLike): Result;
 
   
 
+    export namespace ConsentRequiredSetEvent {
+      export type InputTuple = [payer: AddressLike, required: boolean];
+      export type OutputTuple = [payer: string, required: boolean];
+      export interface OutputObject {payer: string, required: boolean };
+      export type Event = TypedContractEvent<InputTuple, OutputTuple, OutputObject>
+      export type Filter = TypedDeferredTopicFilter<Event>
+      export type Log = TypedEventLog<Event>
+      export type LogDescription = TypedLogDescription<Event>
+    }
+
+  
+
     export namespace DailyCapSetEvent {
       export type InputTuple = [payer: AddressLike, cap: BigNumberish];
       export type OutputTuple = [payer: string, cap: bigint];
@@ -109,10 +225,22 @@ decodeFunctionResult(functionFragment: 'usdc', data: BytesLike): Result;
 
   
 
-    export namespace LineRefusedEvent {
-      export type InputTuple = [receiptsRoot: BytesLike, payer: AddressLike, toolId: BytesLike, amount: BigNumberish, reason: BigNumberish];
-      export type OutputTuple = [receiptsRoot: string, payer: string, toolId: string, amount: bigint, reason: bigint];
-      export interface OutputObject {receiptsRoot: string, payer: string, toolId: string, amount: bigint, reason: bigint };
+    export namespace DepositedEvent {
+      export type InputTuple = [payer: AddressLike, amount: BigNumberish, balance: BigNumberish];
+      export type OutputTuple = [payer: string, amount: bigint, balance: bigint];
+      export interface OutputObject {payer: string, amount: bigint, balance: bigint };
+      export type Event = TypedContractEvent<InputTuple, OutputTuple, OutputObject>
+      export type Filter = TypedDeferredTopicFilter<Event>
+      export type Log = TypedEventLog<Event>
+      export type LogDescription = TypedLogDescription<Event>
+    }
+
+  
+
+    export namespace LinesRefusedEvent {
+      export type InputTuple = [receiptsRoot: BytesLike, payer: AddressLike, row: BigNumberish, lines: BytesLike];
+      export type OutputTuple = [receiptsRoot: string, payer: string, row: bigint, lines: string];
+      export interface OutputObject {receiptsRoot: string, payer: string, row: bigint, lines: string };
       export type Event = TypedContractEvent<InputTuple, OutputTuple, OutputObject>
       export type Filter = TypedDeferredTopicFilter<Event>
       export type Log = TypedEventLog<Event>
@@ -157,10 +285,46 @@ decodeFunctionResult(functionFragment: 'usdc', data: BytesLike): Result;
 
   
 
+    export namespace PrepaidRefundedEvent {
+      export type InputTuple = [payer: AddressLike, to: AddressLike, amount: BigNumberish];
+      export type OutputTuple = [payer: string, to: string, amount: bigint];
+      export interface OutputObject {payer: string, to: string, amount: bigint };
+      export type Event = TypedContractEvent<InputTuple, OutputTuple, OutputObject>
+      export type Filter = TypedDeferredTopicFilter<Event>
+      export type Log = TypedEventLog<Event>
+      export type LogDescription = TypedLogDescription<Event>
+    }
+
+  
+
+    export namespace RefundRequestedEvent {
+      export type InputTuple = [payer: AddressLike, amount: BigNumberish, readyAt: BigNumberish];
+      export type OutputTuple = [payer: string, amount: bigint, readyAt: bigint];
+      export interface OutputObject {payer: string, amount: bigint, readyAt: bigint };
+      export type Event = TypedContractEvent<InputTuple, OutputTuple, OutputObject>
+      export type Filter = TypedDeferredTopicFilter<Event>
+      export type Log = TypedEventLog<Event>
+      export type LogDescription = TypedLogDescription<Event>
+    }
+
+  
+
     export namespace ToolPaidEvent {
-      export type InputTuple = [toolId: BytesLike, payee: AddressLike, amount: BigNumberish, developerShare: BigNumberish];
-      export type OutputTuple = [toolId: string, payee: string, amount: bigint, developerShare: bigint];
-      export interface OutputObject {toolId: string, payee: string, amount: bigint, developerShare: bigint };
+      export type InputTuple = [receiptsRoot: BytesLike, toolId: BytesLike, payee: AddressLike, amount: BigNumberish, developerShare: BigNumberish];
+      export type OutputTuple = [receiptsRoot: string, toolId: string, payee: string, amount: bigint, developerShare: bigint];
+      export interface OutputObject {receiptsRoot: string, toolId: string, payee: string, amount: bigint, developerShare: bigint };
+      export type Event = TypedContractEvent<InputTuple, OutputTuple, OutputObject>
+      export type Filter = TypedDeferredTopicFilter<Event>
+      export type Log = TypedEventLog<Event>
+      export type LogDescription = TypedLogDescription<Event>
+    }
+
+  
+
+    export namespace ToolRefusedEvent {
+      export type InputTuple = [receiptsRoot: BytesLike, toolId: BytesLike, reason: BigNumberish];
+      export type OutputTuple = [receiptsRoot: string, toolId: string, reason: bigint];
+      export interface OutputObject {receiptsRoot: string, toolId: string, reason: bigint };
       export type Event = TypedContractEvent<InputTuple, OutputTuple, OutputObject>
       export type Filter = TypedDeferredTopicFilter<Event>
       export type Log = TypedEventLog<Event>
@@ -203,9 +367,57 @@ decodeFunctionResult(functionFragment: 'usdc', data: BytesLike): Result;
 
     
     
+    BUDGET_GRACE: TypedContractMethod<
+      [],
+      [bigint],
+      'view'
+    >
+    
+
+    
     MAX_OPERATOR_LIMIT: TypedContractMethod<
       [],
       [bigint],
+      'view'
+    >
+    
+
+    
+    REFUND_DELAY: TypedContractMethod<
+      [],
+      [bigint],
+      'view'
+    >
+    
+
+    
+    acceptBeneficiary: TypedContractMethod<
+      [],
+      [void],
+      'nonpayable'
+    >
+    
+
+    
+    batchOf: TypedContractMethod<
+      [receiptsRoot: BytesLike, ],
+      [[bigint, string] & {timestamp: bigint, digest: string }],
+      'view'
+    >
+    
+
+    
+    budgetDigest: TypedContractMethod<
+      [payer: AddressLike, id: BigNumberish, maxSpend: BigNumberish, validUntil: BigNumberish, tools: BytesLike[], ],
+      [string],
+      'view'
+    >
+    
+
+    
+    budgetOf: TypedContractMethod<
+      [payer: AddressLike, id: BigNumberish, ],
+      [[IBudgets.BudgetStructOutput, string] & {budget: IBudgets.BudgetStructOutput, toolsHash: string }],
       'view'
     >
     
@@ -227,6 +439,14 @@ decodeFunctionResult(functionFragment: 'usdc', data: BytesLike): Result;
     
 
     
+    consentRequired: TypedContractMethod<
+      [payer: AddressLike, ],
+      [boolean],
+      'view'
+    >
+    
+
+    
     creditOf: TypedContractMethod<
       [account: AddressLike, ],
       [bigint],
@@ -239,6 +459,62 @@ decodeFunctionResult(functionFragment: 'usdc', data: BytesLike): Result;
       [payer: AddressLike, ],
       [[bigint, bigint] & {cap: bigint, left: bigint }],
       'view'
+    >
+    
+
+    
+    deposit: TypedContractMethod<
+      [amount: BigNumberish, ],
+      [void],
+      'nonpayable'
+    >
+    
+
+    
+    depositWithAuthorization: TypedContractMethod<
+      [payer: AddressLike, amount: BigNumberish, validAfter: BigNumberish, validBefore: BigNumberish, nonce: BytesLike, signature: BytesLike, ],
+      [void],
+      'nonpayable'
+    >
+    
+
+    
+    depositWithPermit: TypedContractMethod<
+      [amount: BigNumberish, deadline: BigNumberish, v: BigNumberish, r: BytesLike, s: BytesLike, ],
+      [void],
+      'nonpayable'
+    >
+    
+
+    
+    earningsLeft: TypedContractMethod<
+      [toolId: BytesLike, ],
+      [bigint],
+      'view'
+    >
+    
+
+    
+    endBudget: TypedContractMethod<
+      [id: BigNumberish, ],
+      [void],
+      'nonpayable'
+    >
+    
+
+    
+    headOf: TypedContractMethod<
+      [operator: AddressLike, ],
+      [string],
+      'view'
+    >
+    
+
+    
+    liftDailyCap: TypedContractMethod<
+      [],
+      [void],
+      'nonpayable'
     >
     
 
@@ -275,6 +551,54 @@ decodeFunctionResult(functionFragment: 'usdc', data: BytesLike): Result;
     
 
     
+    pendingBeneficiary: TypedContractMethod<
+      [],
+      [string],
+      'view'
+    >
+    
+
+    
+    prepaidOf: TypedContractMethod<
+      [payer: AddressLike, ],
+      [IPrepaid.PrepaidStructOutput],
+      'view'
+    >
+    
+
+    
+    proposeBeneficiary: TypedContractMethod<
+      [account: AddressLike, ],
+      [void],
+      'nonpayable'
+    >
+    
+
+    
+    refund: TypedContractMethod<
+      [to: AddressLike, ],
+      [bigint],
+      'nonpayable'
+    >
+    
+
+    
+    requestRefund: TypedContractMethod<
+      [amount: BigNumberish, ],
+      [void],
+      'nonpayable'
+    >
+    
+
+    
+    setConsentRequired: TypedContractMethod<
+      [required: boolean, ],
+      [void],
+      'nonpayable'
+    >
+    
+
+    
     setDailyCap: TypedContractMethod<
       [cap: BigNumberish, ],
       [void],
@@ -292,7 +616,7 @@ decodeFunctionResult(functionFragment: 'usdc', data: BytesLike): Result;
 
     
     settle: TypedContractMethod<
-      [receiptsRoot: BytesLike, toolIds: BytesLike[], rows: BytesLike, ],
+      [previous: BytesLike, receiptsRoot: BytesLike, toolIds: BytesLike[], rows: BytesLike, ],
       [bigint],
       'nonpayable'
     >
@@ -365,9 +689,39 @@ decodeFunctionResult(functionFragment: 'usdc', data: BytesLike): Result;
 
     getFunction<T extends ContractMethod = ContractMethod>(key: string | FunctionFragment): T;
 
-    getFunction(nameOrSignature: 'MAX_OPERATOR_LIMIT'): TypedContractMethod<
+    getFunction(nameOrSignature: 'BUDGET_GRACE'): TypedContractMethod<
       [],
       [bigint],
+      'view'
+    >;
+getFunction(nameOrSignature: 'MAX_OPERATOR_LIMIT'): TypedContractMethod<
+      [],
+      [bigint],
+      'view'
+    >;
+getFunction(nameOrSignature: 'REFUND_DELAY'): TypedContractMethod<
+      [],
+      [bigint],
+      'view'
+    >;
+getFunction(nameOrSignature: 'acceptBeneficiary'): TypedContractMethod<
+      [],
+      [void],
+      'nonpayable'
+    >;
+getFunction(nameOrSignature: 'batchOf'): TypedContractMethod<
+      [receiptsRoot: BytesLike, ],
+      [[bigint, string] & {timestamp: bigint, digest: string }],
+      'view'
+    >;
+getFunction(nameOrSignature: 'budgetDigest'): TypedContractMethod<
+      [payer: AddressLike, id: BigNumberish, maxSpend: BigNumberish, validUntil: BigNumberish, tools: BytesLike[], ],
+      [string],
+      'view'
+    >;
+getFunction(nameOrSignature: 'budgetOf'): TypedContractMethod<
+      [payer: AddressLike, id: BigNumberish, ],
+      [[IBudgets.BudgetStructOutput, string] & {budget: IBudgets.BudgetStructOutput, toolsHash: string }],
       'view'
     >;
 getFunction(nameOrSignature: 'claim'): TypedContractMethod<
@@ -380,6 +734,11 @@ getFunction(nameOrSignature: 'claimTo'): TypedContractMethod<
       [bigint],
       'nonpayable'
     >;
+getFunction(nameOrSignature: 'consentRequired'): TypedContractMethod<
+      [payer: AddressLike, ],
+      [boolean],
+      'view'
+    >;
 getFunction(nameOrSignature: 'creditOf'): TypedContractMethod<
       [account: AddressLike, ],
       [bigint],
@@ -389,6 +748,41 @@ getFunction(nameOrSignature: 'dailyCap'): TypedContractMethod<
       [payer: AddressLike, ],
       [[bigint, bigint] & {cap: bigint, left: bigint }],
       'view'
+    >;
+getFunction(nameOrSignature: 'deposit'): TypedContractMethod<
+      [amount: BigNumberish, ],
+      [void],
+      'nonpayable'
+    >;
+getFunction(nameOrSignature: 'depositWithAuthorization'): TypedContractMethod<
+      [payer: AddressLike, amount: BigNumberish, validAfter: BigNumberish, validBefore: BigNumberish, nonce: BytesLike, signature: BytesLike, ],
+      [void],
+      'nonpayable'
+    >;
+getFunction(nameOrSignature: 'depositWithPermit'): TypedContractMethod<
+      [amount: BigNumberish, deadline: BigNumberish, v: BigNumberish, r: BytesLike, s: BytesLike, ],
+      [void],
+      'nonpayable'
+    >;
+getFunction(nameOrSignature: 'earningsLeft'): TypedContractMethod<
+      [toolId: BytesLike, ],
+      [bigint],
+      'view'
+    >;
+getFunction(nameOrSignature: 'endBudget'): TypedContractMethod<
+      [id: BigNumberish, ],
+      [void],
+      'nonpayable'
+    >;
+getFunction(nameOrSignature: 'headOf'): TypedContractMethod<
+      [operator: AddressLike, ],
+      [string],
+      'view'
+    >;
+getFunction(nameOrSignature: 'liftDailyCap'): TypedContractMethod<
+      [],
+      [void],
+      'nonpayable'
     >;
 getFunction(nameOrSignature: 'operatorLimit'): TypedContractMethod<
       [operator: AddressLike, ],
@@ -410,6 +804,36 @@ getFunction(nameOrSignature: 'payout'): TypedContractMethod<
       [bigint],
       'nonpayable'
     >;
+getFunction(nameOrSignature: 'pendingBeneficiary'): TypedContractMethod<
+      [],
+      [string],
+      'view'
+    >;
+getFunction(nameOrSignature: 'prepaidOf'): TypedContractMethod<
+      [payer: AddressLike, ],
+      [IPrepaid.PrepaidStructOutput],
+      'view'
+    >;
+getFunction(nameOrSignature: 'proposeBeneficiary'): TypedContractMethod<
+      [account: AddressLike, ],
+      [void],
+      'nonpayable'
+    >;
+getFunction(nameOrSignature: 'refund'): TypedContractMethod<
+      [to: AddressLike, ],
+      [bigint],
+      'nonpayable'
+    >;
+getFunction(nameOrSignature: 'requestRefund'): TypedContractMethod<
+      [amount: BigNumberish, ],
+      [void],
+      'nonpayable'
+    >;
+getFunction(nameOrSignature: 'setConsentRequired'): TypedContractMethod<
+      [required: boolean, ],
+      [void],
+      'nonpayable'
+    >;
 getFunction(nameOrSignature: 'setDailyCap'): TypedContractMethod<
       [cap: BigNumberish, ],
       [void],
@@ -421,7 +845,7 @@ getFunction(nameOrSignature: 'setOperatorLimit'): TypedContractMethod<
       'nonpayable'
     >;
 getFunction(nameOrSignature: 'settle'): TypedContractMethod<
-      [receiptsRoot: BytesLike, toolIds: BytesLike[], rows: BytesLike, ],
+      [previous: BytesLike, receiptsRoot: BytesLike, toolIds: BytesLike[], rows: BytesLike, ],
       [bigint],
       'nonpayable'
     >;
@@ -467,22 +891,47 @@ getFunction(nameOrSignature: 'usdc'): TypedContractMethod<
     >;
 
     getEvent(key: 'BatchSettled'): TypedContractEvent<BatchSettledEvent.InputTuple, BatchSettledEvent.OutputTuple, BatchSettledEvent.OutputObject>;
+getEvent(key: 'BeneficiaryChanged'): TypedContractEvent<BeneficiaryChangedEvent.InputTuple, BeneficiaryChangedEvent.OutputTuple, BeneficiaryChangedEvent.OutputObject>;
+getEvent(key: 'BeneficiaryProposed'): TypedContractEvent<BeneficiaryProposedEvent.InputTuple, BeneficiaryProposedEvent.OutputTuple, BeneficiaryProposedEvent.OutputObject>;
+getEvent(key: 'BudgetEnded'): TypedContractEvent<BudgetEndedEvent.InputTuple, BudgetEndedEvent.OutputTuple, BudgetEndedEvent.OutputObject>;
+getEvent(key: 'BudgetRaised'): TypedContractEvent<BudgetRaisedEvent.InputTuple, BudgetRaisedEvent.OutputTuple, BudgetRaisedEvent.OutputObject>;
 getEvent(key: 'ChargeFailed'): TypedContractEvent<ChargeFailedEvent.InputTuple, ChargeFailedEvent.OutputTuple, ChargeFailedEvent.OutputObject>;
 getEvent(key: 'Claimed'): TypedContractEvent<ClaimedEvent.InputTuple, ClaimedEvent.OutputTuple, ClaimedEvent.OutputObject>;
+getEvent(key: 'ConsentRequiredSet'): TypedContractEvent<ConsentRequiredSetEvent.InputTuple, ConsentRequiredSetEvent.OutputTuple, ConsentRequiredSetEvent.OutputObject>;
 getEvent(key: 'DailyCapSet'): TypedContractEvent<DailyCapSetEvent.InputTuple, DailyCapSetEvent.OutputTuple, DailyCapSetEvent.OutputObject>;
-getEvent(key: 'LineRefused'): TypedContractEvent<LineRefusedEvent.InputTuple, LineRefusedEvent.OutputTuple, LineRefusedEvent.OutputObject>;
+getEvent(key: 'Deposited'): TypedContractEvent<DepositedEvent.InputTuple, DepositedEvent.OutputTuple, DepositedEvent.OutputObject>;
+getEvent(key: 'LinesRefused'): TypedContractEvent<LinesRefusedEvent.InputTuple, LinesRefusedEvent.OutputTuple, LinesRefusedEvent.OutputObject>;
 getEvent(key: 'OperatorLimitSet'): TypedContractEvent<OperatorLimitSetEvent.InputTuple, OperatorLimitSetEvent.OutputTuple, OperatorLimitSetEvent.OutputObject>;
 getEvent(key: 'Paid'): TypedContractEvent<PaidEvent.InputTuple, PaidEvent.OutputTuple, PaidEvent.OutputObject>;
 getEvent(key: 'PayoutFailed'): TypedContractEvent<PayoutFailedEvent.InputTuple, PayoutFailedEvent.OutputTuple, PayoutFailedEvent.OutputObject>;
+getEvent(key: 'PrepaidRefunded'): TypedContractEvent<PrepaidRefundedEvent.InputTuple, PrepaidRefundedEvent.OutputTuple, PrepaidRefundedEvent.OutputObject>;
+getEvent(key: 'RefundRequested'): TypedContractEvent<RefundRequestedEvent.InputTuple, RefundRequestedEvent.OutputTuple, RefundRequestedEvent.OutputObject>;
 getEvent(key: 'ToolPaid'): TypedContractEvent<ToolPaidEvent.InputTuple, ToolPaidEvent.OutputTuple, ToolPaidEvent.OutputObject>;
+getEvent(key: 'ToolRefused'): TypedContractEvent<ToolRefusedEvent.InputTuple, ToolRefusedEvent.OutputTuple, ToolRefusedEvent.OutputObject>;
 
     filters: {
       
-      'BatchSettled(bytes32,address,uint256,uint256)': TypedContractEvent<BatchSettledEvent.InputTuple, BatchSettledEvent.OutputTuple, BatchSettledEvent.OutputObject>;
+      'BatchSettled(bytes32,bytes32,address,uint256,uint256)': TypedContractEvent<BatchSettledEvent.InputTuple, BatchSettledEvent.OutputTuple, BatchSettledEvent.OutputObject>;
       BatchSettled: TypedContractEvent<BatchSettledEvent.InputTuple, BatchSettledEvent.OutputTuple, BatchSettledEvent.OutputObject>;
     
 
-      'ChargeFailed(bytes32,address,uint256,uint8)': TypedContractEvent<ChargeFailedEvent.InputTuple, ChargeFailedEvent.OutputTuple, ChargeFailedEvent.OutputObject>;
+      'BeneficiaryChanged(address,address)': TypedContractEvent<BeneficiaryChangedEvent.InputTuple, BeneficiaryChangedEvent.OutputTuple, BeneficiaryChangedEvent.OutputObject>;
+      BeneficiaryChanged: TypedContractEvent<BeneficiaryChangedEvent.InputTuple, BeneficiaryChangedEvent.OutputTuple, BeneficiaryChangedEvent.OutputObject>;
+    
+
+      'BeneficiaryProposed(address,address)': TypedContractEvent<BeneficiaryProposedEvent.InputTuple, BeneficiaryProposedEvent.OutputTuple, BeneficiaryProposedEvent.OutputObject>;
+      BeneficiaryProposed: TypedContractEvent<BeneficiaryProposedEvent.InputTuple, BeneficiaryProposedEvent.OutputTuple, BeneficiaryProposedEvent.OutputObject>;
+    
+
+      'BudgetEnded(address,uint64,uint256)': TypedContractEvent<BudgetEndedEvent.InputTuple, BudgetEndedEvent.OutputTuple, BudgetEndedEvent.OutputObject>;
+      BudgetEnded: TypedContractEvent<BudgetEndedEvent.InputTuple, BudgetEndedEvent.OutputTuple, BudgetEndedEvent.OutputObject>;
+    
+
+      'BudgetRaised(address,uint64,uint256)': TypedContractEvent<BudgetRaisedEvent.InputTuple, BudgetRaisedEvent.OutputTuple, BudgetRaisedEvent.OutputObject>;
+      BudgetRaised: TypedContractEvent<BudgetRaisedEvent.InputTuple, BudgetRaisedEvent.OutputTuple, BudgetRaisedEvent.OutputObject>;
+    
+
+      'ChargeFailed(bytes32,address,uint256,uint256,uint8)': TypedContractEvent<ChargeFailedEvent.InputTuple, ChargeFailedEvent.OutputTuple, ChargeFailedEvent.OutputObject>;
       ChargeFailed: TypedContractEvent<ChargeFailedEvent.InputTuple, ChargeFailedEvent.OutputTuple, ChargeFailedEvent.OutputObject>;
     
 
@@ -490,12 +939,20 @@ getEvent(key: 'ToolPaid'): TypedContractEvent<ToolPaidEvent.InputTuple, ToolPaid
       Claimed: TypedContractEvent<ClaimedEvent.InputTuple, ClaimedEvent.OutputTuple, ClaimedEvent.OutputObject>;
     
 
+      'ConsentRequiredSet(address,bool)': TypedContractEvent<ConsentRequiredSetEvent.InputTuple, ConsentRequiredSetEvent.OutputTuple, ConsentRequiredSetEvent.OutputObject>;
+      ConsentRequiredSet: TypedContractEvent<ConsentRequiredSetEvent.InputTuple, ConsentRequiredSetEvent.OutputTuple, ConsentRequiredSetEvent.OutputObject>;
+    
+
       'DailyCapSet(address,uint256)': TypedContractEvent<DailyCapSetEvent.InputTuple, DailyCapSetEvent.OutputTuple, DailyCapSetEvent.OutputObject>;
       DailyCapSet: TypedContractEvent<DailyCapSetEvent.InputTuple, DailyCapSetEvent.OutputTuple, DailyCapSetEvent.OutputObject>;
     
 
-      'LineRefused(bytes32,address,bytes16,uint256,uint8)': TypedContractEvent<LineRefusedEvent.InputTuple, LineRefusedEvent.OutputTuple, LineRefusedEvent.OutputObject>;
-      LineRefused: TypedContractEvent<LineRefusedEvent.InputTuple, LineRefusedEvent.OutputTuple, LineRefusedEvent.OutputObject>;
+      'Deposited(address,uint256,uint256)': TypedContractEvent<DepositedEvent.InputTuple, DepositedEvent.OutputTuple, DepositedEvent.OutputObject>;
+      Deposited: TypedContractEvent<DepositedEvent.InputTuple, DepositedEvent.OutputTuple, DepositedEvent.OutputObject>;
+    
+
+      'LinesRefused(bytes32,address,uint256,bytes)': TypedContractEvent<LinesRefusedEvent.InputTuple, LinesRefusedEvent.OutputTuple, LinesRefusedEvent.OutputObject>;
+      LinesRefused: TypedContractEvent<LinesRefusedEvent.InputTuple, LinesRefusedEvent.OutputTuple, LinesRefusedEvent.OutputObject>;
     
 
       'OperatorLimitSet(address,uint256)': TypedContractEvent<OperatorLimitSetEvent.InputTuple, OperatorLimitSetEvent.OutputTuple, OperatorLimitSetEvent.OutputObject>;
@@ -510,8 +967,20 @@ getEvent(key: 'ToolPaid'): TypedContractEvent<ToolPaidEvent.InputTuple, ToolPaid
       PayoutFailed: TypedContractEvent<PayoutFailedEvent.InputTuple, PayoutFailedEvent.OutputTuple, PayoutFailedEvent.OutputObject>;
     
 
-      'ToolPaid(bytes16,address,uint256,uint256)': TypedContractEvent<ToolPaidEvent.InputTuple, ToolPaidEvent.OutputTuple, ToolPaidEvent.OutputObject>;
+      'PrepaidRefunded(address,address,uint256)': TypedContractEvent<PrepaidRefundedEvent.InputTuple, PrepaidRefundedEvent.OutputTuple, PrepaidRefundedEvent.OutputObject>;
+      PrepaidRefunded: TypedContractEvent<PrepaidRefundedEvent.InputTuple, PrepaidRefundedEvent.OutputTuple, PrepaidRefundedEvent.OutputObject>;
+    
+
+      'RefundRequested(address,uint256,uint256)': TypedContractEvent<RefundRequestedEvent.InputTuple, RefundRequestedEvent.OutputTuple, RefundRequestedEvent.OutputObject>;
+      RefundRequested: TypedContractEvent<RefundRequestedEvent.InputTuple, RefundRequestedEvent.OutputTuple, RefundRequestedEvent.OutputObject>;
+    
+
+      'ToolPaid(bytes32,bytes16,address,uint256,uint256)': TypedContractEvent<ToolPaidEvent.InputTuple, ToolPaidEvent.OutputTuple, ToolPaidEvent.OutputObject>;
       ToolPaid: TypedContractEvent<ToolPaidEvent.InputTuple, ToolPaidEvent.OutputTuple, ToolPaidEvent.OutputObject>;
+    
+
+      'ToolRefused(bytes32,bytes16,uint8)': TypedContractEvent<ToolRefusedEvent.InputTuple, ToolRefusedEvent.OutputTuple, ToolRefusedEvent.OutputObject>;
+      ToolRefused: TypedContractEvent<ToolRefusedEvent.InputTuple, ToolRefusedEvent.OutputTuple, ToolRefusedEvent.OutputObject>;
     
     };
   }

@@ -6,7 +6,7 @@ import type { TypedContractEvent, TypedDeferredTopicFilter, TypedEventLog, Typed
   
 
   export interface IFiatTokenInterface extends Interface {
-    getFunction(nameOrSignature: "DOMAIN_SEPARATOR" | "allowance" | "approve" | "balanceOf" | "blacklist" | "decreaseAllowance" | "increaseAllowance" | "isBlacklisted" | "mint" | "name" | "nonces" | "pause" | "paused" | "permit" | "totalSupply" | "transfer" | "transferFrom" | "transferWithAuthorization" | "unBlacklist" | "unpause" | "version"): FunctionFragment;
+    getFunction(nameOrSignature: "DOMAIN_SEPARATOR" | "allowance" | "approve" | "balanceOf" | "blacklist" | "decreaseAllowance" | "increaseAllowance" | "isBlacklisted" | "mint" | "name" | "nonces" | "pause" | "paused" | "permit" | "receiveWithAuthorization" | "totalSupply" | "transfer" | "transferFrom" | "transferWithAuthorization" | "unBlacklist" | "unpause" | "version"): FunctionFragment;
 
     getEvent(nameOrSignatureOrTopic: "Approval" | "Transfer"): EventFragment;
 
@@ -24,6 +24,7 @@ encodeFunctionData(functionFragment: 'nonces', values: [AddressLike]): string;
 encodeFunctionData(functionFragment: 'pause', values?: undefined): string;
 encodeFunctionData(functionFragment: 'paused', values?: undefined): string;
 encodeFunctionData(functionFragment: 'permit', values: [AddressLike, AddressLike, BigNumberish, BigNumberish, BigNumberish, BytesLike, BytesLike]): string;
+encodeFunctionData(functionFragment: 'receiveWithAuthorization', values: [AddressLike, AddressLike, BigNumberish, BigNumberish, BigNumberish, BytesLike, BytesLike]): string;
 encodeFunctionData(functionFragment: 'totalSupply', values?: undefined): string;
 encodeFunctionData(functionFragment: 'transfer', values: [AddressLike, BigNumberish]): string;
 encodeFunctionData(functionFragment: 'transferFrom', values: [AddressLike, AddressLike, BigNumberish]): string;
@@ -46,6 +47,7 @@ decodeFunctionResult(functionFragment: 'nonces', data: BytesLike): Result;
 decodeFunctionResult(functionFragment: 'pause', data: BytesLike): Result;
 decodeFunctionResult(functionFragment: 'paused', data: BytesLike): Result;
 decodeFunctionResult(functionFragment: 'permit', data: BytesLike): Result;
+decodeFunctionResult(functionFragment: 'receiveWithAuthorization', data: BytesLike): Result;
 decodeFunctionResult(functionFragment: 'totalSupply', data: BytesLike): Result;
 decodeFunctionResult(functionFragment: 'transfer', data: BytesLike): Result;
 decodeFunctionResult(functionFragment: 'transferFrom', data: BytesLike): Result;
@@ -226,6 +228,14 @@ decodeFunctionResult(functionFragment: 'version', data: BytesLike): Result;
     
 
     
+    receiveWithAuthorization: TypedContractMethod<
+      [from: AddressLike, to: AddressLike, value: BigNumberish, validAfter: BigNumberish, validBefore: BigNumberish, nonce: BytesLike, signature: BytesLike, ],
+      [void],
+      'nonpayable'
+    >
+    
+
+    
     totalSupply: TypedContractMethod<
       [],
       [bigint],
@@ -351,6 +361,11 @@ getFunction(nameOrSignature: 'paused'): TypedContractMethod<
     >;
 getFunction(nameOrSignature: 'permit'): TypedContractMethod<
       [owner: AddressLike, spender: AddressLike, value: BigNumberish, deadline: BigNumberish, v: BigNumberish, r: BytesLike, s: BytesLike, ],
+      [void],
+      'nonpayable'
+    >;
+getFunction(nameOrSignature: 'receiveWithAuthorization'): TypedContractMethod<
+      [from: AddressLike, to: AddressLike, value: BigNumberish, validAfter: BigNumberish, validBefore: BigNumberish, nonce: BytesLike, signature: BytesLike, ],
       [void],
       'nonpayable'
     >;

@@ -86,6 +86,38 @@ import type { NonPayableOverrides } from "../../common.js"
   {
     "inputs": [
       {
+        "internalType": "bytes32",
+        "name": "previous",
+        "type": "bytes32"
+      },
+      {
+        "internalType": "bytes32",
+        "name": "head",
+        "type": "bytes32"
+      }
+    ],
+    "name": "BatchOutOfOrder",
+    "type": "error"
+  },
+  {
+    "inputs": [
+      {
+        "internalType": "uint64",
+        "name": "id",
+        "type": "uint64"
+      },
+      {
+        "internalType": "uint256",
+        "name": "endsAt",
+        "type": "uint256"
+      }
+    ],
+    "name": "BudgetAlreadyEnded",
+    "type": "error"
+  },
+  {
+    "inputs": [
+      {
         "internalType": "address",
         "name": "payer",
         "type": "address"
@@ -116,6 +148,22 @@ import type { NonPayableOverrides } from "../../common.js"
     "type": "error"
   },
   {
+    "inputs": [
+      {
+        "internalType": "uint256",
+        "name": "attempt",
+        "type": "uint256"
+      },
+      {
+        "internalType": "uint256",
+        "name": "left",
+        "type": "uint256"
+      }
+    ],
+    "name": "EarningCapExceeded",
+    "type": "error"
+  },
+  {
     "inputs": [],
     "name": "EmptyBatch",
     "type": "error"
@@ -128,6 +176,17 @@ import type { NonPayableOverrides } from "../../common.js"
   {
     "inputs": [],
     "name": "ExpectedPause",
+    "type": "error"
+  },
+  {
+    "inputs": [
+      {
+        "internalType": "address",
+        "name": "account",
+        "type": "address"
+      }
+    ],
+    "name": "InvalidBeneficiary",
     "type": "error"
   },
   {
@@ -161,11 +220,38 @@ import type { NonPayableOverrides } from "../../common.js"
     "inputs": [
       {
         "internalType": "address",
+        "name": "payer",
+        "type": "address"
+      }
+    ],
+    "name": "NoRefund",
+    "type": "error"
+  },
+  {
+    "inputs": [
+      {
+        "internalType": "address",
         "name": "caller",
         "type": "address"
       }
     ],
     "name": "NotOperator",
+    "type": "error"
+  },
+  {
+    "inputs": [
+      {
+        "internalType": "address",
+        "name": "caller",
+        "type": "address"
+      },
+      {
+        "internalType": "address",
+        "name": "pending",
+        "type": "address"
+      }
+    ],
+    "name": "NotPendingBeneficiary",
     "type": "error"
   },
   {
@@ -204,6 +290,49 @@ import type { NonPayableOverrides } from "../../common.js"
     "inputs": [
       {
         "internalType": "uint256",
+        "name": "amount",
+        "type": "uint256"
+      },
+      {
+        "internalType": "uint256",
+        "name": "balance",
+        "type": "uint256"
+      }
+    ],
+    "name": "RefundExceedsBalance",
+    "type": "error"
+  },
+  {
+    "inputs": [
+      {
+        "internalType": "uint256",
+        "name": "timestamp",
+        "type": "uint256"
+      },
+      {
+        "internalType": "uint256",
+        "name": "readyAt",
+        "type": "uint256"
+      }
+    ],
+    "name": "RefundNotReady",
+    "type": "error"
+  },
+  {
+    "inputs": [
+      {
+        "internalType": "uint256",
+        "name": "flags",
+        "type": "uint256"
+      }
+    ],
+    "name": "RowFlagsInvalid",
+    "type": "error"
+  },
+  {
+    "inputs": [
+      {
+        "internalType": "uint256",
         "name": "needed",
         "type": "uint256"
       },
@@ -219,12 +348,39 @@ import type { NonPayableOverrides } from "../../common.js"
   {
     "inputs": [
       {
+        "internalType": "uint8",
+        "name": "bits",
+        "type": "uint8"
+      },
+      {
+        "internalType": "uint256",
+        "name": "value",
+        "type": "uint256"
+      }
+    ],
+    "name": "SafeCastOverflowedUintDowncast",
+    "type": "error"
+  },
+  {
+    "inputs": [
+      {
         "internalType": "address",
         "name": "token",
         "type": "address"
       }
     ],
     "name": "SafeERC20FailedOperation",
+    "type": "error"
+  },
+  {
+    "inputs": [
+      {
+        "internalType": "address",
+        "name": "signer",
+        "type": "address"
+      }
+    ],
+    "name": "SignatureStarved",
     "type": "error"
   },
   {
@@ -260,6 +416,17 @@ import type { NonPayableOverrides } from "../../common.js"
     "type": "error"
   },
   {
+    "inputs": [
+      {
+        "internalType": "bytes16",
+        "name": "toolId",
+        "type": "bytes16"
+      }
+    ],
+    "name": "ToolRepeated",
+    "type": "error"
+  },
+  {
     "inputs": [],
     "name": "ZeroAmount",
     "type": "error"
@@ -284,6 +451,12 @@ import type { NonPayableOverrides } from "../../common.js"
         "indexed": true,
         "internalType": "bytes32",
         "name": "receiptsRoot",
+        "type": "bytes32"
+      },
+      {
+        "indexed": true,
+        "internalType": "bytes32",
+        "name": "previous",
         "type": "bytes32"
       },
       {
@@ -313,6 +486,94 @@ import type { NonPayableOverrides } from "../../common.js"
     "inputs": [
       {
         "indexed": true,
+        "internalType": "address",
+        "name": "previous",
+        "type": "address"
+      },
+      {
+        "indexed": true,
+        "internalType": "address",
+        "name": "current",
+        "type": "address"
+      }
+    ],
+    "name": "BeneficiaryChanged",
+    "type": "event"
+  },
+  {
+    "anonymous": false,
+    "inputs": [
+      {
+        "indexed": true,
+        "internalType": "address",
+        "name": "current",
+        "type": "address"
+      },
+      {
+        "indexed": true,
+        "internalType": "address",
+        "name": "proposed",
+        "type": "address"
+      }
+    ],
+    "name": "BeneficiaryProposed",
+    "type": "event"
+  },
+  {
+    "anonymous": false,
+    "inputs": [
+      {
+        "indexed": true,
+        "internalType": "address",
+        "name": "payer",
+        "type": "address"
+      },
+      {
+        "indexed": true,
+        "internalType": "uint64",
+        "name": "id",
+        "type": "uint64"
+      },
+      {
+        "indexed": false,
+        "internalType": "uint256",
+        "name": "endsAt",
+        "type": "uint256"
+      }
+    ],
+    "name": "BudgetEnded",
+    "type": "event"
+  },
+  {
+    "anonymous": false,
+    "inputs": [
+      {
+        "indexed": true,
+        "internalType": "address",
+        "name": "payer",
+        "type": "address"
+      },
+      {
+        "indexed": true,
+        "internalType": "uint64",
+        "name": "id",
+        "type": "uint64"
+      },
+      {
+        "indexed": false,
+        "internalType": "uint256",
+        "name": "maxSpend",
+        "type": "uint256"
+      }
+    ],
+    "name": "BudgetRaised",
+    "type": "event"
+  },
+  {
+    "anonymous": false,
+    "inputs": [
+      {
+        "indexed": true,
         "internalType": "bytes32",
         "name": "receiptsRoot",
         "type": "bytes32"
@@ -326,12 +587,18 @@ import type { NonPayableOverrides } from "../../common.js"
       {
         "indexed": false,
         "internalType": "uint256",
+        "name": "row",
+        "type": "uint256"
+      },
+      {
+        "indexed": false,
+        "internalType": "uint256",
         "name": "amount",
         "type": "uint256"
       },
       {
         "indexed": false,
-        "internalType": "enum IContextRouter.ChargeFailure",
+        "internalType": "enum ChargeFailure",
         "name": "reason",
         "type": "uint8"
       }
@@ -375,12 +642,56 @@ import type { NonPayableOverrides } from "../../common.js"
       },
       {
         "indexed": false,
+        "internalType": "bool",
+        "name": "required",
+        "type": "bool"
+      }
+    ],
+    "name": "ConsentRequiredSet",
+    "type": "event"
+  },
+  {
+    "anonymous": false,
+    "inputs": [
+      {
+        "indexed": true,
+        "internalType": "address",
+        "name": "payer",
+        "type": "address"
+      },
+      {
+        "indexed": false,
         "internalType": "uint256",
         "name": "cap",
         "type": "uint256"
       }
     ],
     "name": "DailyCapSet",
+    "type": "event"
+  },
+  {
+    "anonymous": false,
+    "inputs": [
+      {
+        "indexed": true,
+        "internalType": "address",
+        "name": "payer",
+        "type": "address"
+      },
+      {
+        "indexed": false,
+        "internalType": "uint256",
+        "name": "amount",
+        "type": "uint256"
+      },
+      {
+        "indexed": false,
+        "internalType": "uint256",
+        "name": "balance",
+        "type": "uint256"
+      }
+    ],
+    "name": "Deposited",
     "type": "event"
   },
   {
@@ -399,25 +710,19 @@ import type { NonPayableOverrides } from "../../common.js"
         "type": "address"
       },
       {
-        "indexed": true,
-        "internalType": "bytes16",
-        "name": "toolId",
-        "type": "bytes16"
-      },
-      {
         "indexed": false,
         "internalType": "uint256",
-        "name": "amount",
+        "name": "row",
         "type": "uint256"
       },
       {
         "indexed": false,
-        "internalType": "enum IContextRouter.LineRefusal",
-        "name": "reason",
-        "type": "uint8"
+        "internalType": "bytes",
+        "name": "lines",
+        "type": "bytes"
       }
     ],
-    "name": "LineRefused",
+    "name": "LinesRefused",
     "type": "event"
   },
   {
@@ -507,6 +812,62 @@ import type { NonPayableOverrides } from "../../common.js"
     "inputs": [
       {
         "indexed": true,
+        "internalType": "address",
+        "name": "payer",
+        "type": "address"
+      },
+      {
+        "indexed": true,
+        "internalType": "address",
+        "name": "to",
+        "type": "address"
+      },
+      {
+        "indexed": false,
+        "internalType": "uint256",
+        "name": "amount",
+        "type": "uint256"
+      }
+    ],
+    "name": "PrepaidRefunded",
+    "type": "event"
+  },
+  {
+    "anonymous": false,
+    "inputs": [
+      {
+        "indexed": true,
+        "internalType": "address",
+        "name": "payer",
+        "type": "address"
+      },
+      {
+        "indexed": false,
+        "internalType": "uint256",
+        "name": "amount",
+        "type": "uint256"
+      },
+      {
+        "indexed": false,
+        "internalType": "uint256",
+        "name": "readyAt",
+        "type": "uint256"
+      }
+    ],
+    "name": "RefundRequested",
+    "type": "event"
+  },
+  {
+    "anonymous": false,
+    "inputs": [
+      {
+        "indexed": true,
+        "internalType": "bytes32",
+        "name": "receiptsRoot",
+        "type": "bytes32"
+      },
+      {
+        "indexed": true,
         "internalType": "bytes16",
         "name": "toolId",
         "type": "bytes16"
@@ -537,6 +898,31 @@ import type { NonPayableOverrides } from "../../common.js"
     "anonymous": false,
     "inputs": [
       {
+        "indexed": true,
+        "internalType": "bytes32",
+        "name": "receiptsRoot",
+        "type": "bytes32"
+      },
+      {
+        "indexed": true,
+        "internalType": "bytes16",
+        "name": "toolId",
+        "type": "bytes16"
+      },
+      {
+        "indexed": false,
+        "internalType": "enum IContextRouter.Refusal",
+        "name": "reason",
+        "type": "uint8"
+      }
+    ],
+    "name": "ToolRefused",
+    "type": "event"
+  },
+  {
+    "anonymous": false,
+    "inputs": [
+      {
         "indexed": false,
         "internalType": "address",
         "name": "account",
@@ -545,6 +931,19 @@ import type { NonPayableOverrides } from "../../common.js"
     ],
     "name": "Unpaused",
     "type": "event"
+  },
+  {
+    "inputs": [],
+    "name": "BUDGET_GRACE",
+    "outputs": [
+      {
+        "internalType": "uint256",
+        "name": "",
+        "type": "uint256"
+      }
+    ],
+    "stateMutability": "view",
+    "type": "function"
   },
   {
     "inputs": [],
@@ -561,12 +960,151 @@ import type { NonPayableOverrides } from "../../common.js"
   },
   {
     "inputs": [],
+    "name": "REFUND_DELAY",
+    "outputs": [
+      {
+        "internalType": "uint256",
+        "name": "",
+        "type": "uint256"
+      }
+    ],
+    "stateMutability": "view",
+    "type": "function"
+  },
+  {
+    "inputs": [],
+    "name": "acceptBeneficiary",
+    "outputs": [],
+    "stateMutability": "nonpayable",
+    "type": "function"
+  },
+  {
+    "inputs": [],
     "name": "authority",
     "outputs": [
       {
         "internalType": "address",
         "name": "",
         "type": "address"
+      }
+    ],
+    "stateMutability": "view",
+    "type": "function"
+  },
+  {
+    "inputs": [
+      {
+        "internalType": "bytes32",
+        "name": "receiptsRoot",
+        "type": "bytes32"
+      }
+    ],
+    "name": "batchOf",
+    "outputs": [
+      {
+        "internalType": "uint256",
+        "name": "timestamp",
+        "type": "uint256"
+      },
+      {
+        "internalType": "bytes27",
+        "name": "digest",
+        "type": "bytes27"
+      }
+    ],
+    "stateMutability": "view",
+    "type": "function"
+  },
+  {
+    "inputs": [
+      {
+        "internalType": "address",
+        "name": "payer",
+        "type": "address"
+      },
+      {
+        "internalType": "uint64",
+        "name": "id",
+        "type": "uint64"
+      },
+      {
+        "internalType": "uint256",
+        "name": "maxSpend",
+        "type": "uint256"
+      },
+      {
+        "internalType": "uint256",
+        "name": "validUntil",
+        "type": "uint256"
+      },
+      {
+        "internalType": "bytes16[]",
+        "name": "tools",
+        "type": "bytes16[]"
+      }
+    ],
+    "name": "budgetDigest",
+    "outputs": [
+      {
+        "internalType": "bytes32",
+        "name": "",
+        "type": "bytes32"
+      }
+    ],
+    "stateMutability": "view",
+    "type": "function"
+  },
+  {
+    "inputs": [
+      {
+        "internalType": "address",
+        "name": "payer",
+        "type": "address"
+      },
+      {
+        "internalType": "uint64",
+        "name": "id",
+        "type": "uint64"
+      }
+    ],
+    "name": "budgetOf",
+    "outputs": [
+      {
+        "components": [
+          {
+            "internalType": "uint48",
+            "name": "maxSpend",
+            "type": "uint48"
+          },
+          {
+            "internalType": "uint48",
+            "name": "spent",
+            "type": "uint48"
+          },
+          {
+            "internalType": "uint40",
+            "name": "validUntil",
+            "type": "uint40"
+          },
+          {
+            "internalType": "uint40",
+            "name": "endsAt",
+            "type": "uint40"
+          },
+          {
+            "internalType": "bool",
+            "name": "isForTools",
+            "type": "bool"
+          }
+        ],
+        "internalType": "struct IBudgets.Budget",
+        "name": "budget",
+        "type": "tuple"
+      },
+      {
+        "internalType": "bytes32",
+        "name": "toolsHash",
+        "type": "bytes32"
       }
     ],
     "stateMutability": "view",
@@ -602,6 +1140,25 @@ import type { NonPayableOverrides } from "../../common.js"
       }
     ],
     "stateMutability": "nonpayable",
+    "type": "function"
+  },
+  {
+    "inputs": [
+      {
+        "internalType": "address",
+        "name": "payer",
+        "type": "address"
+      }
+    ],
+    "name": "consentRequired",
+    "outputs": [
+      {
+        "internalType": "bool",
+        "name": "",
+        "type": "bool"
+      }
+    ],
+    "stateMutability": "view",
     "type": "function"
   },
   {
@@ -648,6 +1205,141 @@ import type { NonPayableOverrides } from "../../common.js"
     "type": "function"
   },
   {
+    "inputs": [
+      {
+        "internalType": "uint256",
+        "name": "amount",
+        "type": "uint256"
+      }
+    ],
+    "name": "deposit",
+    "outputs": [],
+    "stateMutability": "nonpayable",
+    "type": "function"
+  },
+  {
+    "inputs": [
+      {
+        "internalType": "address",
+        "name": "payer",
+        "type": "address"
+      },
+      {
+        "internalType": "uint256",
+        "name": "amount",
+        "type": "uint256"
+      },
+      {
+        "internalType": "uint256",
+        "name": "validAfter",
+        "type": "uint256"
+      },
+      {
+        "internalType": "uint256",
+        "name": "validBefore",
+        "type": "uint256"
+      },
+      {
+        "internalType": "bytes32",
+        "name": "nonce",
+        "type": "bytes32"
+      },
+      {
+        "internalType": "bytes",
+        "name": "signature",
+        "type": "bytes"
+      }
+    ],
+    "name": "depositWithAuthorization",
+    "outputs": [],
+    "stateMutability": "nonpayable",
+    "type": "function"
+  },
+  {
+    "inputs": [
+      {
+        "internalType": "uint256",
+        "name": "amount",
+        "type": "uint256"
+      },
+      {
+        "internalType": "uint256",
+        "name": "deadline",
+        "type": "uint256"
+      },
+      {
+        "internalType": "uint8",
+        "name": "v",
+        "type": "uint8"
+      },
+      {
+        "internalType": "bytes32",
+        "name": "r",
+        "type": "bytes32"
+      },
+      {
+        "internalType": "bytes32",
+        "name": "s",
+        "type": "bytes32"
+      }
+    ],
+    "name": "depositWithPermit",
+    "outputs": [],
+    "stateMutability": "nonpayable",
+    "type": "function"
+  },
+  {
+    "inputs": [
+      {
+        "internalType": "bytes16",
+        "name": "toolId",
+        "type": "bytes16"
+      }
+    ],
+    "name": "earningsLeft",
+    "outputs": [
+      {
+        "internalType": "uint256",
+        "name": "",
+        "type": "uint256"
+      }
+    ],
+    "stateMutability": "view",
+    "type": "function"
+  },
+  {
+    "inputs": [
+      {
+        "internalType": "uint64",
+        "name": "id",
+        "type": "uint64"
+      }
+    ],
+    "name": "endBudget",
+    "outputs": [],
+    "stateMutability": "nonpayable",
+    "type": "function"
+  },
+  {
+    "inputs": [
+      {
+        "internalType": "address",
+        "name": "operator",
+        "type": "address"
+      }
+    ],
+    "name": "headOf",
+    "outputs": [
+      {
+        "internalType": "bytes32",
+        "name": "receiptsRoot",
+        "type": "bytes32"
+      }
+    ],
+    "stateMutability": "view",
+    "type": "function"
+  },
+  {
     "inputs": [],
     "name": "isConsumingScheduledOp",
     "outputs": [
@@ -658,6 +1350,13 @@ import type { NonPayableOverrides } from "../../common.js"
       }
     ],
     "stateMutability": "view",
+    "type": "function"
+  },
+  {
+    "inputs": [],
+    "name": "liftDailyCap",
+    "outputs": [],
+    "stateMutability": "nonpayable",
     "type": "function"
   },
   {
@@ -747,6 +1446,100 @@ import type { NonPayableOverrides } from "../../common.js"
     "type": "function"
   },
   {
+    "inputs": [],
+    "name": "pendingBeneficiary",
+    "outputs": [
+      {
+        "internalType": "address",
+        "name": "",
+        "type": "address"
+      }
+    ],
+    "stateMutability": "view",
+    "type": "function"
+  },
+  {
+    "inputs": [
+      {
+        "internalType": "address",
+        "name": "payer",
+        "type": "address"
+      }
+    ],
+    "name": "prepaidOf",
+    "outputs": [
+      {
+        "components": [
+          {
+            "internalType": "uint48",
+            "name": "balance",
+            "type": "uint48"
+          },
+          {
+            "internalType": "uint48",
+            "name": "refunding",
+            "type": "uint48"
+          },
+          {
+            "internalType": "uint40",
+            "name": "readyAt",
+            "type": "uint40"
+          }
+        ],
+        "internalType": "struct IPrepaid.Prepaid",
+        "name": "",
+        "type": "tuple"
+      }
+    ],
+    "stateMutability": "view",
+    "type": "function"
+  },
+  {
+    "inputs": [
+      {
+        "internalType": "address",
+        "name": "account",
+        "type": "address"
+      }
+    ],
+    "name": "proposeBeneficiary",
+    "outputs": [],
+    "stateMutability": "nonpayable",
+    "type": "function"
+  },
+  {
+    "inputs": [
+      {
+        "internalType": "address",
+        "name": "to",
+        "type": "address"
+      }
+    ],
+    "name": "refund",
+    "outputs": [
+      {
+        "internalType": "uint256",
+        "name": "amount",
+        "type": "uint256"
+      }
+    ],
+    "stateMutability": "nonpayable",
+    "type": "function"
+  },
+  {
+    "inputs": [
+      {
+        "internalType": "uint256",
+        "name": "amount",
+        "type": "uint256"
+      }
+    ],
+    "name": "requestRefund",
+    "outputs": [],
+    "stateMutability": "nonpayable",
+    "type": "function"
+  },
+  {
     "inputs": [
       {
         "internalType": "address",
@@ -762,9 +1555,22 @@ import type { NonPayableOverrides } from "../../common.js"
   {
     "inputs": [
       {
-        "internalType": "uint48",
+        "internalType": "bool",
+        "name": "required",
+        "type": "bool"
+      }
+    ],
+    "name": "setConsentRequired",
+    "outputs": [],
+    "stateMutability": "nonpayable",
+    "type": "function"
+  },
+  {
+    "inputs": [
+      {
+        "internalType": "uint40",
         "name": "cap",
-        "type": "uint48"
+        "type": "uint40"
       }
     ],
     "name": "setDailyCap",
@@ -792,6 +1598,11 @@ import type { NonPayableOverrides } from "../../common.js"
   },
   {
     "inputs": [
+      {
+        "internalType": "bytes32",
+        "name": "previous",
+        "type": "bytes32"
+      },
       {
         "internalType": "bytes32",
         "name": "receiptsRoot",
@@ -869,6 +1680,16 @@ import type { NonPayableOverrides } from "../../common.js"
             "internalType": "uint256",
             "name": "dailyCapLeft",
             "type": "uint256"
+          },
+          {
+            "internalType": "uint256",
+            "name": "prepaid",
+            "type": "uint256"
+          },
+          {
+            "internalType": "bool",
+            "name": "consentRequired",
+            "type": "bool"
           }
         ],
         "internalType": "struct IContextRouter.Spendable",
@@ -910,6 +1731,16 @@ import type { NonPayableOverrides } from "../../common.js"
             "internalType": "uint256",
             "name": "dailyCapLeft",
             "type": "uint256"
+          },
+          {
+            "internalType": "uint256",
+            "name": "prepaid",
+            "type": "uint256"
+          },
+          {
+            "internalType": "bool",
+            "name": "consentRequired",
+            "type": "bool"
           }
         ],
         "internalType": "struct IContextRouter.Spendable[]",
@@ -981,7 +1812,7 @@ import type { NonPayableOverrides } from "../../common.js"
   }
 ] as const;
 
-  const _bytecode = "0x60e080604052346101a757606081612f10803803809161001f82856101be565b8339810103126101a757610032816101f5565b60208201516001600160a01b038116929091908383036101a757602061005c6040600493016101f5565b9460405192838092631f209df760e11b82525afa9081156101b3575f91610160575b50608052600280546001600160a01b0319166001600160a01b0390921691821790556040519081525f516020612ef05f395f51905f5290602090a16001600160a01b038216801561014e575060a05260c052604051612ce6908161020a8239608051818181610f3001528181611230015281816118f001528181611b3c01528181611ccf0152818161200801528181612711015281816129560152612a80015260a0518181816102ad0152818161113a0152611992015260c05181818161046a015281816111f501526117e60152f35b630bc2c5df60e11b5f5260045260245ffd5b90506020813d6020116101ab575b8161017b602093836101be565b810103126101a757516001600160a01b03811681036101a7575f516020612ef05f395f51905f5261007e565b5f80fd5b3d915061016e565b6040513d5f823e3d90fd5b601f909101601f19168101906001600160401b038211908210176101e157604052565b634e487b7160e01b5f52604160045260245ffd5b51906001600160a01b03821682036101a75756fe60a0806040526004361015610012575f80fd5b5f3560e01c908163067363fa14611dd857508063332e1b8014611d345780633e3e797314611cf35780633e413bee14611c855780633f4ba83a14611bc55780634180c2d5146119b65780634cf088d9146119485780634e71d92d1461184d5780635c975abb1461180a57806361d027b31461179c5780637474e7bd146116e757806375807250146116845780637a9e5e4b1461154a5780638456cb591461149e5780638fb360371461140c5780639a218bd114611076578063a219fdd61461100d578063a262f5f814610e6a578063bf7e214f14610e19578063cad83ecd14610d0c578063e85b768a14610ba4578063f0f69d6114610b5d578063f9014c80146101a05763f970c08114610124575f80fd5b3461019c5760207ffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffc36011261019c5773ffffffffffffffffffffffffffffffffffffffff610170611e13565b165f5260036020526040805f2061019065ffffffffffff8254169161225d565b82519182526020820152f35b5f80fd5b3461019c5760607ffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffc36011261019c5760043560805260243567ffffffffffffffff811161019c576101f5903690600401611e36565b60443567ffffffffffffffff811161019c573660238201121561019c5780600401359167ffffffffffffffff831161019c576024820191366024858301011161019c576102406124ff565b610248612573565b335f52600360205260405f209465ffffffffffff86541615610b3157608051158015610b29575b610b01576080515f525f60205260405f205480610ad057506080515f525f6020524260405f205573ffffffffffffffffffffffffffffffffffffffff7f00000000000000000000000000000000000000000000000000000000000000001693604051967f6b98f8be0000000000000000000000000000000000000000000000000000000088528460248901602060048b0152526044880188845f5b888110610a8a575050805f920381895afa978815610921575f986109ef575b508751957fffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffe061037061035a89612224565b986103686040519a8b611f38565b808a52612224565b013660208901375f5b89518110156103c657807fffffffffffffffffffffffffffffffffffffffff0000000000000000000000006103b06001938d61223c565b5160601b166103bf828b61223c565b5201610379565b509087929487925f945f975f5b82811061051d5750505050506103e88161225d565b8084116104ee5750826103fa916125aa565b5f915f5b8251811015610457576104118184612a2f565b908882610424575b5050506001016103fe565b61044e9284979261044361043e600197610448958d611ecd565b6127ec565b61263a565b90611f2b565b93908888610419565b6020826104648689611f2b565b61048e817f00000000000000000000000000000000000000000000000000000000000000006126b9565b604051908282528382015233907fde730d779b699cf61e58fccf4bc878bc5bcd87d92ec24aebf60668c09910ad8c604060805192a35f7f9b779b17422d0df92223018b32b4d1fa46e071723d6817e2486d003becc55f005d604051908152f35b837f5e0a4781000000000000000000000000000000000000000000000000000000005f5260045260245260445ffd5b9091929398966024828b01013565ffffffffffff8160301c1691601b80850194600760ff8560281c16020101938685116109bf575f928484835b8d89821061093557505001809461063d575b6105789160601c6080516128b1565b1561058c5750019701985b939291906103d3565b9150989a91505b8281106105a05750610583565b8381013560f881901c9060c81c65ffffffffffff1673ffffffffffffffffffffffffffffffffffffffff6105d4838c612a2f565b5016610617575b50506007810180911115610593575b7f4e487b71000000000000000000000000000000000000000000000000000000005f52601160045260245ffd5b61062e61063591610628848d61223c565b51612250565b918a61223c565b528c806105db565b8f8e8d85925b8c8c8c861061065757505050505050610569565b9495509293610694935073ffffffffffffffffffffffffffffffffffffffff9086013560f881901c9060c81c65ffffffffffff1694908094612a2f565b501661092c578d60e07fffffffffffffffffffffffffffffffff0000000000000000000000000000000060246106ce61043e87878b611ecd565b60405194859384927fdf12fbf40000000000000000000000000000000000000000000000000000000084521660048301525afa908115610921575f916107ef575b50606001517fffffffffffffffffffffffffffffffff00000000000000000000000000000000926107619261043e9273ffffffffffffffffffffffffffffffffffffffff16156107e857600196611ecd565b169160405191825260028110156107bb5760208201528360601c907fcd4cd5e578ce462b2eb693458b9c786c473bd69bb03de113d53a6eaad25694b2604060805192a45b600781018091116105ea578f908e8d8793610643565b7f4e487b71000000000000000000000000000000000000000000000000000000005f52602160045260245ffd5b5f96611ecd565b92905060e0833d8211610919575b8161080a60e09383611f38565b8101031261019c576040519060e082019282841067ffffffffffffffff8511176108ec5773ffffffffffffffffffffffffffffffffffffffff606061043e946108db60c07fffffffffffffffffffffffffffffffff00000000000000000000000000000000996107619960405261088081611f79565b845261088e6020820161289e565b602085015261089f6040820161289e565b60408501526108af858201611f79565b858501526108bf6080820161289e565b60808501526108d060a0820161289e565b60a085015201611f79565b60c08201529450505092509261070f565b7f4e487b71000000000000000000000000000000000000000000000000000000005f52604160045260245ffd5b3d91506107fd565b6040513d5f823e3d90fd5b505050506107a5565b909250908983013560f881901c9060c81c65ffffffffffff1692518082101561099057508e60209160051b0101918251928360601c1515820280940190528203610987575b8792910190600701610557565b6001965061097a565b907faa0a4d0c000000000000000000000000000000000000000000000000000000005f5260045260245260445ffd5b86857fbe322086000000000000000000000000000000000000000000000000000000005f5260045260245260445ffd5b9097503d805f833e610a018183611f38565b81019060208183031261019c5780519067ffffffffffffffff821161019c57019080601f8301121561019c578151610a3881612224565b92610a466040519485611f38565b81845260208085019260051b82010192831161019c57602001905b828210610a72575050509688610329565b60208091610a7f84611f79565b815201910190610a61565b9150918235907fffffffffffffffffffffffffffffffff00000000000000000000000000000000821680920361019c576020816001938293520193019101908a9161030a565b7fb02c4420000000000000000000000000000000000000000000000000000000005f5260805160045260245260445ffd5b7fc2e5347d000000000000000000000000000000000000000000000000000000005f5260045ffd5b50841561026f565b7f76c6c93a000000000000000000000000000000000000000000000000000000005f523360045260245ffd5b3461019c5760207ffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffc36011261019c576004355f525f602052602060405f2054604051908152f35b3461019c5760207ffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffc36011261019c5760043567ffffffffffffffff811161019c57610bf3903690600401611e36565b90610bfd82612224565b91610c0b6040519384611f38565b8083527fffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffe0610c3882612224565b015f5b818110610cf55750505f5b818110610cbb57836040518091602082016020835281518091526020604084019201905f5b818110610c79575050500390f35b919350916020608082610cad6001948851606080918051845260208101516020850152604081015160408501520151910152565b019401910191849392610c6b565b80610cd9610cd4610ccf6001948688611ecd565b611f0a565b611fe7565b610ce3828761223c565b52610cee818661223c565b5001610c46565b602090610d00611f9a565b82828801015201610c3b565b3461019c5760407ffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffc36011261019c57610d43611e13565b6024359065ffffffffffff821680920361019c57610d6136336122d6565b64e8d4a510008211610de457602073ffffffffffffffffffffffffffffffffffffffff7f1c76c254b0a4b4429f4fdab551bfb8c745abf66ca5eb9d9129ee47cde5def80f921692835f526003825260405f20817fffffffffffffffffffffffffffffffffffffffffffffffffffff000000000000825416179055604051908152a2005b507fa354a7d3000000000000000000000000000000000000000000000000000000005f5260045264e8d4a5100060245260445ffd5b3461019c575f7ffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffc36011261019c57602073ffffffffffffffffffffffffffffffffffffffff60025416604051908152f35b3461019c5760207ffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffc36011261019c57610ea1611e13565b610ea96124ff565b73ffffffffffffffffffffffffffffffffffffffff8116308114610fe257335f52600160205260405f2054908115610fb657335f5260016020525f60408120556040518281527ff7a40077ff7a04c7e61f6f26fb13774259ddf1b6bce9ecf26a8276cdd399268360203392a3610f578173ffffffffffffffffffffffffffffffffffffffff7f0000000000000000000000000000000000000000000000000000000000000000169384612819565b15610f8a576020905f7f9b779b17422d0df92223018b32b4d1fa46e071723d6817e2486d003becc55f005d604051908152f35b507f5274afe7000000000000000000000000000000000000000000000000000000005f5260045260245ffd5b7f64ab3466000000000000000000000000000000000000000000000000000000005f523360045260245ffd5b7f17858bbe000000000000000000000000000000000000000000000000000000005f5260045260245ffd5b3461019c5760207ffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffc36011261019c576080611049610cd4611e13565b6110746040518092606080918051845260208101516020850152604081015160408501520151910152565bf35b3461019c5760607ffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffc36011261019c576004357fffffffffffffffffffffffffffffffff0000000000000000000000000000000081169081810361019c57602435604435916110e26124ff565b6110ea612573565b81156113e457604051907f9808b77100000000000000000000000000000000000000000000000000000000825284600483015260208260248173ffffffffffffffffffffffffffffffffffffffff7f0000000000000000000000000000000000000000000000000000000000000000165afa918215610921575f926113a8575b5073ffffffffffffffffffffffffffffffffffffffff82161561137c576111918484611f2b565b94335f52600460205260405f2065ffffffffffff815416611318575b50926112199492610448926111f3956040518481528660208201527f993a30323f4fd8e8ef4004e4cf32198ef946d5fbb657e1734e6b8cf9af0511b360403392a361263a565b7f00000000000000000000000000000000000000000000000000000000000000006126b9565b73ffffffffffffffffffffffffffffffffffffffff7f00000000000000000000000000000000000000000000000000000000000000001690604051907f23b872dd000000000000000000000000000000000000000000000000000000005f52336004523060245260445260205f60648180865af19060015f51148216156112f7575b6040525f606052156112cc575f7f9b779b17422d0df92223018b32b4d1fa46e071723d6817e2486d003becc55f005d005b7f5274afe7000000000000000000000000000000000000000000000000000000005f5260045260245ffd5b90600181151661130f57823b15153d1516169061129b565b503d5f823e3d90fd5b6113218161225d565b80881161134d575092610448926111f395926113418961121999976125aa565b929550925092946111ad565b877f3e814127000000000000000000000000000000000000000000000000000000005f5260045260245260445ffd5b847fa855ec12000000000000000000000000000000000000000000000000000000005f5260045260245ffd5b9091506020813d6020116113dc575b816113c460209383611f38565b8101031261019c576113d590611f79565b908561116a565b3d91506113b7565b7f1f2a2005000000000000000000000000000000000000000000000000000000005f5260045ffd5b3461019c575f7ffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffc36011261019c5760025460a01c60ff16156114965760207f8fb36037000000000000000000000000000000000000000000000000000000005b7fffffffff0000000000000000000000000000000000000000000000000000000060405191168152f35b60205f61146c565b3461019c575f7ffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffc36011261019c576114d636336122d6565b6114de612573565b75010000000000000000000000000000000000000000007fffffffffffffffffffff00ffffffffffffffffffffffffffffffffffffffffff60025416176002557f62e78cea01bee320cd4e420270b5ea74000d11b0c9f74754ebdbfc544b05a2586020604051338152a1005b3461019c5760207ffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffc36011261019c57611581611e13565b6002549073ffffffffffffffffffffffffffffffffffffffff8216330361165857803b15611616577fffffffffffffffffffffffff00000000000000000000000000000000000000007f2f658b440c35314f52658ea8a740e05b284cdc84dc9ae01e891f21b8933e7cad9273ffffffffffffffffffffffffffffffffffffffff602093169182911617600255604051908152a1005b73ffffffffffffffffffffffffffffffffffffffff907fc2f31e5e000000000000000000000000000000000000000000000000000000005f521660045260245ffd5b7f068ca9d8000000000000000000000000000000000000000000000000000000005f523360045260245ffd5b3461019c5760207ffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffc36011261019c5773ffffffffffffffffffffffffffffffffffffffff6116d0611e13565b165f526001602052602060405f2054604051908152f35b3461019c5760207ffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffc36011261019c5773ffffffffffffffffffffffffffffffffffffffff611733611e13565b61173d36336122d6565b16805f52600360205260405f207fffffffffffffffffffffffffffffffffffffffffffffffffffff00000000000081541690557f1c76c254b0a4b4429f4fdab551bfb8c745abf66ca5eb9d9129ee47cde5def80f60206040515f8152a2005b3461019c575f7ffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffc36011261019c57602060405173ffffffffffffffffffffffffffffffffffffffff7f0000000000000000000000000000000000000000000000000000000000000000168152f35b3461019c575f7ffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffc36011261019c57602060ff60025460a81c166040519015158152f35b3461019c575f7ffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffc36011261019c576118836124ff565b30331461191c57335f52600160205260405f20548015610fb657335f5260016020525f604081205560405181815233907ff7a40077ff7a04c7e61f6f26fb13774259ddf1b6bce9ecf26a8276cdd399268360203392a373ffffffffffffffffffffffffffffffffffffffff7f00000000000000000000000000000000000000000000000000000000000000001690610f57813384612819565b7f17858bbe000000000000000000000000000000000000000000000000000000005f523360045260245ffd5b3461019c575f7ffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffc36011261019c57602060405173ffffffffffffffffffffffffffffffffffffffff7f0000000000000000000000000000000000000000000000000000000000000000168152f35b3461019c5760207ffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffc36011261019c5760043567ffffffffffffffff811161019c57611a05903690600401611e36565b90611a0e6124ff565b5f905f925b808410611a48576020835f7f9b779b17422d0df92223018b32b4d1fa46e071723d6817e2486d003becc55f005d604051908152f35b909173ffffffffffffffffffffffffffffffffffffffff611a6d610ccf868587611ecd565b1690815f52600160205260405f2054918215611bba57805f5260016020525f60408120553081141580611b24575b15611ae35791611ad891836001947ff7a40077ff7a04c7e61f6f26fb13774259ddf1b6bce9ecf26a8276cdd39926836020604051868152a3611f2b565b935b01929190611a13565b7fe3e92735f0a5e1ddad0b68fe8526d646a42b4833010773101b7a3aa7e5ec62f06020600194835f999599528582528060405f2055604051908152a2611ada565b5073ffffffffffffffffffffffffffffffffffffffff7f000000000000000000000000000000000000000000000000000000000000000016604051907fa9059cbb000000000000000000000000000000000000000000000000000000005f52826004528460245260205f60448180855af19060015f5114821615611bad575b5090604052611a9b565b3b15153d15161688611ba3565b509360019150611ada565b3461019c575f7ffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffc36011261019c57611bfd36336122d6565b60025460ff8160a81c1615611c5d577fffffffffffffffffffff00ffffffffffffffffffffffffffffffffffffffffff166002557f5db9ee0a495bf2e6ff9c91a7834c1ba4fdd244a5e8aa4e537bd38aeae4b073aa6020604051338152a1005b7f8dfc202b000000000000000000000000000000000000000000000000000000005f5260045ffd5b3461019c575f7ffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffc36011261019c57602060405173ffffffffffffffffffffffffffffffffffffffff7f0000000000000000000000000000000000000000000000000000000000000000168152f35b3461019c5760207ffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffc36011261019c576040610190611d2f611e13565b611e67565b3461019c5760207ffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffc36011261019c5760043565ffffffffffff811680910361019c57335f52600460205260405f20817fffffffffffffffffffffffffffffffffffffffffffffffffffff0000000000008254161790556040519081527f7e009368e851cfa8339a070b0b432b2509ed147d41cf09fd8bafc1113622072c60203392a2005b3461019c575f7ffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffc36011261019c578064e8d4a5100060209252f35b6004359073ffffffffffffffffffffffffffffffffffffffff8216820361019c57565b9181601f8401121561019c5782359167ffffffffffffffff831161019c576020808501948460051b01011161019c57565b73ffffffffffffffffffffffffffffffffffffffff165f52600460205260405f209065ffffffffffff8254169182155f14611ec157507fffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff90565b611eca9061225d565b90565b9190811015611edd5760051b0190565b7f4e487b71000000000000000000000000000000000000000000000000000000005f52603260045260245ffd5b3573ffffffffffffffffffffffffffffffffffffffff8116810361019c5790565b919082018092116105ea57565b90601f7fffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffe0910116810190811067ffffffffffffffff8211176108ec57604052565b519073ffffffffffffffffffffffffffffffffffffffff8216820361019c57565b604051906080820182811067ffffffffffffffff8211176108ec576040525f6060838281528260208201528260408201520152565b9081602091031261019c5751801515810361019c5790565b90611ff0611f9a565b9173ffffffffffffffffffffffffffffffffffffffff7f000000000000000000000000000000000000000000000000000000000000000016906040517f70a0823100000000000000000000000000000000000000000000000000000000815273ffffffffffffffffffffffffffffffffffffffff8216806004830152602082602481875afa918215610921575f926121f0575b5060208681019283526040517fdd62ed3e00000000000000000000000000000000000000000000000000000000815273ffffffffffffffffffffffffffffffffffffffff85166004820152306024820152939084604481885afa938415610921575f946121ba575b506120fc9060408801948552611e67565b9490506060870194855261210e6126e9565b15918261213c575b505061212157505050565b51905190818082109118021890519081808210911802188252565b60209192506024604051809481937ffe575a8700000000000000000000000000000000000000000000000000000000835260048301525afa908115610921575f9161218b575b50155f80612116565b6121ad915060203d6020116121b3575b6121a58183611f38565b810190611fcf565b5f612182565b503d61219b565b9093506020813d6020116121e8575b816121d660209383611f38565b8101031261019c5751926120fc6120eb565b3d91506121c9565b9091506020813d60201161221c575b8161220c60209383611f38565b8101031261019c5751905f612083565b3d91506121ff565b67ffffffffffffffff81116108ec5760051b60200190565b8051821015611edd5760209160051b010190565b919082039182116105ea57565b65ffffffffffff6122a08277ffffffffffffffffffffffffffffffffffffffffffffffff9054603061ffff808360401c93831c16816170804204160316021b1690565b818160901c1690828160601c169083808260301c169116010101915416908082115f146122d057611eca91612250565b50505f90565b906002549173ffffffffffffffffffffffffffffffffffffffff8316928260041161019c575f5f9060405f81519573ffffffffffffffffffffffffffffffffffffffff60208801917fb700961300000000000000000000000000000000000000000000000000000000835216968760248201523060448201527fffffffff00000000000000000000000000000000000000000000000000000000833516606482015260648152612387608482611f38565b828052826020525190895afa6124ec575b156123a5575b5050505050565b63ffffffff16156124c0577fffffffffffffffffffffff00ffffffffffffffffffffffffffffffffffffffff167401000000000000000000000000000000000000000017600255823b1561019c577fffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffe0925f92836064601f94604051978896879586937f94c7d7ee00000000000000000000000000000000000000000000000000000000855260048501526040602485015280604485015280868686013785858286010152011681010301925af18015610921576124b0575b507fffffffffffffffffffffff00ffffffffffffffffffffffffffffffffffffffff600254166002555f8080808061239e565b5f6124ba91611f38565b5f61247d565b507f068ca9d8000000000000000000000000000000000000000000000000000000005f5260045260245ffd5b50505f516020518060201c150290612398565b7f9b779b17422d0df92223018b32b4d1fa46e071723d6817e2486d003becc55f005c61254b5760017f9b779b17422d0df92223018b32b4d1fa46e071723d6817e2486d003becc55f005d565b7f3ee5aeb5000000000000000000000000000000000000000000000000000000005f5260045ffd5b60ff60025460a81c1661258257565b7fd93c0665000000000000000000000000000000000000000000000000000000005f5260045ffd5b906125f0906125eb8377ffffffffffffffffffffffffffffffffffffffffffffffff9054603061ffff808360401c93831c16816170804204160316021b1690565b611f2b565b7fffffffffffffffffffffffffffffffffffffffffffffffff000000000000000082549160401b169065ffffffffffff67ffff000000000000617080420460301b16911617179055565b9092917f53beda51051ef805024958241f92b22bb137a7c5beed59150841856773c9f48360407fffffffffffffffffffffffffffffffff0000000000000000000000000000000073ffffffffffffffffffffffffffffffffffffffff600a8504978886036126a881836126b9565b8451968752602087015216941692a3565b73ffffffffffffffffffffffffffffffffffffffff165f5260016020526126e560405f20918254611f2b565b9055565b6040517f5c975abb0000000000000000000000000000000000000000000000000000000081527f000000000000000000000000000000000000000000000000000000000000000073ffffffffffffffffffffffffffffffffffffffff16602082600481845afa918215610921575f926127cb575b508115612768575090565b60249150602090604051928380927ffe575a870000000000000000000000000000000000000000000000000000000082523060048301525afa908115610921575f916127b2575090565b611eca915060203d6020116121b3576121a58183611f38565b6127e591925060203d6020116121b3576121a58183611f38565b905f61275d565b357fffffffffffffffffffffffffffffffff000000000000000000000000000000008116810361019c5790565b929173ffffffffffffffffffffffffffffffffffffffff604051927fa9059cbb000000000000000000000000000000000000000000000000000000005f521660045260245260205f60448180875af19260015f511484161561287c575b50604052565b60018492941516612895573b15153d151616915f612876565b833d5f823e3d90fd5b519065ffffffffffff8216820361019c57565b90918015612a275773ffffffffffffffffffffffffffffffffffffffff831692835f52600460205260405f209065ffffffffffff82541615918215805f9490612a15575b61293b575b50505060405191825260048110156107bb578160409160207fd1464d8748904506a85790c20f3dbf71fdc57b4821fdbe9c2a293e494b2868f0940152a35f90565b9091925073ffffffffffffffffffffffffffffffffffffffff7f0000000000000000000000000000000000000000000000000000000000000000165f6040517f23b872dd000000000000000000000000000000000000000000000000000000005f5288600452306024528660445260205f60648180875af19260015f5114841615612a02575b506040526060526129e0575050816129d891612a5b565b5f80806128fa565b9293509350506129f2575b5050600190565b6129fb916125aa565b5f806129eb565b9150915f913b15153d151616915f6129c1565b50612a1f8261225d565b8511156128f5565b505050600190565b9190612a566bffffffffffffffffffffffff91612a4c818661223c565b5160601c9461223c565b511690565b9091612a656126e9565b612c885773ffffffffffffffffffffffffffffffffffffffff7f000000000000000000000000000000000000000000000000000000000000000016604051927ffe575a8700000000000000000000000000000000000000000000000000000000845273ffffffffffffffffffffffffffffffffffffffff811693846004820152602081602481865afa908115610921575f91612c69575b50612c5f576040517fdd62ed3e00000000000000000000000000000000000000000000000000000000815273ffffffffffffffffffffffffffffffffffffffff919091166004820152306024820152602081604481855afa80156109215785915f91612c2a575b5010612c21576020602491604051928380927f70a082310000000000000000000000000000000000000000000000000000000082528760048301525afa80156109215784915f91612bec575b5010612be457507f56c7e32e000000000000000000000000000000000000000000000000000000005f5260045260245260445ffd5b915050600390565b9150506020813d602011612c19575b81612c0860209383611f38565b8101031261019c578390515f612baf565b3d9150612bfb565b50915050600290565b9150506020813d602011612c57575b81612c4660209383611f38565b8101031261019c578490515f612b63565b3d9150612c39565b5050915050600190565b612c82915060203d6020116121b3576121a58183611f38565b5f612afc565b7feabf0d25000000000000000000000000000000000000000000000000000000005f5260045ffdfea2646970667358221220b7a8fdcd2ae1cebc996cdc58417e55f708f3155db1cd54213a9cca94a3369e8c64736f6c634300082500332f658b440c35314f52658ea8a740e05b284cdc84dc9ae01e891f21b8933e7cad";
+  const _bytecode = "0x60c080604052346101da57606081614832803803809161001f82856101f1565b8339810103126101da5761003281610228565b6020820151916001600160a01b0383168084036101da576020610059604060049401610228565b9160405193848092631f209df760e11b82525afa9182156101e6575f9261019e575b506001600160a01b038116801561018c575060038054610100600160a81b03191660089290921b610100600160a81b0316919091179055608052600b80546001600160a01b0319166001600160a01b0390921691821790556040519081527f2f658b440c35314f52658ea8a740e05b284cdc84dc9ae01e891f21b8933e7cad90602090a160a0526040516145f5908161023d823960805181818161030601528181610b5801528181610e770152818161134c015281816113fd0152818161157d0152818161194b01528181611b1901528181612d7d0152818161374701528181613a8f0152614016015260a0518181816108d601528181610cf40152818161151b01528181611eee0152613c240152f35b631a3b45fd60e01b5f5260045260245ffd5b9091506020813d6020116101de575b816101ba602093836101f1565b810103126101da57516001600160a01b03811681036101da57905f61007b565b5f80fd5b3d91506101ad565b6040513d5f823e3d90fd5b601f909101601f19168101906001600160401b0382119082101761021457604052565b634e487b7160e01b5f52604160045260245ffd5b51906001600160a01b03821682036101da5756fe60806040526004361015610011575f80fd5b5f5f3560e01c80630121b95a14611d9a578063067363fa14611d7a5780630a2ca81814611cc1578063190da59514611ca35780631db0e13614611c6b578063272c08ac14611b615780633e3e797314611b3d5780633e413bee14611af95780633ecb573c14611a3e5780633f4ba83a146119bb5780634180c2d51461180e578063427db380146117e7578063488bfe18146117165780634929e1621461162e5780634a970be71461153f5780634cf088d9146114fb5780634d41299c146113975780634e71d92d146112de5780635c975abb146112bb57806361d027b3146112915780636ef545c8146112735780637474e7bd1461120157806375807250146111dd5780637a9e5e4b1461110b5780638456cb59146110ae5780638db206ac146110125780638fb3603714610f9c5780639a218bd114610c8d5780639db5ac4d14610bf2578063a219fdd614610b90578063a262f5f814610ad6578063a4b2409e1461097b578063a4c89f291461088e578063aee0573214610851578063b6b55f25146107fe578063bf7e214f146107d7578063cad83ecd146106fe578063dd7f9d9914610686578063decf943b14610646578063e85b768a146104fe578063f0f69d61146104ce578063f32295701461044c578063f970c081146103da5763fa89401a146101fe575f80fd5b346103d75760203660031901126103d757610217612b08565b61021f612fb7565b6001600160a01b038116903082146103c4573383526002602052604083209182549264ffffffffff8460601c16801561039857804210610369575065ffffffffffff808560301c169416938480821091180284189365ffffffffffff61028486613855565b16900365ffffffffffff81116103555781547fffffffffffffffffffffffffffffff00000000000000000000000000000000001665ffffffffffff9091161790556040518381526020949261032b92859233907fb6e2042cd7a56ee4ad6cebb9b95f36263323720eeb6acaff658a97b7433275a9908990a36001600160a01b037f0000000000000000000000000000000000000000000000000000000000000000166137fc565b7f9b779b17422d0df92223018b32b4d1fa46e071723d6817e2486d003becc55f005d604051908152f35b602486634e487b7160e01b81526011600452fd5b7f7c6c7aff00000000000000000000000000000000000000000000000000000000865242600452602452604485fd5b6024867fefe7457300000000000000000000000000000000000000000000000000000000815233600452fd5b60248383630bc2c5df60e11b8252600452fd5b80fd5b50346103d75760203660031901126103d7576001600160b01b03610440604080936001600160a01b0361040b612b08565b168152600860205220602084519161042283612b7d565b549164ffffffffff831694859384835260281c169182910152613884565b82519182526020820152f35b50346103d75760203660031901126103d7576001600160a01b0361046e612b08565b610478363361331b565b168073ffffffffffffffffffffffffffffffffffffffff1960045416176004556001600160a01b0360035460081c167f63107f679aff067027746e26eb27d706c6d7989c3c10a4b20676be14087a79a58380a380f35b50346103d75760203660031901126103d75764ffffffffff60406020926004358152808452205416604051908152f35b50346103d75760203660031901126103d75760043567ffffffffffffffff811161064257610530903690600401612aa9565b9061053a82612f8b565b916105486040519384612bb5565b808352601f1961055782612f8b565b01845b81811061062b575050835b8181106105f1578385604051918291602083016020845282518091526020604085019301915b818110610599575050500390f35b91935091602060c0826105e3600194885160a08091805184526020810151602085015260408101516040850152606081015160608501526080810151608085015201511515910152565b01940191019184939261058b565b8061060f61060a6106056001948688612c1d565b612c41565b612d69565b6106198287612fa3565b526106248186612fa3565b5001610565565b602090610636612d21565b8282880101520161055a565b5080fd5b50346103d75760203660031901126103d75760ff60406020926001600160a01b0361066f612b08565b16815260028452205460901c166040519015158152f35b50346103d757806003193601126103d757335f818152600960209081526040808320805464ffffffffff1916905560028252808320805471ff000000000000000000000000000000000019169055519182527f7e009368e851cfa8339a070b0b432b2509ed147d41cf09fd8bafc1113622072c91a280f35b50346103d75760403660031901126103d757610718612b08565b6024359065ffffffffffff8216908183036107d357610737363361331b565b64e8d4a51000821161079e577f1c76c254b0a4b4429f4fdab551bfb8c745abf66ca5eb9d9129ee47cde5def80f916001600160a01b036020921693845f526008835264ffffffffff8060405f2092161664ffffffffff19825416179055604051908152a280f35b507fa354a7d3000000000000000000000000000000000000000000000000000000005f5260045264e8d4a5100060245260445ffd5b8380fd5b50346103d757806003193601126103d75760206001600160a01b03600b5416604051908152f35b50346103d75760203660031901126103d757610818612fb7565b61082061302b565b61082b600435613535565b807f9b779b17422d0df92223018b32b4d1fa46e071723d6817e2486d003becc55f005d80f35b50346103d75760203660031901126103d75760408091600435815280602052205481519064ffffffffff8116825264ffffffffff19166020820152f35b50346103d75760203660031901126103d7576108a8612b35565b6001600160801b0319604051916349272ce760e11b8352168060048301526040826024816001600160a01b037f0000000000000000000000000000000000000000000000000000000000000000165afa918215610970579261092992916020948293610931575b508152600a845260409020546001600160b01b03166135dd565b604051908152f35b60409193509161095e6001600160b01b0393833d8511610969575b6109568183612bb5565b810190612d04565b90509391509161090f565b503d61094c565b6040513d85823e3d90fd5b50346103d75760203660031901126103d75760043533825260026020526040822065ffffffffffff815416808311610aa6575081610a7f5782905b6109bf83613855565b6bffffffffffff00000000000082549160301b16906bffffffffffff000000000000191617815564ffffffffff8211610a675780547fffffffffffffffffffffffffffffff0000000000ffffffffffffffffffffffff70ffffffffff000000000000000000000000808560601b1616911617905560405191825260208201527f4c7e7010f4fcf12a6ff2436b38a5e3d0ef3e695830216259fccf95a56b2bb04d60403392a280f35b604484836306dfcc6560e41b82526028600452602452fd5b6202a3004201804211610a9257906109b6565b602484634e487b7160e01b81526011600452fd5b83604491847fd315420a000000000000000000000000000000000000000000000000000000008352600452602452fd5b50346103d75760203660031901126103d757610af0612b08565b610af8612fb7565b6001600160a01b038116903082146103c457610b13336134bb565b918215610b7d57826020949261032b926040518381527ff7a40077ff7a04c7e61f6f26fb13774259ddf1b6bce9ecf26a8276cdd3992683883392a36001600160a01b037f0000000000000000000000000000000000000000000000000000000000000000166137fc565b6024846332559a3360e11b815233600452fd5b50346103d75760203660031901126103d75760c0610baf61060a612b08565b610bf0604051809260a08091805184526020810151602085015260408101516040850152606081015160608501526080810151608085015201511515910152565bf35b50346103d75760203660031901126103d7576004358015158091036106425733825260026020526040822080547fffffffffffffffffffffffffff00ffffffffffffffffffffffffffffffffffff72ff0000000000000000000000000000000000008460901b1691161790556040519081527f60bfce7add572bda587b6c374a1081fb75a33afb9770b64a97d4b20e64e905ac60203392a280f35b50346103d75760603660031901126103d757610ca7612b35565b9060243560443592610cb7612fb7565b610cbf61302b565b8115610f8d576001600160801b0319604051916349272ce760e11b835216938460048301526040826024816001600160a01b037f0000000000000000000000000000000000000000000000000000000000000000165afa928315610f825784928594610f5b575b506001600160a01b038316908115610f2f57868652600a602052610d586001600160b01b0360408820541695866135dd565b808211610eff5750610d6a8382612bd7565b94338752600260205260ff604088205460881c16610eaf575b876040518381528560208201527f993a30323f4fd8e8ef4004e4cf32198ef946d5fbb657e1734e6b8cf9af0511b360403392a3600a82049485830391895f52600a602052806001600160b01b0360405f20541603610e9c577f7146345cb629a8f96dfae58cd5fc337d5fb6661c9b412532054aff7a1d146c8860408585610e56610e6b9b999761082b9e9f97610e1e610e669d9b5f99613b5f565b898952600a6020526001600160b01b03878a20911675ffffffffffffffffffffffffffffffffffffffffffff19825416179055613512565b82519182526020820152a4612bd7565b613074565b30336001600160a01b037f00000000000000000000000000000000000000000000000000000000000000001661367c565b896321e6c3ad60e21b5f5260045260245ffd5b610eb8336132e9565b808711610ecf5750610eca8633613601565b610d83565b87604491887f3e814127000000000000000000000000000000000000000000000000000000008352600452602452fd5b86906044927fb4deb0fa000000000000000000000000000000000000000000000000000000008352600452602452fd5b602486887fa855ec12000000000000000000000000000000000000000000000000000000008252600452fd5b909350610f7891925060403d604011610969576109568183612bb5565b919091925f610d26565b6040513d86823e3d90fd5b600483631f2a200560e01b8152fd5b50346103d757806003193601126103d757600b5460a01c60ff161561100a575060207f8fb36037000000000000000000000000000000000000000000000000000000005b7fffffffff0000000000000000000000000000000000000000000000000000000060405191168152f35b602090610fe0565b50346103d75760203660031901126103d75760406060916001600160a01b03611039612b08565b8284805161104681612b99565b82815282602082015201521681526002602052205464ffffffffff65ffffffffffff82169165ffffffffffff60405161107e81612b99565b8481528360406020830192848660301c1684520193871c1683526040519485525116602084015251166040820152f35b50346103d757806003193601126103d7576110c9363361331b565b6110d161302b565b600160ff1960035416176003557f62e78cea01bee320cd4e420270b5ea74000d11b0c9f74754ebdbfc544b05a2586020604051338152a180f35b50346103d75760203660031901126103d757611125612b08565b90600b546001600160a01b03811633036111cb57823b1561119657602073ffffffffffffffffffffffffffffffffffffffff197f2f658b440c35314f52658ea8a740e05b284cdc84dc9ae01e891f21b8933e7cad926001600160a01b0386169182911617600b55604051908152a180f35b506001600160a01b036024927fc2f31e5e00000000000000000000000000000000000000000000000000000000835216600452fd5b60248262d1953b60e31b815233600452fd5b50346103d75760203660031901126103d75760206109296111fc612b08565b612cb0565b50346103d75760203660031901126103d7576001600160a01b03611223612b08565b61122d363361331b565b16805f52600860205260405f2064ffffffffff1981541690557f1c76c254b0a4b4429f4fdab551bfb8c745abf66ca5eb9d9129ee47cde5def80f60206040515f8152a280f35b50346103d757806003193601126103d7576020604051620151808152f35b50346103d757806003193601126103d75760206001600160a01b0360035460081c16604051908152f35b50346103d757806003193601126103d757602060ff600354166040519015158152f35b50346103d757806003193601126103d7576112f7612fb7565b30331461138457611307336134bb565b80156113715760209160405182815233907ff7a40077ff7a04c7e61f6f26fb13774259ddf1b6bce9ecf26a8276cdd3992683853392a361032b82336001600160a01b037f0000000000000000000000000000000000000000000000000000000000000000166137fc565b6024826332559a3360e11b815233600452fd5b80630bc2c5df60e11b6024925233600452fd5b50346103d75760c03660031901126103d7576113b1612b08565b816024359160a43567ffffffffffffffff81116114f7576113d6903690600401612ada565b9390916113e1612fb7565b6113e961302b565b6113f38282613545565b6001600160a01b037f00000000000000000000000000000000000000000000000000000000000000001690813b156114f357846001600160a01b039161149b8296604051998a97889687957f88b7ab6300000000000000000000000000000000000000000000000000000000875216600486015230602486015260448501526044356064850152606435608485015260843560a485015260e060c485015260e4840191612c90565b03925af180156114e6576114cf57807f9b779b17422d0df92223018b32b4d1fa46e071723d6817e2486d003becc55f005d80f35b6114d891612bb5565b805f126103d7575f8161082b565b50604051903d90823e3d90fd5b8480fd5b8280fd5b50346103d757806003193601126103d75760206040516001600160a01b037f0000000000000000000000000000000000000000000000000000000000000000168152f35b50346103d75760a03660031901126103d7576004358160443560ff81168091036106425761156b612fb7565b61157361302b565b6001600160a01b037f00000000000000000000000000000000000000000000000000000000000000001690813b156114f757829160e4839260405194859384927fd505accf0000000000000000000000000000000000000000000000000000000084523360048501523060248501528960448501526024356064850152608484015260643560a484015260843560c48401525af1611616575b5061082b82613535565b9061162091612bb5565b815f1261064257815f61160c565b50346103d757806003193601126103d7576001600160a01b03600454168033036116e7575061166f6003546001600160a01b038160a81c9160081c16613512565b600354336001600160a01b038260081c167f768099735d1c322a05a5b9d7b76d99682a1833d3f7055e5ede25e0f2eeaa8c6d8480a360ff74ffffffffffffffffffffffffffffffffffffffff003360081b1691161760035573ffffffffffffffffffffffffffffffffffffffff196004541660045580f35b7f1eea095900000000000000000000000000000000000000000000000000000000825233600452602452604490fd5b50346103d75760403660031901126103d75760c0906040611735612b08565b7bffffffffffffffffffffffffffffffffffffffff000000000000000067ffffffffffffffff611763612b1e565b61176b612c55565b501691831b161791828152600660205261178782822054613211565b9281526007602052205460806040519265ffffffffffff815116845265ffffffffffff602082015116602085015264ffffffffff604082015116604085015264ffffffffff606082015116606085015201511515608083015260a0820152f35b50346103d757806003193601126103d75760206001600160a01b0360045416604051908152f35b50346103d75760203660031901126103d75760043567ffffffffffffffff811161064257611840903690600401612aa9565b909161184a612fb7565b809181905b80821061188457602084847f9b779b17422d0df92223018b32b4d1fa46e071723d6817e2486d003becc55f005d604051908152f35b9092611894610605858488612c1d565b9061189e826134bb565b9182156119b0576001600160a01b038116903082141580611940575b156119015750916118f891836001947ff7a40077ff7a04c7e61f6f26fb13774259ddf1b6bce9ecf26a8276cdd39926836020604051868152a3612bd7565b935b019061184f565b6020846119346001967fe3e92735f0a5e1ddad0b68fe8526d646a42b4833010773101b7a3aa7e5ec62f0949a969a613512565b604051908152a26118fa565b506001600160a01b037f0000000000000000000000000000000000000000000000000000000000000000166040519063a9059cbb60e01b5f52836004528560245260205f60448180855af19060015f51148216156119a3575b50906040526118ba565b3b15153d1516165f611999565b5093600191506118fa565b50346103d757806003193601126103d7576119d6363361331b565b60035460ff811615611a165760ff19166003557f5db9ee0a495bf2e6ff9c91a7834c1ba4fdd244a5e8aa4e537bd38aeae4b073aa6020604051338152a180f35b6004827f8dfc202b000000000000000000000000000000000000000000000000000000008152fd5b50346103d75760203660031901126103d75760043564ffffffffff8116809103610642578015611aea57335f52600960205260405f208164ffffffffff19825416179055335f52600260205260405f207101000000000000000000000000000000000071ff0000000000000000000000000000000000198254161790556040519081527f7e009368e851cfa8339a070b0b432b2509ed147d41cf09fd8bafc1113622072c60203392a280f35b600482631f2a200560e01b8152fd5b50346103d757806003193601126103d75760206040516001600160a01b037f0000000000000000000000000000000000000000000000000000000000000000168152f35b50346103d75760203660031901126103d7576040610440611b5c612b08565b612be4565b50346103d75760203660031901126103d75760043567ffffffffffffffff8116809103611c6757807bffffffffffffffffffffffffffffffffffffffff00000000000000003360401b16178083526006602052611bc16040842054613211565b90606082019164ffffffffff83511680611c3757506201518042018042116103555764ffffffffff93929184611bf992168452613263565b9085526006602052604085205551166040519081527f75dbb1be9df693c086aa53f3d6dfd83f4bbb014fdd6676d89732a1200f84e34460203392a380f35b85604491867ff42aa2c8000000000000000000000000000000000000000000000000000000008352600452602452fd5b5f80fd5b50346103d75760203660031901126103d75760406020916001600160a01b03611c92612b08565b168152600183522054604051908152f35b50346103d757806003193601126103d75760206040516202a3008152f35b50346103d75760a03660031901126103d757611cdb612b08565b611ce3612b1e565b9060843567ffffffffffffffff81116107d357611d04903690600401612aa9565b604051602081019586939192905b818110611d5157602061092988888888611d35818f03601f198101835282612bb5565b519020916064359167ffffffffffffffff6044359216906130e0565b9091966020806001926001600160801b0319611d6c8c612b4c565b168152019801929101611d12565b50346103d757806003193601126103d757602060405164e8d4a510008152f35b34611c67576080366003190112611c675760443567ffffffffffffffff8111611c6757611dcb903690600401612aa9565b60643567ffffffffffffffff8111611c6757611deb903690600401612ada565b611df6929192612fb7565b611dfe61302b565b335f52600860205264ffffffffff60405f20541615612a7d5760243515612904576024355f525f60205260405f205480612a4457506024355f525f6020524260405f2055335f52600160205260405f20548060043503612a135750335f52600160205260243560405f205560405191611e7683612b61565b5f60208401525f60408401525f606084015260606080840152606060a084015260243583526040517fd6a3e6fa000000000000000000000000000000000000000000000000000000008152816024820160206004840152526044810181875f5b8581106129e8575050805f9203816001600160a01b037f0000000000000000000000000000000000000000000000000000000000000000165afa9081156129dd575f9161294c575b5060405193612020611f308187612bb5565b6101008652601f1901366020870137815193611f4b85612f8b565b94611f596040519687612bb5565b808652611f68601f1991612f8b565b013660208701375f5b83518110156120195780611f8760019286612fa3565b5181878c8315612010576001600160801b031992611fad92611fa892612c1d565b61305f565b165f52600a602052611fe76001600160b01b0360405f20541680611fd1858c612fa3565b526bffffffffffffffffffffffff8316906135dd565b908160301b906bffffffffffffffffffffffff19161717612008828a612fa3565b525b01611f71565b5050505061200a565b508787858789608087015260a086015260405191610160830183811067ffffffffffffffff82111761292c576040525f83525f60208401525f60408401525f60608401525f60808401525f60a08401525f60c08401525f60e08401525f6101008401525f6101208401525f6101408401525b6101408301518581101561254a578082013560601c845260ff8183013560581c1680602086015265ffffffffffff8284013560281c166040860152601c8201906001811161245e575b5080610120860152600760ff8385013560201c1602018061014086015286811161242e5750612114608088015161012086015184610140880151926138f0565b80929160408701510190806122ac575b81612299575f5b600b811015612285578061219d5750506020890151016020890152604085015160408901510160408901525b81612164575b505061208b565b6060880151916040519160208301938452604083015260608201526060815261218e608082612bb5565b5190206060870152868061215d565b9190979293507f3f4da8b340a8651a1b2ea94d21a11482644009dc7c23b70662cf8a47f47ae7e760608b96979a989b51926001600160a01b038d5116946040519188835260208301526040820152a360808301519590610120890151915b6101408a0151831015612273578583013560c881901c60ff169060d01c600183161561224d575b505060011c916007810180911161223957916121fb565b634e487b7160e01b5f52601160045260245ffd5b61226461226b9161225e848d612fa3565b51612bd7565b918a612fa3565b528a80612222565b509550509592949190955f1990612157565b634e487b7160e01b5f52602160045260245ffd5b6122a782878a8a8d8a61397f565b61212b565b9891909597939289986060976101208201519a5b6101408301518c10156123b957868c013560c881901c60ff169060d01c908a811015612389578c60018085161461230a575b50505060011c9a60078101809111612239579a6122c0565b6020939c612380937fffffffffffff00000000000000000000000000000000000000000000000000006123458f601696611fa8918a97612c1d565b916001600160801b031960405198858a9651918291018888015e850193168584015260d01b1660308201520301600919810184520182612bb5565b988d808c6122f2565b8a907faa0a4d0c000000000000000000000000000000000000000000000000000000005f5260045260245260445ffd5b5092939a9194959950968a517fbb90b11b557e26dfc74d8a9c71cca2c91353819edf3f599fbf4a6f2eeddb8f03602060606001600160a01b038c5116946040519283918a83526040828401528051918291826040860152018484015e5f828201840152601f01601f19168101030190a3612124565b86907fbe322086000000000000000000000000000000000000000000000000000000005f5260045260245260445ffd5b905060028284013560581c16158015612540575b6125155750818101601c81013560c01c60608601525f61010086015260248201903560581c6008166124ea575b60048284013560581c166124b4575b886120d4565b8061ffff600d928501358060d01c608089015264ffffffffff8160a81c1660a089015283830160c089015260981c1601016124ae565b506025610ff0602483850101358060f81c61010088015282840160e088015260f41c1682010161249f565b7fe210a726000000000000000000000000000000000000000000000000000000005f5260045260245ffd5b50600f8111612472565b848388602081015191821580612940575b6129045767ffffffffffffffff361161292c5760405161258536601f01601f191660200182612bb5565b3681526020810190365f83375f60203683010152519020606083015160405190602082019233845260408301526060820152606081526125c6608082612bb5565b51902064ffffffffff191642178015612904576024355f525f60205260405f2055335f52600860205260405f206126296040519161260383612b7d565b5460206001600160b01b0364ffffffffff83169283865260281c16930192808452613884565b8085116128d55750612648846001600160b01b036126a0935116613b5f565b335f52600860205260405f20907fffffffffff00000000000000000000000000000000000000000000ffffffffff7affffffffffffffffffffffffffffffffffffffffffff000000000083549260281b169116179055565b6040820151935f925f5b83811061272b576020866126be878a612bd7565b6126c781613074565b60405190828252838201523390600435907f8f7e330264256002856581a5a3ed1d66f3a9efab14c484474dd3306e14f007f0604060243592a45f7f9b779b17422d0df92223018b32b4d1fa46e071723d6817e2486d003becc55f005d604051908152f35b612739816080840151612fa3565b5165ffffffffffff80821664ffffffffff8360301c160316906b0100000000000000000000008160601c9116612868575b8161277a575b50506001016126aa565b835192969161278d611fa8898989612c1d565b936001600160b01b036127a48a60a0890151612fa3565b511691600a8104956001600160801b0319878303911693845f52600a602052806001600160b01b0360405f205416036128555760408360019997959361281061284d9a98967f7146345cb629a8f96dfae58cd5fc337d5fb6661c9b412532054aff7a1d146c8895613b5f565b865f52600a6020526001600160b01b03845f20911675ffffffffffffffffffffffffffffffffffffffffffff19825416179055610e568188613512565b949088612770565b846321e6c3ad60e21b5f5260045260245ffd5b8351612878611fa8858989612c1d565b906128908361288b611fa8888c8c612c1d565b613bd0565b604051926003821015612285576001600160801b03196020917fd3d0d2fb7a1eb1dc732c7fc2881bca8a0ce80da227e6e754decf9384b0eb6cc49386521693a361276a565b847f5e0a4781000000000000000000000000000000000000000000000000000000005f5260045260245260445ffd5b7fc2e5347d000000000000000000000000000000000000000000000000000000005f5260045ffd5b634e487b7160e01b5f52604160045260245ffd5b5060608201511561255b565b90503d805f833e61295d8183612bb5565b810190602081830312611c675780519067ffffffffffffffff8211611c6757019080601f83011215611c6757815161299481612f8b565b926129a26040519485612bb5565b81845260208085019260051b820101928311611c6757602001905b8282106129cd5750505086611f1e565b81518152602091820191016129bd565b6040513d5f823e3d90fd5b9150916020806001926001600160801b0319612a0387612b4c565b1681520193019101908391611ed6565b7f6f13af1d000000000000000000000000000000000000000000000000000000005f5260043560045260245260445ffd5b64ffffffffff907fb02c4420000000000000000000000000000000000000000000000000000000005f526024356004521660245260445ffd5b7f76c6c93a000000000000000000000000000000000000000000000000000000005f523360045260245ffd5b9181601f84011215611c675782359167ffffffffffffffff8311611c67576020808501948460051b010111611c6757565b9181601f84011215611c675782359167ffffffffffffffff8311611c675760208381860195010111611c6757565b600435906001600160a01b0382168203611c6757565b6024359067ffffffffffffffff82168203611c6757565b600435906001600160801b031982168203611c6757565b35906001600160801b031982168203611c6757565b60c0810190811067ffffffffffffffff82111761292c57604052565b6040810190811067ffffffffffffffff82111761292c57604052565b6060810190811067ffffffffffffffff82111761292c57604052565b90601f8019910116810190811067ffffffffffffffff82111761292c57604052565b9190820180921161223957565b906001600160a01b0382165f52600960205264ffffffffff60405f2054169182155f14612c1157505f1990565b612c1a906132e9565b90565b9190811015612c2d5760051b0190565b634e487b7160e01b5f52603260045260245ffd5b356001600160a01b0381168103611c675790565b6040519060a0820182811067ffffffffffffffff82111761292c576040525f6080838281528260208201528260408201528260608201520152565b908060209392818452848401375f828201840152601f01601f1916010190565b6001600160a01b031690815f52600560205260405f205491600354906001600160a01b038260081c1614612ce15750565b91612c1a919260a81c90612bd7565b51906001600160a01b0382168203611c6757565b9190826040910312611c67576020612d1b83612cf0565b92015190565b60405190612d2e82612b61565b5f60a0838281528260208201528260408201528260608201528260808201520152565b90816020910312611c6757518015158103611c675790565b90612d72612d21565b916001600160a01b037f000000000000000000000000000000000000000000000000000000000000000016906040516370a0823160e01b81526001600160a01b038216806004830152602082602481875afa9182156129dd575f92612f57575b506020868101928352604051636eb1769f60e11b81526001600160a01b0385166004820152306024820152939084604481885afa9384156129dd575f94612f21575b50612e259060408801948552612be4565b94905060608701948552815f52600260205260405f205465ffffffffffff8082169160301c16810390811115026080880152815f52600260205260ff60405f205460901c16151560a088015260ff60035416159182612f10575b82612eab575b5050612e9057505050565b51905190818082109118021890519081808210911802188252565b602091925060246040518094819363fe575a8760e01b835260048301525afa9081156129dd575f91612ee1575b50155f80612e85565b612f03915060203d602011612f09575b612efb8183612bb5565b810190612d51565b5f612ed8565b503d612ef1565b9150612f1a61371f565b1591612e7f565b9093506020813d602011612f4f575b81612f3d60209383612bb5565b81010312611c67575192612e25612e14565b3d9150612f30565b9091506020813d602011612f83575b81612f7360209383612bb5565b81010312611c675751905f612dd2565b3d9150612f66565b67ffffffffffffffff811161292c5760051b60200190565b8051821015612c2d5760209160051b010190565b7f9b779b17422d0df92223018b32b4d1fa46e071723d6817e2486d003becc55f005c6130035760017f9b779b17422d0df92223018b32b4d1fa46e071723d6817e2486d003becc55f005d565b7f3ee5aeb5000000000000000000000000000000000000000000000000000000005f5260045ffd5b60ff6003541661303757565b7fd93c0665000000000000000000000000000000000000000000000000000000005f5260045ffd5b356001600160801b031981168103611c675790565b6affffffffffffffffffffff60035491168160a81c016affffffffffffffffffffff8111612239577fffffffffffffffffffffff00000000000000000000000000000000000000000074ffffffffffffffffffffffffffffffffffffffffff9160a81b16911617600355565b91929360429460405160208101907f8b73c3c69bb8fe3d512ecc4cf759cc79239f7b179b0ffacaa9a75d522b39400f82527f743afed89da9fa17b784f907a2952b1d4e922169fbcef6b999ee3a6310bd66d760408201527fc89efdaa54c0f20c7adf612882df0950f5a951637e0307cdcb4c672f298b8bc660608201524660808201523060a082015260a0815261317860c082612bb5565b51902094604051936001600160a01b0360208601967fd87ae2fa1c7af7722df68e11822379f847780ea0437ce45a9567222d4aeb4b3d88521660408601526060850152608084015260a083015260c082015260c081526131d960e082612bb5565b519020604051917f19010000000000000000000000000000000000000000000000000000000000008352600283015260228201522090565b9061321a612c55565b9165ffffffffffff8116835265ffffffffffff8160301c16602084015264ffffffffff8160601c16604084015264ffffffffff8160881c16606084015260b01c15156080830152565b608065ffffffffffff8251166bffffffffffff000000000000602084015160301b161770ffffffffff000000000000000000000000604084015160601b161775ffffffffff0000000000000000000000000000000000606084015160881b161791015115155f146132de5760ff60b01b60015b60b01b161790565b60ff60b01b5f6132d6565b6001600160a01b03165f526009602052612c1a60405f20546001600160b01b0364ffffffffff82169160281c16613884565b600b54916001600160a01b0383169281600411611c67575f5f9060405f8151966001600160a01b0360208901917fb700961300000000000000000000000000000000000000000000000000000000835216978860248201523060448201527fffffffff000000000000000000000000000000000000000000000000000000008335166064820152606481526133b1608482612bb5565b828052826020525190895afa6134a8575b156133cf575b5050505050565b63ffffffff16156134965760ff60a01b19167401000000000000000000000000000000000000000017600b55823b15611c67576020925f92836040518096819582947f94c7d7ee00000000000000000000000000000000000000000000000000000000845260048401526040602484015260448301908082528085848401378181018301859052601f01601f1916010103925af180156129dd57613486575b5060ff60a01b19600b5416600b555f808080806133c8565b5f61349091612bb5565b5f61346e565b8262d1953b60e31b5f5260045260245ffd5b50505f516020518060201c1502906133c2565b906001600160a01b036134cd83612cb0565b9216805f5260056020525f6040812055600354906001600160a01b038260081c16146134f65750565b74ffffffffffffffffffffffffffffffffffffffffff16600355565b6001600160a01b03165f52600560205261353160405f20918254612bd7565b9055565b61354390610e6b8133613545565b565b81156135ce5760406001600160a01b037f73a19dd210f1a7f902193214c0ee91dd35ee5b4d920cba8d519eca65a7b488ca921692835f5260026020526135968165ffffffffffff845f205416612bd7565b61359f81613855565b855f52600260205265ffffffffffff845f20911665ffffffffffff1982541617905582519182526020820152a2565b631f2a200560e01b5f5260045ffd5b612c1a9164ffffffffff8110156135f45790613884565b5064ffffffffff90613884565b906001600160a01b0361354392165f52600960205261363160405f20916001600160b01b03835460281c16613b5f565b7fffffffffff00000000000000000000000000000000000000000000ffffffffff7affffffffffffffffffffffffffffffffffffffffffff000000000083549260281b169116179055565b9290916001600160a01b039081604051946323b872dd60e01b5f52166004521660245260445260205f60648180865af19060015f51148216156136fe575b6040525f606052156136c95750565b6001600160a01b03907f5274afe7000000000000000000000000000000000000000000000000000000005f521660045260245ffd5b90600181151661371657823b15153d151616906136ba565b503d5f823e3d90fd5b6040517f5c975abb0000000000000000000000000000000000000000000000000000000081527f00000000000000000000000000000000000000000000000000000000000000006001600160a01b0316602082600481845afa9182156129dd575f926137db575b508115613791575090565b602491506020906040519283809263fe575a8760e01b82523060048301525afa9081156129dd575f916137c2575090565b612c1a915060203d602011612f0957612efb8183612bb5565b6137f591925060203d602011612f0957612efb8183612bb5565b905f613786565b916001600160a01b036040519263a9059cbb60e01b5f521660045260245260205f60448180865af19060015f511482161561383d575b604052156136c95750565b90600181151661371657823b15153d15161690613832565b65ffffffffffff811161386d5765ffffffffffff1690565b6306dfcc6560e41b5f52603060045260245260445ffd5b6138b3906001600160a01b0390602861ffff806001600160b01b0384169360a01c1661708042040316021b1690565b64ffffffffff8160781c169064ffffffffff8160501c169064ffffffffff808260281c169116010101908181115f146138ea570390565b50505f90565b9391935f945f94808214613973578301928181015b848110613913575050505050565b803560208160061a60051b8601019060d01c81519965ffffffffffff8b16821161394a575b90806007949392019a03905201613905565b6b010000000000000000000000909a179960016007868603889003041b909917985f9150613938565b505f9550859450505050565b82516001600160a01b03165f8181526002602052604081205490989796949590949193608886901c60ff16938480613b4e575b613b3f57602088019a60028c5116151597885f14613b1957505091876139da94928a94613d3f565b96600b8810156122855787613b11576001905b511615613a85576139fe85836141e1565b15613a7c575b600b871015612285578615613a66575050613a1d575050565b7bffffffffffffffffffffffffffffffffffffffff000000000000000080606083519301519260401b1616175f52600660205260405f2080549160301b82039182116122395755565b9150929150613a73575050565b61354391613601565b60059650613a04565b6001600160a01b037f0000000000000000000000000000000000000000000000000000000000000000165f6040516323b872dd60e01b5f5284600452306024528760445260205f60648180875af19260015f5114841615613afe575b50604052606052613a04579550613af88482613ffe565b95613a04565b9150915f913b15153d151616915f613ae1565b505050505050565b92509a93505060ff915060901c16613b33576001906139ed565b50600696505050505050565b50600199505050505050505050565b50613b58866132e9565b89116139b2565b90613b976001600160b01b03926001600160a01b0390602861ffff806001600160b01b0384169360a01c1661708042040316021b1690565b011675ffff0000000000000000000000000000000000000000617080420460a01b161790565b519065ffffffffffff82168203611c6757565b906001600160a01b0316613d39576001600160801b0319604051917fdf12fbf400000000000000000000000000000000000000000000000000000000835216600482015260e0816024816001600160a01b037f0000000000000000000000000000000000000000000000000000000000000000165afa9081156129dd575f91613c6f575b50606001516001600160a01b0316613c6a575f90565b600190565b905060e0813d60e011613d31575b81613c8a60e09383612bb5565b81010312611c675760405160e081019080821067ffffffffffffffff83111761292c57613d2560c06001600160a01b0394606094604052613cca81612cf0565b8452613cd860208201613bbd565b6020850152613ce960408201613bbd565b6040850152613cf9858201612cf0565b85850152613d0960808201613bbd565b6080850152613d1a60a08201613bbd565b60a085015201612cf0565b60c08201529150613c54565b3d9150613c7d565b50600290565b939295949190915f9282519760608401987bffffffffffffffffffffffffffffffffffffffff0000000000000000808b519260401b16161796875f526006602052613d8d60405f2054613211565b96613d9986858461423b565b92600460208801511615159b8c613fe7575b8c613ec8575b506020890196613dca8765ffffffffffff8a5116612bd7565b8a5165ffffffffffff161015613e1f575050505050505050506008935b8015613e0e575b613df6575050565b613dff90613263565b905f52600660205260405f2055565b50600b841015612285578315613dee565b64ffffffffff60408b01511664ffffffffff60608c01511680613eb9575b50421115613e5657505050505050505050600993613de7565b60808a015115159586613e95575b5050505050505f14613e7b57505050600a93613de7565b65ffffffffffff8091979397168183511601169052613de7565b613ead96508b5f52600760205260405f205494614343565b155f8080808080613e64565b9081808210911802185f613e3d565b6001600160a01b03885116908051613eef8760808c01948c60a087519101948551926130e0565b6001600160a01b038b511660c08c0151916101208d015190818411611c67578b8211611c675783613f24948b01920392614415565b15613fd4576101008a0151158c604064ffffffffff83159465ffffffffffff885116845251169101528190613fc7575b613fa7575b60808c01527fe2255f2742be01fbc7995202df033e1bbdccf18d6cf2f58fff633f6eae5ea964602067ffffffffffffffff6001600160a01b038c51169351169351604051908152a35f613db1565b8015613fc157865b8d5f52600760205260405f2055613f59565b5f613faf565b5060808c01511515613f54565b5060079d50505050505050505050505050565b60808801518a5165ffffffffffff16109c50613dab565b909161400861371f565b6141b9576001600160a01b037f0000000000000000000000000000000000000000000000000000000000000000166040519263fe575a8760e01b84526001600160a01b03811693846004820152602081602481865afa9081156129dd575f9161419a575b5061419057604051636eb1769f60e11b81526001600160a01b03919091166004820152306024820152602081604481855afa80156129dd5785915f9161415b575b5010614152576020602491604051928380926370a0823160e01b82528760048301525afa80156129dd5784915f9161411d575b501061411557507f56c7e32e000000000000000000000000000000000000000000000000000000005f5260045260245260445ffd5b915050600490565b9150506020813d60201161414a575b8161413960209383612bb5565b81010312611c67578390515f6140e0565b3d915061412c565b50915050600390565b9150506020813d602011614188575b8161417760209383612bb5565b81010312611c67578490515f6140ad565b3d915061416a565b5050915050600290565b6141b3915060203d602011612f0957612efb8183612bb5565b5f61406c565b7feabf0d25000000000000000000000000000000000000000000000000000000005f5260045ffd5b6001600160a01b031690815f52600260205265ffffffffffff60405f20541691828211614234575f908152600260205260409020805465ffffffffffff19169190920365ffffffffffff16179055600190565b5050505f90565b9092919261010084015191821561431b5761426e61425884612f8b565b936142666040519586612bb5565b808552612f8b565b602084019490601f19013686375f5b84518110156142bf5760e087015160019190600482901b018401356001600160801b0319166001600160801b03196142b58389612fa3565b911690520161427d565b5060405193519095506020840194925083915084905f5b8181106142f85750506142f2925003601f198101835282612bb5565b51902090565b84516001600160801b0319168352602094850194869450909201916001016142d6565b507fc5d2460186f7233c927e7db2dcc703c0e500b653ca82273b7bfad8045d85a47093505050565b9291969490950361440b57610120860151946101008701936101408801915b82518810156143fd5760ff8886013560c81c16925f5b87518110806143c2575b15614397575f19811461223957600101614378565b90989193508651146143b55760078101809111612239579691614362565b5050505050509150505f90565b5060e08b0151600482901b018701356001600160801b0319166001600160801b0319806143f3611fa889898c612c1d565b1691161415614382565b505050505050915050600190565b5050509150505f90565b92919091614424818385614509565b506004811015612285571590816144f3575b506144ea57833b156144e257614482906144746040519384926020840196630b135d3f60e11b88526024850152604060448501526064840191612c90565b03601f198101835282612bb5565b6201b3e35a106144ad57516020925f9290620186a0fa630b135d3f60e11b5f511490601f3d11161690565b6001600160a01b03837f6d0a090c000000000000000000000000000000000000000000000000000000005f521660045260245ffd5b505050505f90565b50505050600190565b90506001600160a01b038086169116145f614436565b90604183036145335761452c9250602081013591604082359201355f1a9061453d565b9192909190565b50505f9160029190565b91907f7fffffffffffffffffffffffffffffff5d576e7357a4501ddfe92f46681b20a084116145b4579160209360809260ff5f9560405194855216868401526040830152606082015282805260015afa156129dd575f516001600160a01b038116156145aa57905f905f90565b505f906001905f90565b5050505f916003919056fea2646970667358221220b71b334e6ee70dfdbbc825bccb6e1bea1418725055bd0e69bdaa28b27fed8e6664736f6c63430008250033";
 
   
       type ContextRouterConstructorParams = [signer?: Signer] | ConstructorParameters<typeof ContractFactory>;

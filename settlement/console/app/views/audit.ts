@@ -1,5 +1,5 @@
 import type { Audit } from "../answers.ts";
-import { ask } from "../ask.ts";
+import { ask, tell } from "../ask.ts";
 import { h } from "../dom.ts";
 import { ago, duration, plural } from "../format.ts";
 import { facts, page, table, when } from "../parts.ts";
@@ -12,7 +12,7 @@ export const audit = view<Audit>({
   draw(data, _place, { reload }) {
     const isRunning = data.runningSince !== null;
     const run = async () => {
-      await ask("/v1/audit?run=yes").catch(() => undefined);
+      await tell("/v1/audit", {}).catch(() => undefined);
       reload();
     };
     return page(

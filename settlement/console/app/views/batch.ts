@@ -7,6 +7,12 @@ import { view } from "../view.ts";
 
 const REASONS: Readonly<Record<string, string>> = {
   daily_cap: "the payer's own daily cap is used up",
+  prepaid: "the prepaid balance is too small",
+  consent_required: "the payer demands a budget",
+  budget_forged: "the payer has not signed this budget",
+  budget_exceeded: "the budget is used up",
+  budget_expired: "the budget has run out",
+  budget_tools: "the budget is for other tools",
   blacklisted: "USDC has blacklisted the wallet",
   allowance: "the spending cap is too small",
   balance: "not enough USDC",
@@ -15,7 +21,7 @@ const REASONS: Readonly<Record<string, string>> = {
 export const batch = view<BatchDetail>({
   title: "Batch",
   load: ({ id }) => ask(`/v1/batches/${id}`),
-  isDone: ({ state }) => state === "final" || state === "released",
+  isDone: ({ state }) => state === "final" || state === "abandoned",
   draw(data) {
     const { outcome } = data;
     return page(
@@ -26,7 +32,7 @@ export const batch = view<BatchDetail>({
         { class: "panel" },
         facts([
           ["State", badge(data.state)],
-          ["Made", when(data.createdAt)],
+          ["Created", when(data.createdAt)],
           ["Final", data.finalAt === null ? "–" : when(data.finalAt)],
           ["Operator", onChain("address", data.operator)],
           ["Rows", count(data.rows)],

@@ -18,7 +18,7 @@ export const batches = view<{ batches: Batch[] }>({
         isTitled: false,
         rows,
         keyOf: ({ batch }) => batch,
-        empty: "No batch yet. The first one is made as soon as a charge is due.",
+        empty: "No batch yet. The first one is planned as soon as a charge is due.",
         columns: [
           { name: "Batch", cell: ({ batch }) => toBatch(batch) },
           { name: "State", cell: ({ state }) => badge(state) },
@@ -39,7 +39,7 @@ export const batches = view<{ batches: Batch[] }>({
           },
           { name: "Not charged", wide: true, cell: ({ outcome }) => shortfall(outcome) },
           { name: "Transaction", wide: true, cell: ({ txHash }) => (txHash ? onChain("tx", txHash, code) : "–") },
-          { name: "Made", numeric: true, wide: true, cell: ({ createdAt }) => since(createdAt) },
+          { name: "Created", numeric: true, wide: true, cell: ({ createdAt }) => since(createdAt) },
         ],
       }),
       pages("batches", offsetOf(options), rows.length, PAGE),

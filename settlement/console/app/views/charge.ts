@@ -8,26 +8,26 @@ import { view } from "../view.ts";
 
 type Data = ChargeDetail & { call: Call | null; batch: BatchDetail | null; proof: Proof | null };
 
-// One charge, from the call that made it to the proof that anybody can check.
+// One charge, from the call that it is for to the proof that anybody can check.
 export const charge = view<Data>({
   title: "Charge",
   needsLogin: true,
   async load({ id }) {
     const detail = await ask<ChargeDetail>(`/v1/charges/${id}`);
     const { callId, batch } = detail.charge;
-    const [made, inBatch, proof] = await Promise.all([
+    const [call, inBatch, proof] = await Promise.all([
       callId === undefined ? null : ask<{ call: Call }>(`/v1/calls/${encodeURIComponent(callId)}`),
       batch === null ? null : ask<BatchDetail>(`/v1/batches/${batch}`),
       batch === null ? null : ask<Proof>(`/v1/charges/${id}/proof`),
     ]);
-    return { ...detail, call: made?.call ?? null, batch: inBatch, proof };
+    return { ...detail, call: call?.call ?? null, batch: inBatch, proof };
   },
   isDone: ({ charge: { state } }) => ["final", "absorbed", "refused", "voided"].includes(state),
   draw: (data) =>
     page(
       "Charge",
       h("p", { class: "subject" }, whole(data.charge.chargeId), " ", badge(data.charge.state)),
-      h("ol", { class: "way panel", "aria-label": "The way of this charge" }, steps(data)),
+      h("ol", { class: "way panel", "aria-label": "The lifecycle of this charge" }, steps(data)),
       data.failures.length > 0 &&
         table({
           caption: "Times that the payer could not pay",

@@ -52,7 +52,7 @@ function onTheWay({ openSubmissions }: OperatorRow): HTMLElement {
       { name: "State", cell: ({ state }) => badge(state) },
       { name: "Nonce", numeric: true, cell: ({ nonce }) => nonce ?? "–" },
       { name: "Transaction", wide: true, cell: ({ txHash }) => (txHash === null ? "–" : onChain("tx", txHash, code)) },
-      { name: "Made", numeric: true, cell: ({ createdAt }) => since(createdAt) },
+      { name: "Created", numeric: true, cell: ({ createdAt }) => since(createdAt) },
     ],
   });
 }

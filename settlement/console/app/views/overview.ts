@@ -1,9 +1,9 @@
-import type { Batch, Component, Figures } from "../answers.ts";
+import type { Batch, Component, Stats } from "../answers.ts";
 import { ask } from "../ask.ts";
-import { chart } from "../chart.ts";
+import { chart } from "../chart/chart.ts";
 import { h } from "../dom.ts";
 import { ago, count, duration, plural, size, usd } from "../format.ts";
-import { badge, figure, meter, money, pageWith, setChain, since, table, toBatch } from "../parts.ts";
+import { badge, meter, money, pageWith, setChain, since, stat, table, toBatch } from "../parts.ts";
 import { view } from "../view.ts";
 
 // How much time the charts show, and in which steps.
@@ -15,31 +15,33 @@ const RANGES = [
   { minutes: 10_080, stepSeconds: 7_200, name: "7 d" },
 ] as const;
 const LATEST = 6;
-// Their halves read well, too.
-const DURATION_CEILINGS_MS = [
-  1, 2, 4, 10, 20, 30, 60, 120, 240, 600, 1_200, 1_800, 3_600, 7_200, 14_400, 28_800, 86_400,
-].map((seconds) => seconds * 1_000);
+const DAY_MS = 86_400_000;
+const DURATION_STEPS_MS = [0.5, 1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1_800, 3_600, 7_200, 14_400, 43_200].map(
+  (seconds) => seconds * 1_000,
+);
+const durationStep = (least: number) =>
+  DURATION_STEPS_MS.find((step) => step >= least) ?? Math.ceil(least / DAY_MS) * DAY_MS;
 
-type Data = { figures: Figures; batches: Batch[] };
+type Data = { stats: Stats; batches: Batch[] };
 
 export const overview = view<Data>({
   title: "Overview",
   async load({ options }) {
     const { minutes, stepSeconds } = rangeOf(options);
-    const [figures, { batches }] = await Promise.all([
-      ask<Figures>(`/v1/figures?minutes=${minutes}&stepSeconds=${stepSeconds}`),
+    const [stats, { batches }] = await Promise.all([
+      ask<Stats>(`/v1/stats?minutes=${minutes}&stepSeconds=${stepSeconds}`),
       ask<{ batches: Batch[] }>(`/v1/batches?limit=${LATEST}`),
     ]);
-    setChain(figures.chainId);
-    return { figures, batches };
+    setChain(stats.chainId);
+    return { stats, batches };
   },
-  draw({ figures, batches }, { options }, { redraw }) {
+  draw({ stats, batches }, { options }, { redraw }) {
     return pageWith(
       "Overview",
-      [state(figures), ranges(rangeOf(options).minutes)],
-      h("div", { class: "hero" }, sums(figures), queue(figures)),
-      h("div", { class: "charts" }, charts(figures, redraw)),
-      h("div", { class: "columns" }, latest(batches), health(figures)),
+      [state(stats), ranges(rangeOf(options).minutes)],
+      h("div", { class: "hero" }, sums(stats), queue(stats)),
+      h("div", { class: "charts" }, charts(stats, redraw)),
+      h("div", { class: "columns" }, latest(batches), health(stats)),
     );
   },
 });
@@ -57,7 +59,7 @@ function ranges(current: number): HTMLElement {
   );
 }
 
-function state({ halted, health: { ready, components } }: Figures): HTMLElement {
+function state({ halted, health: { ready, components } }: Stats): HTMLElement {
   if (halted !== null) return h("p", { class: "state bad" }, `Halted since ${ago(halted.since)}: ${halted.reason}`);
   const ill = Object.entries(components).find(([, { ok }]) => !ok);
   if (!ready && ill) return h("p", { class: "state warn" }, `Not ready, ${ill[0]}: ${ill[1].reason}`);
@@ -67,7 +69,7 @@ function state({ halted, health: { ready, components } }: Figures): HTMLElement 
 const PARTS = ["settled", "pending", "absorbed", "refused", "voided"] as const;
 
 // Whatever was accrued is in exactly one of these, to the unit.
-function sums({ totals }: Figures): HTMLElement {
+function sums({ totals }: Stats): HTMLElement {
   const of = (part: (typeof PARTS)[number]) => totals[`${part}Usd`];
   return h(
     "section",
@@ -97,33 +99,33 @@ function sums({ totals }: Figures): HTMLElement {
   );
 }
 
-function queue({ waiting, sessions, submissions, debtUsd, timeline }: Figures): HTMLElement {
+function queue({ waiting, sessions, submissions, debtUsd, timeline }: Stats): HTMLElement {
   const settled = timeline.reduce((sum, step) => sum + step.settledCharges, 0);
   const gas = timeline.reduce((sum, step) => sum + size(step.gasUsed), 0);
   const latencyMs = timeline.reduce((sum, step) => sum + step.latencyMs, 0);
   const onTheWay = submissions.reduce((sum, submission) => sum + submission.count, 0);
   return h(
     "dl",
-    { class: "panel figures" },
-    figure("Gas per call", settled === 0 ? "–" : count(Math.round(gas / settled)), "mean of the time shown"),
-    figure("Call to final", settled === 0 ? "–" : duration(latencyMs / settled), "mean of the time shown"),
-    figure(
+    { class: "panel numbers" },
+    stat("Gas per call", settled === 0 ? "–" : count(Math.round(gas / settled)), "mean of the time shown"),
+    stat("Call to final", settled === 0 ? "–" : duration(latencyMs / settled), "mean of the time shown"),
+    stat(
       "Waiting",
       count(waiting.charges),
       waiting.oldestDueAt === null ? "nothing is due" : `oldest due ${ago(waiting.oldestDueAt)}`,
     ),
-    figure("On the way", count(onTheWay), "transactions not final"),
-    figure("Open sessions", count(sessions.open), `${plural(sessions.runningCalls, "call")} running`),
-    figure("Owed by payers", usd(debtUsd), "absorbed, not yet made good"),
+    stat("On the way", count(onTheWay), "transactions not final"),
+    stat("Open sessions", count(sessions.open), `${plural(sessions.runningCalls, "call")} running`),
+    stat("Owed by payers", usd(debtUsd), "absorbed, not yet made good"),
   );
 }
 
-function charts({ timeline, stepSeconds }: Figures, redraw: () => void): HTMLElement[] {
+function charts({ timeline, stepSeconds }: Stats, redraw: () => void): HTMLElement[] {
   const times = timeline.map(({ at }) => at);
   const per = duration(stepSeconds * 1_000);
   const dollars = (value: number) =>
     `$${value >= 1_000 ? count(Math.round(value)) : value.toFixed(value < 0.01 && value > 0 ? 4 : 2)}`;
-  const perSettled = (of: (step: Figures["timeline"][number]) => number) =>
+  const perSettled = (of: (step: Stats["timeline"][number]) => number) =>
     timeline.map((step) => (step.settledCharges === 0 ? null : of(step) / step.settledCharges));
   const sum = (key: "accruedUsd" | "settledUsd" | "absorbedUsd" | "refusedUsd") =>
     timeline.map((step) => size(step[key]));
@@ -167,7 +169,7 @@ function charts({ timeline, stepSeconds }: Figures, redraw: () => void): HTMLEle
       description: `Mean time from accrual until the chain cannot undo the settlement, per ${per}.`,
       times,
       format: duration,
-      ceilings: DURATION_CEILINGS_MS,
+      stepOf: durationStep,
       redraw,
       series: [{ name: "latency", class: "latency", kind: "area", values: perSettled(({ latencyMs }) => latencyMs) }],
     }),
@@ -179,18 +181,18 @@ function latest(batches: readonly Batch[]): HTMLElement {
     caption: "Latest batches",
     rows: batches,
     keyOf: ({ batch }) => batch,
-    empty: "No batch yet. The first one is made as soon as a charge is due.",
+    empty: "No batch yet. The first one is planned as soon as a charge is due.",
     columns: [
       { name: "Batch", cell: ({ batch }) => toBatch(batch) },
       { name: "State", cell: ({ state: now }) => badge(now) },
       { name: "Charges", numeric: true, cell: ({ charges }) => count(charges) },
       { name: "Total", numeric: true, cell: ({ totalUsd }) => usd(totalUsd) },
-      { name: "Made", numeric: true, wide: true, cell: ({ createdAt }) => since(createdAt) },
+      { name: "Created", numeric: true, wide: true, cell: ({ createdAt }) => since(createdAt) },
     ],
   });
 }
 
-function health({ health: { components } }: Figures): HTMLElement {
+function health({ health: { components } }: Stats): HTMLElement {
   return table<[string, Component]>({
     caption: "Health",
     rows: Object.entries(components),
@@ -198,7 +200,7 @@ function health({ health: { components } }: Figures): HTMLElement {
     empty: "",
     columns: [
       { name: "Part", cell: ([name]) => name },
-      { name: "State", cell: ([, { ok }]) => badge(ok ? "well" : "not well", ok ? "good" : "bad") },
+      { name: "State", cell: ([, { ok }]) => badge(ok ? "healthy" : "unhealthy", ok ? "good" : "bad") },
       { name: "Why", cell: ([, { reason }]) => h("span", { class: "reason" }, reason) },
     ],
   });

@@ -1,7 +1,7 @@
-import type { ApiKey, Charge, Exposure, Session, Spendable } from "../answers.ts";
+import type { Charge, Exposure, Session, Spendable } from "../answers.ts";
 import { AskError, ask } from "../ask.ts";
 import { h } from "../dom.ts";
-import { badge, facts, money, page, table, when, whole } from "../parts.ts";
+import { facts, money, page, whole } from "../parts.ts";
 import { view } from "../view.ts";
 import { chargesTable } from "./charges.ts";
 import { sessionsTable } from "./sessions.ts";
@@ -14,23 +14,21 @@ type Data = {
   spendable: Spendable | null;
   sessions: Session[];
   charges: Charge[];
-  apiKeys: ApiKey[];
 };
 
 export const payer = view<Data>({
   title: "Payer",
   needsLogin: true,
   async load({ id }) {
-    const [exposure, spendable, { sessions }, { charges }, { apiKeys }] = await Promise.all([
+    const [exposure, spendable, { sessions }, { charges }] = await Promise.all([
       ask<Exposure>(`/v1/payers/${id}`),
       ask<Spendable>(`/v1/payers/${id}/spendable`).catch(unlessUnavailable),
       ask<{ sessions: Session[] }>(`/v1/sessions?payer=${id}&limit=${PAGE}`),
       ask<{ charges: Charge[] }>(`/v1/charges?payer=${id}&limit=${PAGE}`),
-      ask<{ apiKeys: ApiKey[] }>(`/v1/api-keys?payer=${id}&limit=${PAGE}`),
     ]);
-    return { exposure, spendable, sessions, charges, apiKeys };
+    return { exposure, spendable, sessions, charges };
   },
-  draw: ({ exposure, spendable, sessions, charges, apiKeys }) =>
+  draw: ({ exposure, spendable, sessions, charges }) =>
     page(
       "Payer",
       h("p", { class: "subject" }, whole(exposure.payer)),
@@ -58,21 +56,6 @@ export const payer = view<Data>({
       ),
       chargesTable("Newest charges", charges, { ofOne: true }),
       sessionsTable("Newest sessions", sessions, { ofOne: true }),
-      table({
-        caption: "API keys",
-        rows: apiKeys,
-        keyOf: ({ keyId }) => keyId,
-        empty: "This payer has no API key.",
-        columns: [
-          { name: "Label", cell: ({ label }) => label },
-          {
-            name: "State",
-            cell: ({ revokedAt }) =>
-              badge(revokedAt === null ? "valid" : "revoked", revokedAt === null ? "good" : "calm"),
-          },
-          { name: "Made", numeric: true, cell: ({ createdAt }) => when(createdAt) },
-        ],
-      }),
     ),
 });
 

@@ -18,9 +18,9 @@ export const tools = view<{ tools: ToolRow[] }>({
         isTitled: false,
         rows,
         keyOf: ({ toolId }) => toolId,
-        empty: "No tool has earned anything yet. One shows up here with the first final batch that pays it.",
+        empty: "No tool is known yet. One shows up here when it is named, or with the first final batch that pays it.",
         columns: [
-          { name: "Tool", cell: ({ toolId }) => tool(toolId) },
+          { name: "Tool", cell: ({ toolId, name }) => tool(toolId, name) },
           { name: "State", cell: ({ listing }) => standing(listing) },
           {
             name: "Price",
@@ -53,7 +53,7 @@ export const tools = view<{ tools: ToolRow[] }>({
 
 type Listing = NonNullable<ToolRow["listing"]>;
 
-function standing(listing: ToolRow["listing"]) {
+export function standing(listing: ToolRow["listing"]) {
   if (listing === null) return badge("not listed", "bad");
   return listing.isPaid ? badge("paid", "good") : badge("low stake", "bad");
 }

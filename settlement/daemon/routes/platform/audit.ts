@@ -1,30 +1,31 @@
 import { z } from "zod";
-import type { AuditReport } from "../../auditor.ts";
-import { route } from "../../route.ts";
-import { timeOf } from "../../views.ts";
+import { auditSchema, auditView } from "../../../views/audit.ts";
+import * as field from "../../http/fields.ts";
+import { route, type Services } from "../../http/route.ts";
+
+const answerOf = ({ auditor }: Services) => ({ body: auditView(auditor.runningSinceMs(), auditor.last()) });
 
 export const auditRoutes = [
   route({
     method: "GET",
     path: "/v1/audit",
     access: "platform",
-    summary:
-      "What the last audit of the ledger against the chain found; run=yes begins another one, at most one at a time",
-    query: z.strictObject({ run: z.literal("yes", 'has to be "yes"').optional() }),
-    async handle({ query: { run }, services: { auditor } }) {
-      if (run === "yes") auditor.start();
-      const runningSinceMs = auditor.runningSinceMs();
-      const last = auditor.last();
-      return {
-        body: {
-          runningSince: runningSinceMs === null ? null : timeOf(runningSinceMs),
-          last: last === null ? null : reportView(last),
-        },
-      };
+    summary: "What the last audit of the ledger against the chain found",
+    query: z.strictObject({}),
+    answer: auditSchema,
+    handle: async ({ services }) => answerOf(services),
+  }),
+  route({
+    method: "POST",
+    path: "/v1/audit",
+    access: "platform",
+    console: true,
+    summary: "Start an audit of the ledger against the chain, unless one runs or has only just ended",
+    body: field.nothing,
+    answer: auditSchema,
+    async handle({ services }) {
+      services.auditor.start();
+      return answerOf(services);
     },
   }),
 ];
-
-export function reportView({ startedAtMs, durationMs, batches, differences, failure }: AuditReport) {
-  return { startedAt: timeOf(startedAtMs), durationMs, batches, differences, failure };
-}

@@ -1,8 +1,8 @@
 import { z } from "zod";
-import { ApiError } from "../../errors.ts";
-import * as field from "../../fields.ts";
-import { route } from "../../route.ts";
-import { batchView } from "../../views.ts";
+import { batchDetailSchema, batchSchema, batchView } from "../../../views/batch.ts";
+import { ApiError } from "../../http/errors.ts";
+import * as field from "../../http/fields.ts";
+import { route } from "../../http/route.ts";
 
 export const batchRoutes = [
   route({
@@ -11,8 +11,9 @@ export const batchRoutes = [
     access: "public",
     summary: "Batches, newest first",
     query: z.strictObject({ limit: field.limit, offset: field.offset }),
+    answer: z.object({ batches: z.array(batchSchema) }),
     async handle({ query: { limit, offset }, services: { ledger } }) {
-      return { body: { batches: (await ledger.batches(limit, offset)).map(batchView) } };
+      return { body: { batches: (await ledger.listBatches(limit, offset)).map(batchView) } };
     },
   }),
   route({
@@ -21,9 +22,11 @@ export const batchRoutes = [
     access: "public",
     summary: "Show a batch, its transactions and what became of its rows",
     params: z.object({ batch: field.hash }),
+    answer: batchDetailSchema,
+    errors: ["not_found"],
     async handle({ params: { batch: root }, services: { ledger } }) {
-      const [batch, submission] = await Promise.all([ledger.batch(root), ledger.submission(root)]);
-      if (batch === null) throw new ApiError("not_found", `There is no batch ${root}.`);
+      const [batch, submission] = await Promise.all([ledger.findBatch(root), ledger.findSubmission(root)]);
+      if (batch === null) throw new ApiError("not_found", `there is no batch ${root}`);
       const txHashes = submission?.broadcasts.map(({ txHash }) => txHash) ?? [];
       return { body: { ...batchView(batch), nonce: submission?.nonce ?? null, txHashes } };
     },

@@ -1,18 +1,21 @@
 import { z } from "zod";
 import type { Hold, Session } from "../../../domain/session.ts";
-import { ApiError } from "../../errors.ts";
-import * as field from "../../fields.ts";
-import { route } from "../../route.ts";
-import { refusalOf } from "../../startSession.ts";
-import { callView, sessionView } from "../../views.ts";
+import { callSchema, callView } from "../../../views/call.ts";
+import { sessionSchema, sessionView } from "../../../views/session.ts";
+import { ApiError } from "../../http/errors.ts";
+import * as field from "../../http/fields.ts";
+import { route } from "../../http/route.ts";
+import { refusalOf } from "../startSession.ts";
 
 const params = z.object({ callId: field.name });
+
+const answer = z.object({ call: callSchema, session: sessionSchema });
 
 const answerOf = (hold: Hold, session: Session, nowMs: number) => ({
   body: { call: callView(hold), session: sessionView(session, nowMs) },
 });
 
-const noCall = (callId: string) => new ApiError("not_found", `There is no call ${callId}.`);
+const noCall = (callId: string) => new ApiError("not_found", `there is no call ${callId}`);
 
 export const callRoutes = [
   route({
@@ -27,28 +30,36 @@ export const callRoutes = [
       method: field.method,
       priceUsd: field.usd,
     }),
+    answer,
+    errors: [
+      "conflict",
+      "overloaded",
+      "session_not_found",
+      "session_closed",
+      "session_expired",
+      "session_budget_exceeded",
+      "insufficient_allowance",
+      "payment_failed",
+      "consent_required",
+      "no_wallet",
+    ],
     async handle({ body, services, log }) {
-      const { engine, ledger, clock, helpUrl } = services;
+      const { engine, clock, helpUrl } = services;
       const { callId, sessionId, toolId, method, priceUsd: amount } = body;
-      // A call that was held before is the same call, whatever its payer can spend by now.
-      const known = await ledger.call(callId);
-      const held =
-        known === null
-          ? await engine.hold({ callId, sessionId, toolId, method, amount })
-          : await ledger.hold({ callId, sessionId, toolId, method, amount }, clock.nowMs());
+      const held = await engine.hold({ callId, sessionId, toolId, method, amount });
       switch (held.kind) {
         case "held":
         case "duplicate":
           if (held.kind === "held") log.info({ event: "held", call: callId, session: sessionId }, "held");
           return answerOf(held.hold, held.session, clock.nowMs());
         case "conflict":
-          throw new ApiError("conflict", `There is another call ${callId}.`);
+          throw new ApiError("conflict", `there is another call ${callId}`);
         case "session_not_found":
-          throw new ApiError("session_not_found", `There is no session ${sessionId}.`);
+          throw new ApiError("session_not_found", `there is no session ${sessionId}`);
         case "refused":
           throw refusalOf(held.preflight, helpUrl, sessionView(held.session, clock.nowMs()));
         default:
-          throw new ApiError(held.kind, SENTENCES[held.kind], { session: sessionView(held.session, clock.nowMs()) });
+          throw new ApiError(held.kind, REASONS[held.kind], { session: sessionView(held.session, clock.nowMs()) });
       }
     },
   }),
@@ -58,8 +69,10 @@ export const callRoutes = [
     access: "platform",
     summary: "Show a call",
     params,
+    answer: z.object({ call: callSchema }),
+    errors: ["not_found"],
     async handle({ params: { callId }, services: { ledger } }) {
-      const call = await ledger.call(callId);
+      const call = await ledger.findHold(callId);
       if (call === null) throw noCall(callId);
       return { body: { call: callView(call) } };
     },
@@ -73,13 +86,15 @@ export const callRoutes = [
     body: z
       .strictObject({ requestHash: field.hashOrNone, responseHash: field.hashOrNone, schemaHash: field.hashOrNone })
       .prefault({}),
+    answer,
+    errors: ["not_found", "conflict"],
     async handle({ params: { callId }, body, services: { engine, clock }, log }) {
       const hashes = { request: body.requestHash, response: body.responseHash, schema: body.schemaHash };
       const captured = await engine.capture(callId, hashes);
       if (captured.kind === "hold_not_found") throw noCall(callId);
       if (captured.kind === "voided") {
         const session = sessionView(captured.session, clock.nowMs());
-        throw new ApiError("conflict", "The call was voided before.", { session });
+        throw new ApiError("conflict", "the call was voided before", { session });
       }
       if (captured.kind === "captured") {
         const { sessionId } = captured.hold;
@@ -94,13 +109,15 @@ export const callRoutes = [
     access: "platform",
     summary: "The call failed: it costs nothing",
     params,
-    body: z.strictObject({}).optional(),
+    body: field.nothing,
+    answer,
+    errors: ["not_found", "conflict"],
     async handle({ params: { callId }, services: { engine, clock }, log }) {
       const voided = await engine.void(callId);
       if (voided.kind === "hold_not_found") throw noCall(callId);
       if (voided.kind === "captured") {
         const session = sessionView(voided.session, clock.nowMs());
-        throw new ApiError("conflict", "The call was captured before.", { session });
+        throw new ApiError("conflict", "the call was captured before", { session });
       }
       if (voided.kind === "voided") log.info({ event: "voided", call: callId }, "voided");
       return answerOf(voided.hold, voided.session, clock.nowMs());
@@ -108,8 +125,8 @@ export const callRoutes = [
   }),
 ];
 
-const SENTENCES = {
-  session_closed: "The session is closed.",
-  session_expired: "The session has expired.",
-  session_budget_exceeded: "The session's budget does not cover this call.",
+const REASONS = {
+  session_closed: "the session is closed",
+  session_expired: "the session has expired",
+  session_budget_exceeded: "the session's budget does not cover this call",
 } as const;

@@ -1,13 +1,14 @@
 import { z } from "zod";
-import type { Proof } from "../../../engine/prove.ts";
-import { ApiError } from "../../errors.ts";
-import * as field from "../../fields.ts";
-import { route } from "../../route.ts";
-import { cursor } from "../../statement.ts";
-import { chargeView, timeOf } from "../../views.ts";
+import { chargeDetailSchema, chargeSchema, chargeView } from "../../../views/charge.ts";
+import { proofSchema, proofView } from "../../../views/proof.ts";
+import { timeOf } from "../../../views/shapes.ts";
+import { ApiError } from "../../http/errors.ts";
+import * as field from "../../http/fields.ts";
+import { route } from "../../http/route.ts";
+import { cursor } from "../statement.ts";
 
 const params = z.object({ chargeId: field.hash });
-const noCharge = (chargeId: string) => new ApiError("not_found", `There is no charge ${chargeId}.`);
+const noCharge = (chargeId: string) => new ApiError("not_found", `there is no charge ${chargeId}`);
 
 export const chargeRoutes = [
   route({
@@ -16,8 +17,9 @@ export const chargeRoutes = [
     access: "platform",
     summary: "Charges of all payers or of one, newest first; `next` is the `before` of the following page",
     query: z.strictObject({ payer: field.address.optional(), before: cursor.optional(), limit: field.limit }),
+    answer: z.object({ charges: z.array(chargeSchema), next: z.string().nullable() }),
     async handle({ query: { payer = null, before = null, limit }, services: { ledger } }) {
-      const charges = await ledger.newestCharges(payer, before, limit);
+      const charges = await ledger.listNewestCharges(payer, before, limit);
       const last = charges.length === limit ? charges.at(-1) : undefined;
       const next = last === undefined ? null : `${last.accruedAtMs}.${last.id}`;
       return { body: { charges: charges.map(chargeView), next } };
@@ -29,8 +31,10 @@ export const chargeRoutes = [
     access: "platform",
     summary: "Show a charge, where it is, and each time that its payer could not pay",
     params,
+    answer: chargeDetailSchema,
+    errors: ["not_found"],
     async handle({ params: { chargeId }, services: { ledger } }) {
-      const [charge, failures] = await Promise.all([ledger.charge(chargeId), ledger.failures(chargeId)]);
+      const [charge, failures] = await Promise.all([ledger.findCharge(chargeId), ledger.listFailures(chargeId)]);
       if (charge === null) throw noCharge(chargeId);
       return {
         body: {
@@ -46,23 +50,13 @@ export const chargeRoutes = [
     access: "platform",
     summary: "Prove a charge against the root on chain",
     params,
+    answer: proofSchema,
+    errors: ["not_found", "conflict"],
     async handle({ params: { chargeId }, services: { engine } }) {
       const outcome = await engine.prove(chargeId);
       if (outcome.kind === "charge_not_found") throw noCharge(chargeId);
-      if (outcome.kind === "not_in_a_batch") throw new ApiError("conflict", "The charge is in no batch yet.");
+      if (outcome.kind === "not_in_a_batch") throw new ApiError("conflict", "the charge is in no batch yet");
       return { body: proofView(outcome.proof) };
     },
   }),
 ];
-
-export function proofView({ charge, receipt, leaf, root, path, settledAt }: Proof) {
-  const settledAtMs = Number(settledAt) * 1_000;
-  return {
-    charge: chargeView(charge),
-    receipt,
-    leaf,
-    root,
-    path,
-    settledAt: settledAt === 0n ? null : timeOf(settledAtMs),
-  };
-}

@@ -1,13 +1,12 @@
-import type { Address } from "viem";
 import { z } from "zod";
 import { formatUsd, microUsdc } from "../../../domain/money.ts";
-import type { Preflight } from "../../../engine/preflight.ts";
-import { ApiError } from "../../errors.ts";
-import * as field from "../../fields.ts";
-import { route } from "../../route.ts";
-import { sentenceOf } from "../../startSession.ts";
-import { answerStatement, statementQuery } from "../../statement.ts";
-import { chargeView, exposureView, figuresView } from "../../views.ts";
+import { statementLine, statementLineSchema } from "../../../views/charge.ts";
+import { exposureSchema, exposureView, spendableSchema, spendableView } from "../../../views/payer.ts";
+import * as shape from "../../../views/shapes.ts";
+import { ApiError } from "../../http/errors.ts";
+import * as field from "../../http/fields.ts";
+import { route } from "../../http/route.ts";
+import { answerStatement, statementAnswer, statementQuery } from "../statement.ts";
 
 const params = z.object({ payer: field.address });
 
@@ -18,8 +17,9 @@ export const payerRoutes = [
     access: "platform",
     summary: "Payers, those with debts first",
     query: z.strictObject({ limit: field.limit, offset: field.offset }),
+    answer: z.object({ payers: z.array(exposureSchema) }),
     async handle({ query: { limit, offset }, services: { ledger } }) {
-      return { body: { payers: (await ledger.payersByExposure(limit, offset)).map(exposureView) } };
+      return { body: { payers: (await ledger.listExposures(limit, offset)).map(exposureView) } };
     },
   }),
   route({
@@ -28,9 +28,11 @@ export const payerRoutes = [
     access: "platform",
     summary: "What a payer owes, has reserved and was lent",
     params,
+    answer: exposureSchema,
+    errors: ["not_found"],
     async handle({ params: { payer }, services: { ledger } }) {
-      const [exposure] = await ledger.exposures([payer]);
-      if (exposure === undefined) throw new ApiError("not_found", `There is no payer ${payer}.`);
+      const [exposure] = await ledger.readExposures([payer]);
+      if (exposure === undefined) throw new ApiError("not_found", `there is no payer ${payer}`);
       return { body: exposureView(exposure) };
     },
   }),
@@ -39,13 +41,15 @@ export const payerRoutes = [
     path: "/v1/payers/:payer/spendable",
     access: "platform",
     summary:
-      "What a payer could be charged now, and why no more: balance, spending cap and daily cap, read from the chain",
+      "What a payer could be charged now, and why no more: balance, caps, prepaid money and consent, read from the chain",
     params,
+    answer: spendableSchema,
+    errors: ["not_found"],
     async handle({ params: { payer }, services: { engine } }) {
-      const answer = await engine.preflight(payer, microUsdc(0n));
+      const [answer, refund] = await Promise.all([engine.preflight(payer, microUsdc(0n)), engine.findRefund(payer)]);
       // There is a wallet: it was asked for.
-      if (answer.code === "no_wallet") throw new ApiError("not_found", `There is no payer ${payer}.`);
-      return { body: spendableView(payer, answer) };
+      if (answer.code === "no_wallet") throw new ApiError("not_found", `there is no payer ${payer}`);
+      return { body: spendableView(payer, answer, refund) };
     },
   }),
   route({
@@ -54,7 +58,8 @@ export const payerRoutes = [
     access: "platform",
     summary: "The payer made good what the platform had absorbed, and may go on",
     params,
-    body: z.strictObject({}).optional(),
+    body: field.nothing,
+    answer: z.object({ payer: shape.address, clearedUsd: shape.usd }),
     async handle({ params: { payer }, services: { ledger }, log }) {
       const cleared = formatUsd(await ledger.clearDebt(payer));
       log.info({ event: "debt_cleared", payer, clearedUsd: cleared }, "debt cleared");
@@ -68,33 +73,11 @@ export const payerRoutes = [
     summary: "A payer's charges, oldest first, as JSON or CSV",
     params,
     query: statementQuery,
+    ...statementAnswer({ payer: shape.address }, "charges", statementLineSchema),
     async handle({ params: { payer }, query, services: { ledger } }) {
-      const charges = await ledger.chargesOfPayer(payer, query);
+      const charges = await ledger.listChargesOfPayer(payer, query);
       const places = charges.map(({ id, accruedAtMs }) => ({ atMs: accruedAtMs, id }));
       return answerStatement({ payer }, "charges", charges.map(statementLine), places, query);
     },
   }),
 ];
-
-export function spendableView(payer: Address, answer: Exclude<Preflight, { code: "no_wallet" }>) {
-  const reason = answer.code === "ok" ? null : sentenceOf(answer.reason);
-  return { payer, allowed: answer.code === "ok", reason, ...figuresView(answer.figures) };
-}
-
-// The same columns for turns and calls, so that a table has one shape.
-function statementLine(charge: Parameters<typeof chargeView>[0]) {
-  const { source } = charge;
-  const view = chargeView(charge);
-  return {
-    accruedAt: view.accruedAt,
-    chargeId: view.chargeId,
-    turnId: source.kind === "turn" ? source.turnId : null,
-    sessionId: source.kind === "call" ? source.sessionId : null,
-    callId: source.kind === "call" ? source.callId : null,
-    for: view.for,
-    toolId: view.toolId,
-    amountUsd: view.amountUsd,
-    state: view.state,
-    batch: view.batch,
-  };
-}

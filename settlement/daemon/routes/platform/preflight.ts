@@ -1,8 +1,11 @@
 import { z } from "zod";
-import * as field from "../../fields.ts";
-import { route } from "../../route.ts";
-import { sentenceOf } from "../../startSession.ts";
-import { figuresView } from "../../views.ts";
+import { sentenceOf } from "../../../domain/sentence.ts";
+import { fundsSchema, fundsView } from "../../../views/payer.ts";
+import * as field from "../../http/fields.ts";
+import { route } from "../../http/route.ts";
+import { NO_WALLET } from "../startSession.ts";
+
+const helpUrl = z.url().optional();
 
 // A no is an answer and not a failure, so both come with status 200.
 export const preflightRoutes = [
@@ -12,17 +15,31 @@ export const preflightRoutes = [
     access: "platform",
     summary: "Whether a payer can pay an amount; reads the chain and changes nothing",
     body: z.strictObject({ payer: field.address.nullable(), amountUsd: field.usd }),
+    answer: z.discriminatedUnion("code", [
+      z.object({ allowed: z.literal(true), code: z.literal("ok"), funds: fundsSchema }),
+      z.object({ allowed: z.literal(false), code: z.literal("no_wallet"), reason: z.string(), helpUrl }),
+      z.object({
+        allowed: z.literal(false),
+        code: z.enum(["insufficient_allowance", "payment_failed", "consent_required"]),
+        reason: z.string(),
+        helpUrl,
+        funds: fundsSchema,
+      }),
+    ]),
     async handle({ body, services: { engine, helpUrl } }) {
+      const help = helpUrl === null ? {} : { helpUrl };
       const answer = await engine.preflight(body.payer, body.amountUsd);
       switch (answer.code) {
         case "ok":
-          return { body: { allowed: true, code: "ok", figures: figuresView(answer.figures) } };
+          return { body: { allowed: true as const, code: answer.code, funds: fundsView(answer.funds) } };
         case "no_wallet":
-          return { body: { allowed: false, code: answer.code, reason: "There is no wallet to be charged." } };
+          return { body: { allowed: false as const, code: answer.code, reason: sentenceOf(NO_WALLET), ...help } };
         default: {
-          const help = answer.code === "insufficient_allowance" && helpUrl !== null ? { helpUrl } : {};
-          const reason = sentenceOf(answer.reason);
-          return { body: { allowed: false, code: answer.code, reason, ...help, figures: figuresView(answer.figures) } };
+          const { code, funds } = answer;
+          const own = code === "payment_failed" ? {} : help;
+          return {
+            body: { allowed: false as const, code, reason: sentenceOf(answer.reason), ...own, funds: fundsView(funds) },
+          };
         }
       }
     },

@@ -1,13 +1,16 @@
 import { z } from "zod";
-import { ApiError } from "../../errors.ts";
-import * as field from "../../fields.ts";
-import { route } from "../../route.ts";
-import { startSession } from "../../startSession.ts";
-import { sessionRow, sessionView } from "../../views.ts";
+import { sessionRow, sessionRowSchema, sessionSchema, sessionView } from "../../../views/session.ts";
+import * as shape from "../../../views/shapes.ts";
+import { ApiError } from "../../http/errors.ts";
+import * as field from "../../http/fields.ts";
+import { route } from "../../http/route.ts";
+import { startSession } from "../startSession.ts";
 
 const params = z.object({ sessionId: field.name });
+const answer = z.object({ payer: shape.address, session: sessionSchema });
+const noSession = (sessionId: string) => new ApiError("session_not_found", `there is no session ${sessionId}`);
 const MAX_TTL_SECONDS = 604_800;
-const TTL_MESSAGE = `has to be a whole number from 1 to ${MAX_TTL_SECONDS}`;
+const TTL_MESSAGE = `must be a whole number from 1 to ${MAX_TTL_SECONDS}`;
 
 export const platformSessionRoutes = [
   route({
@@ -27,6 +30,8 @@ export const platformSessionRoutes = [
         .optional(),
     }),
     fieldCodes: { maxSpendUsd: "invalid_max_spend" },
+    answer,
+    errors: ["conflict", "insufficient_allowance", "payment_failed", "consent_required", "no_wallet"],
     async handle({ body, newId, services, log }) {
       const { payer, maxSpendUsd: maxSpend, sessionId: id = newId(), ttlSeconds } = body;
       const ttlMs = ttlSeconds === undefined ? services.sessionTtlMs : ttlSeconds * 1_000;
@@ -41,11 +46,9 @@ export const platformSessionRoutes = [
     access: "platform",
     summary: "Sessions of all payers or of one, newest first",
     query: z.strictObject({ payer: field.address.optional(), limit: field.limit, offset: field.offset }),
+    answer: z.object({ sessions: z.array(sessionRowSchema) }),
     async handle({ query: { payer, limit, offset }, services: { ledger, clock } }) {
-      const sessions =
-        payer === undefined
-          ? await ledger.newestSessions(limit, offset)
-          : await ledger.sessionsOfPayer(payer, limit, offset);
+      const sessions = await ledger.listSessions(payer ?? null, limit, offset);
       const nowMs = clock.nowMs();
       return { body: { sessions: sessions.map((session) => sessionRow(session, nowMs)) } };
     },
@@ -56,9 +59,11 @@ export const platformSessionRoutes = [
     access: "platform",
     summary: "Show a session",
     params,
+    answer,
+    errors: ["session_not_found"],
     async handle({ params: { sessionId }, services: { ledger, clock } }) {
-      const session = await ledger.session(sessionId);
-      if (session === null) throw new ApiError("session_not_found", `There is no session ${sessionId}.`);
+      const session = await ledger.findSession(sessionId);
+      if (session === null) throw noSession(sessionId);
       return { body: { payer: session.payer, session: sessionView(session, clock.nowMs()) } };
     },
   }),
@@ -68,12 +73,12 @@ export const platformSessionRoutes = [
     access: "platform",
     summary: "Close a session; what it spent is handed to settlement at once",
     params,
-    body: z.strictObject({}).optional(),
+    body: field.nothing,
+    answer,
+    errors: ["session_not_found"],
     async handle({ params: { sessionId }, services: { engine, clock }, log }) {
       const closed = await engine.closeSession(sessionId);
-      if (closed.kind === "session_not_found") {
-        throw new ApiError("session_not_found", `There is no session ${sessionId}.`);
-      }
+      if (closed.kind === "session_not_found") throw noSession(sessionId);
       log.info({ event: "session_closed", session: sessionId }, "session closed");
       return { body: { payer: closed.session.payer, session: sessionView(closed.session, clock.nowMs()) } };
     },

@@ -1,5 +1,6 @@
-import { readStatus } from "../../readStatus.ts";
-import { route } from "../../route.ts";
+import { statusSchema } from "../../../views/status.ts";
+import { route } from "../../http/route.ts";
+import { readStatus } from "../../observability/reads/readStatus.ts";
 
 export const statusRoutes = [
   route({
@@ -7,6 +8,7 @@ export const statusRoutes = [
     path: "/v1/status",
     access: "platform",
     summary: "Sums by state, queues and whether settlement is halted",
+    answer: statusSchema,
     async handle({ services: { ledger } }) {
       return { body: await readStatus(ledger) };
     },

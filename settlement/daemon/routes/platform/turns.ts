@@ -1,45 +1,69 @@
 import { z } from "zod";
-import { ApiError } from "../../errors.ts";
-import * as field from "../../fields.ts";
-import { route } from "../../route.ts";
-import { chargeView } from "../../views.ts";
+import { SettlementError } from "../../../domain/errors.ts";
+import { sentenceOf } from "../../../domain/sentence.ts";
+import type { Turn } from "../../../domain/turn.ts";
+import type { Engine } from "../../../engine/createEngine.ts";
+import { chargeSchema, chargeView } from "../../../views/charge.ts";
+import * as shape from "../../../views/shapes.ts";
+import { ApiError } from "../../http/errors.ts";
+import * as field from "../../http/fields.ts";
+import { route } from "../../http/route.ts";
+import { validate } from "../../http/validate.ts";
 
 const MAX_TOOLS = 100;
+const MAX_TURNS = 500;
+const MAX_BYTES = 2 * 1024 * 1024;
 
 const turn = z.strictObject({
   turnId: field.name,
   payer: field.address,
-  outcome: z.enum(["delivered", "failed"], 'has to be "delivered" or "failed"'),
+  outcome: z.enum(["delivered", "failed"], 'must be "delivered" or "failed"'),
   modelCostUsd: field.usd,
   tools: z
-    .array(z.strictObject({ toolId: field.toolId, amountUsd: field.usd, calls: field.calls }), "has to be a list")
+    .array(z.strictObject({ toolId: field.toolId, amountUsd: field.usd, calls: field.calls }), "must be a list")
     .max(MAX_TOOLS, `has more than ${MAX_TOOLS} entries`),
   requestHash: field.hashOrNone,
   responseHash: field.hashOrNone,
 });
+
+type TurnBody = z.output<typeof turn>;
+
+// Each is read by itself, so that one that is wrong keeps no other from being recorded.
+const turns = z.strictObject({
+  turns: z.array(z.unknown(), "must be a list").min(1, "is empty").max(MAX_TURNS, `has more than ${MAX_TURNS} entries`),
+});
+
+const recordedTurn = z.object({ turnId: z.string(), chargeIds: z.array(shape.hash) });
+const turnOutcome = z.discriminatedUnion("outcome", [
+  recordedTurn.extend({ outcome: z.enum(["recorded", "duplicate"]) }),
+  z.object({ outcome: z.literal("conflict"), turnId: z.string(), message: z.string() }),
+  z.object({ outcome: z.literal("invalid"), turnId: z.string().nullable(), message: z.string() }),
+]);
+type OutcomeOfTurn = z.output<typeof turnOutcome>;
 
 export const turnRoutes = [
   route({
     method: "POST",
     path: "/v1/turns",
     access: "platform",
-    summary: "Record a Query turn that was delivered, or failed; the turn's id makes it happen once",
-    body: turn,
+    summary: `Record a Query turn that was delivered, or failed, or up to ${MAX_TURNS} of them as a list \`turns\`; its id makes it happen once`,
+    body: z.union([turn, turns]),
+    maxBodyBytes: MAX_BYTES,
+    answer: z.union([recordedTurn, z.object({ turns: z.array(turnOutcome) })]),
+    errors: ["conflict", "overloaded"],
     async handle({ body, services: { engine }, log }) {
-      const { turnId, payer, outcome, modelCostUsd, tools, requestHash, responseHash } = body;
-      const recorded = await engine.recordTurn({
-        id: turnId,
-        payer,
-        outcome,
-        modelCost: modelCostUsd,
-        tools: tools.map(({ toolId, amountUsd, calls }) => ({ toolId, amount: amountUsd, calls })),
-        requestHash,
-        responseHash,
-      });
-      if (recorded.kind === "conflict") throw new ApiError("conflict", `There is another turn ${turnId}.`);
+      if ("turns" in body) {
+        const outcomes = await Promise.all(body.turns.map((one) => record(engine, one)));
+        const recorded = outcomes.filter(({ outcome }) => outcome === "recorded").length;
+        log.info({ event: "accrued", turns: recorded, of: outcomes.length }, "accrued");
+        return { body: { turns: outcomes } };
+      }
+      const { turnId } = body;
+      const recorded = await engine.recordTurn(turnFrom(body));
+      if (recorded.kind === "conflict") throw new ApiError("conflict", otherTurn(turnId));
       const { chargeIds } = recorded;
       if (recorded.kind === "recorded") log.info({ event: "accrued", turn: turnId, charges: chargeIds }, "accrued");
-      return { body: { turnId, chargeIds } };
+      return { body: { turnId, chargeIds: [...chargeIds] } };
     },
   }),
   route({
@@ -48,10 +72,42 @@ export const turnRoutes = [
     access: "platform",
     summary: "The charges of a turn",
     params: z.object({ turnId: field.name }),
+    answer: z.object({ turnId: z.string(), charges: z.array(chargeSchema) }),
+    errors: ["not_found"],
     async handle({ params: { turnId }, services: { ledger } }) {
-      const charges = await ledger.chargesOf({ turnId });
-      if (charges.length === 0) throw new ApiError("not_found", `Turn ${turnId} has no charges.`);
+      const charges = await ledger.listChargesOf({ turnId });
+      if (charges.length === 0) throw new ApiError("not_found", `turn ${turnId} has no charges`);
       return { body: { turnId, charges: charges.map(chargeView) } };
     },
   }),
 ];
+
+// One of a list. A fault of its own is its outcome; a fault of the service fails the whole request, which is then sent again.
+async function record(engine: Engine, value: unknown): Promise<OutcomeOfTurn> {
+  try {
+    const body = validate(turn, value) as TurnBody;
+    const { turnId } = body;
+    const recorded = await engine.recordTurn(turnFrom(body));
+    return recorded.kind === "conflict"
+      ? { outcome: "conflict", turnId, message: sentenceOf(otherTurn(turnId)) }
+      : { outcome: recorded.kind, turnId, chargeIds: [...recorded.chargeIds] };
+  } catch (error) {
+    const isItsOwn = error instanceof ApiError || (error instanceof SettlementError && error.code === "invalid_input");
+    if (!isItsOwn) throw error;
+    return { outcome: "invalid", turnId: nameIn(value), message: sentenceOf(error.message) };
+  }
+}
+
+const otherTurn = (turnId: string) => `there is another turn ${turnId}`;
+
+function nameIn(value: unknown): string | null {
+  const parsed = z.object({ turnId: field.name }).safeParse(value);
+  return parsed.success ? parsed.data.turnId : null;
+}
+
+const turnFrom = ({ turnId, modelCostUsd, tools, ...rest }: TurnBody): Turn => ({
+  id: turnId,
+  modelCost: modelCostUsd,
+  tools: tools.map(({ toolId, amountUsd, calls }) => ({ toolId, amount: amountUsd, calls })),
+  ...rest,
+});

@@ -2,3 +2,5 @@
 /* tslint:disable */
 /* eslint-disable */
 export { BareTransfers__factory } from './BareTransfers__factory.js';
+export { ValidateMany__factory } from './ValidateMany__factory.js';
+export { VoucherChannels__factory } from './VoucherChannels__factory.js';

@@ -20,6 +20,17 @@
   {
     "inputs": [
       {
+        "internalType": "address",
+        "name": "authority",
+        "type": "address"
+      }
+    ],
+    "name": "CalledThroughAuthority",
+    "type": "error"
+  },
+  {
+    "inputs": [
+      {
         "internalType": "bytes16",
         "name": "toolId",
         "type": "bytes16"
@@ -31,6 +42,17 @@
       }
     ],
     "name": "EvidenceAlreadyUsed",
+    "type": "error"
+  },
+  {
+    "inputs": [
+      {
+        "internalType": "address",
+        "name": "account",
+        "type": "address"
+      }
+    ],
+    "name": "InvalidBeneficiary",
     "type": "error"
   },
   {
@@ -91,6 +113,22 @@
       }
     ],
     "name": "NotOwner",
+    "type": "error"
+  },
+  {
+    "inputs": [
+      {
+        "internalType": "address",
+        "name": "caller",
+        "type": "address"
+      },
+      {
+        "internalType": "address",
+        "name": "pending",
+        "type": "address"
+      }
+    ],
+    "name": "NotPendingBeneficiary",
     "type": "error"
   },
   {
@@ -240,6 +278,22 @@
   {
     "inputs": [
       {
+        "internalType": "bytes16",
+        "name": "toolId",
+        "type": "bytes16"
+      },
+      {
+        "internalType": "uint256",
+        "name": "until",
+        "type": "uint256"
+      }
+    ],
+    "name": "SlashVetoed",
+    "type": "error"
+  },
+  {
+    "inputs": [
+      {
         "internalType": "uint256",
         "name": "stake",
         "type": "uint256"
@@ -366,6 +420,44 @@
       {
         "indexed": true,
         "internalType": "address",
+        "name": "previous",
+        "type": "address"
+      },
+      {
+        "indexed": true,
+        "internalType": "address",
+        "name": "current",
+        "type": "address"
+      }
+    ],
+    "name": "BeneficiaryChanged",
+    "type": "event"
+  },
+  {
+    "anonymous": false,
+    "inputs": [
+      {
+        "indexed": true,
+        "internalType": "address",
+        "name": "current",
+        "type": "address"
+      },
+      {
+        "indexed": true,
+        "internalType": "address",
+        "name": "proposed",
+        "type": "address"
+      }
+    ],
+    "name": "BeneficiaryProposed",
+    "type": "event"
+  },
+  {
+    "anonymous": false,
+    "inputs": [
+      {
+        "indexed": true,
+        "internalType": "address",
         "name": "account",
         "type": "address"
       },
@@ -453,6 +545,21 @@
           {
             "internalType": "uint16",
             "name": "bountyBps",
+            "type": "uint16"
+          },
+          {
+            "internalType": "uint48",
+            "name": "maxPenalty",
+            "type": "uint48"
+          },
+          {
+            "internalType": "uint16",
+            "name": "dailyPenaltyBps",
+            "type": "uint16"
+          },
+          {
+            "internalType": "uint16",
+            "name": "earningMultiple",
             "type": "uint16"
           }
         ],
@@ -624,6 +731,12 @@
       {
         "indexed": false,
         "internalType": "uint256",
+        "name": "bountyBps",
+        "type": "uint256"
+      },
+      {
+        "indexed": false,
+        "internalType": "uint256",
         "name": "executableAt",
         "type": "uint256"
       },
@@ -651,6 +764,12 @@
         "internalType": "bytes32",
         "name": "evidenceHash",
         "type": "bytes32"
+      },
+      {
+        "indexed": true,
+        "internalType": "address",
+        "name": "reporter",
+        "type": "address"
       },
       {
         "indexed": false,
@@ -859,6 +978,19 @@
   },
   {
     "inputs": [],
+    "name": "VETO_COOLDOWN",
+    "outputs": [
+      {
+        "internalType": "uint256",
+        "name": "",
+        "type": "uint256"
+      }
+    ],
+    "stateMutability": "view",
+    "type": "function"
+  },
+  {
+    "inputs": [],
     "name": "WITHDRAWAL_DELAY",
     "outputs": [
       {
@@ -868,6 +1000,13 @@
       }
     ],
     "stateMutability": "view",
+    "type": "function"
+  },
+  {
+    "inputs": [],
+    "name": "acceptBeneficiary",
+    "outputs": [],
+    "stateMutability": "nonpayable",
     "type": "function"
   },
   {
@@ -958,6 +1097,49 @@
     "name": "dismissSlash",
     "outputs": [],
     "stateMutability": "nonpayable",
+    "type": "function"
+  },
+  {
+    "inputs": [
+      {
+        "internalType": "bytes16",
+        "name": "toolId",
+        "type": "bytes16"
+      }
+    ],
+    "name": "earner",
+    "outputs": [
+      {
+        "internalType": "address",
+        "name": "payee",
+        "type": "address"
+      },
+      {
+        "internalType": "uint256",
+        "name": "limit",
+        "type": "uint256"
+      }
+    ],
+    "stateMutability": "view",
+    "type": "function"
+  },
+  {
+    "inputs": [
+      {
+        "internalType": "bytes16[]",
+        "name": "toolIds",
+        "type": "bytes16[]"
+      }
+    ],
+    "name": "earners",
+    "outputs": [
+      {
+        "internalType": "uint256[]",
+        "name": "",
+        "type": "uint256[]"
+      }
+    ],
+    "stateMutability": "view",
     "type": "function"
   },
   {
@@ -1079,49 +1261,26 @@
             "internalType": "uint16",
             "name": "bountyBps",
             "type": "uint16"
+          },
+          {
+            "internalType": "uint48",
+            "name": "maxPenalty",
+            "type": "uint48"
+          },
+          {
+            "internalType": "uint16",
+            "name": "dailyPenaltyBps",
+            "type": "uint16"
+          },
+          {
+            "internalType": "uint16",
+            "name": "earningMultiple",
+            "type": "uint16"
           }
         ],
         "internalType": "struct IToolStaking.Parameters",
         "name": "",
         "type": "tuple"
-      }
-    ],
-    "stateMutability": "view",
-    "type": "function"
-  },
-  {
-    "inputs": [
-      {
-        "internalType": "bytes16",
-        "name": "toolId",
-        "type": "bytes16"
-      }
-    ],
-    "name": "payee",
-    "outputs": [
-      {
-        "internalType": "address",
-        "name": "",
-        "type": "address"
-      }
-    ],
-    "stateMutability": "view",
-    "type": "function"
-  },
-  {
-    "inputs": [
-      {
-        "internalType": "bytes16[]",
-        "name": "toolIds",
-        "type": "bytes16[]"
-      }
-    ],
-    "name": "payees",
-    "outputs": [
-      {
-        "internalType": "address[]",
-        "name": "",
-        "type": "address[]"
       }
     ],
     "stateMutability": "view",
@@ -1143,6 +1302,32 @@
         "type": "uint256"
       }
     ],
+    "stateMutability": "nonpayable",
+    "type": "function"
+  },
+  {
+    "inputs": [],
+    "name": "pendingBeneficiary",
+    "outputs": [
+      {
+        "internalType": "address",
+        "name": "",
+        "type": "address"
+      }
+    ],
+    "stateMutability": "view",
+    "type": "function"
+  },
+  {
+    "inputs": [
+      {
+        "internalType": "address",
+        "name": "account",
+        "type": "address"
+      }
+    ],
+    "name": "proposeBeneficiary",
+    "outputs": [],
     "stateMutability": "nonpayable",
     "type": "function"
   },
@@ -1253,6 +1438,21 @@
             "internalType": "uint16",
             "name": "bountyBps",
             "type": "uint16"
+          },
+          {
+            "internalType": "uint48",
+            "name": "maxPenalty",
+            "type": "uint48"
+          },
+          {
+            "internalType": "uint16",
+            "name": "dailyPenaltyBps",
+            "type": "uint16"
+          },
+          {
+            "internalType": "uint16",
+            "name": "earningMultiple",
+            "type": "uint16"
           }
         ],
         "internalType": "struct IToolStaking.Parameters",
@@ -1326,6 +1526,21 @@
           {
             "internalType": "uint48",
             "name": "expiresAt",
+            "type": "uint48"
+          },
+          {
+            "internalType": "uint64",
+            "name": "amount",
+            "type": "uint64"
+          },
+          {
+            "internalType": "uint16",
+            "name": "bountyBps",
+            "type": "uint16"
+          },
+          {
+            "internalType": "uint48",
+            "name": "vetoedUntil",
             "type": "uint48"
           }
         ],
@@ -1472,6 +1687,11 @@
         "internalType": "bytes16",
         "name": "toolId",
         "type": "bytes16"
+      },
+      {
+        "internalType": "bytes32",
+        "name": "termsHash",
+        "type": "bytes32"
       }
     ],
     "name": "vetoSlash",

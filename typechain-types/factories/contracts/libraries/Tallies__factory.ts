@@ -26,7 +26,7 @@ import type { NonPayableOverrides } from "../../../common.js"
   }
 ] as const;
 
-  const _bytecode = "0x6080806040523460175760399081601c823930815050f35b5f80fdfe5f80fdfea2646970667358221220312078cdc5895771a8b86a7524400b2848c18488761ce3a8d695ec93eda60ac964736f6c63430008250033";
+  const _bytecode = "0x6080806040523460175760399081601c823930815050f35b5f80fdfe5f80fdfea2646970667358221220335ad3af0f910d23472ea2d5439c94c258073dd3d6ce5fa71d282b854aae5c5064736f6c63430008250033";
 
   
       type TalliesConstructorParams = [signer?: Signer] | ConstructorParameters<typeof ContractFactory>;

@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: MIT
+pragma solidity 0.8.37;
+
+import {ECDSA} from "@openzeppelin/contracts/utils/cryptography/ECDSA.sol";
+import {EIP712} from "@openzeppelin/contracts/utils/cryptography/EIP712.sol";
+import {IToolStaking} from "../interfaces/IToolStaking.sol";
+import {Periods} from "./Periods.sol";
+import {ICharges} from "./interfaces/ICharges.sol";
+import {IJsonSchema, Verdict} from "./interfaces/IJsonSchema.sol";
+import {IPenalties} from "./interfaces/IPenalties.sol";
+import {ISchemaCourt} from "./interfaces/ISchemaCourt.sol";
+
+/// @title SchemaCourt
+/// @notice See ISchemaCourt.
+contract SchemaCourt is ISchemaCourt, EIP712 {
+    using Periods for Period;
+
+    /// @inheritdoc ISchemaCourt
+    uint256 public constant ANSWER_WINDOW = 3 days;
+
+    /// @inheritdoc ISchemaCourt
+    uint256 public constant KEY_DELAY = 1 hours;
+
+    /// @inheritdoc ISchemaCourt
+    uint256 public constant SCHEMA_DELAY = 1 days;
+
+    /// @inheritdoc ISchemaCourt
+    uint256 public constant PENALTY = 1e6;
+
+    /// @inheritdoc ISchemaCourt
+    uint256 public constant BOUNTY = 0.5e6;
+
+    bytes32 private constant ANSWER_TYPEHASH = keccak256(
+        "Answer(bytes16 toolId,string method,bytes32 chargeId,bytes32 requestHash,bytes32 answerHash,"
+        "bytes32 schemaHash,uint64 answeredAt)"
+    );
+
+    /// @inheritdoc ISchemaCourt
+    IToolStaking public immutable staking;
+
+    /// @inheritdoc ISchemaCourt
+    IJsonSchema public immutable judge;
+
+    /// @inheritdoc ISchemaCourt
+    ICharges public immutable charges;
+
+    mapping(bytes16 toolId => mapping(address key => Period)) private _keys;
+    mapping(bytes16 toolId => mapping(bytes32 methodHash => mapping(bytes32 schemaHash => Period))) private _schemas;
+    mapping(bytes16 toolId => mapping(bytes32 methodHash => bytes32 schemaHash)) private _lastSchemas;
+    mapping(bytes16 toolId => mapping(bytes32 chargeId => Conviction)) private _convictions;
+
+    modifier onlyOwner(bytes16 toolId) {
+        address owner = staking.tool(toolId).owner;
+        if (msg.sender != owner) revert NotOwner(msg.sender, owner);
+        _;
+    }
+
+    /// @param staking_ The registry of tools, which lets this court take penalties.
+    /// @param judge_ Who reads schemas and answers.
+    /// @param charges_ Who knows what was charged.
+    constructor(IToolStaking staking_, IJsonSchema judge_, ICharges charges_) EIP712("SchemaCourt", "1") {
+        staking = staking_;
+        judge = judge_;
+        charges = charges_;
+    }
+
+    /// @inheritdoc ISchemaCourt
+    function registerKey(bytes16 toolId, address key) external onlyOwner(toolId) {
+        if (key == address(0)) revert InvalidKey(key);
+        _keys[toolId][key].begin(block.timestamp);
+        emit KeyRegistered(toolId, key);
+    }
+
+    /// @inheritdoc ISchemaCourt
+    function revokeKey(bytes16 toolId, address key) external onlyOwner(toolId) {
+        Period storage period = _keys[toolId][key];
+        if (period.from == 0 || period.until != 0) revert KeyNotRegistered(toolId, key);
+        uint256 until = block.timestamp + KEY_DELAY;
+        period.end(until);
+        emit KeyRevoked(toolId, key, until);
+    }
+
+    /// @inheritdoc ISchemaCourt
+    function pinSchema(bytes16 toolId, string calldata method, bytes32 schemaHash) external onlyOwner(toolId) {
+        bytes32 methodHash = keccak256(bytes(method));
+        bytes32 former = _lastSchemas[toolId][methodHash];
+        if (schemaHash == former) revert SchemaAlreadyPinned(toolId, method, schemaHash);
+        uint256 from = block.timestamp;
+        if (former != 0) {
+            from += SCHEMA_DELAY;
+            _schemas[toolId][methodHash][former].end(from);
+        }
+        _lastSchemas[toolId][methodHash] = schemaHash;
+        if (schemaHash != 0) _schemas[toolId][methodHash][schemaHash].begin(from);
+        emit SchemaPinned(toolId, method, schemaHash, from);
+    }
+
+    /// @inheritdoc ISchemaCourt
+    function convict(
+        Answer calldata answer,
+        bytes calldata schema,
+        bytes calldata json,
+        bytes calldata signature
+    ) external {
+        _checkText(schema, answer.schemaHash);
+        _checkText(json, answer.answerHash);
+        _checkSigned(answer, signature);
+        Conviction storage state = _convictions[answer.toolId][answer.chargeId];
+        if (state.convictedAt != 0) revert AlreadyConvicted(answer.toolId, answer.chargeId);
+        state.convictedAt = uint40(block.timestamp);
+
+        // A judge that runs out of gas answers nothing, and then nothing of this has happened.
+        (Verdict verdict, uint256 schemaOffset, uint256 jsonOffset) = judge.validate(schema, json);
+        if (verdict != Verdict.Invalid) revert NotInvalid(verdict);
+        emit Convicted(
+            answer.toolId,
+            answer.chargeId,
+            msg.sender,
+            answer.method,
+            answer.answerHash,
+            schemaOffset,
+            jsonOffset
+        );
+        IPenalties(address(staking)).penalize(answer.toolId, PENALTY, msg.sender, BOUNTY);
+    }
+
+    /// @inheritdoc ISchemaCourt
+    function refund(bytes16 toolId, bytes32 chargeId, bytes calldata proof) external {
+        Conviction storage state = _convictions[toolId][chargeId];
+        if (state.convictedAt == 0) revert NotConvicted(toolId, chargeId);
+        if (state.refunded) revert AlreadyRefunded(toolId, chargeId);
+        state.refunded = true;
+
+        (bytes32 provenId, bytes16 provenTool, address payer, uint256 total, uint256 calls) = charges.provenCharge(
+            proof
+        );
+        if (provenId != chargeId || provenTool != toolId) revert ChargeMismatch(provenId, provenTool);
+        // Of a charge for several calls one was proven wrong. Rounded down, in favour of the tool.
+        uint256 amount = total / calls;
+        emit ChargeRefunded(toolId, chargeId, payer, amount);
+        IPenalties(address(staking)).penalize(toolId, amount, payer, amount);
+    }
+
+    /// @inheritdoc ISchemaCourt
+    function keyPeriod(bytes16 toolId, address key) external view returns (Period memory) {
+        return _keys[toolId][key];
+    }
+
+    /// @inheritdoc ISchemaCourt
+    function schemaPeriod(
+        bytes16 toolId,
+        string calldata method,
+        bytes32 schemaHash
+    ) external view returns (Period memory) {
+        return _schemas[toolId][keccak256(bytes(method))][schemaHash];
+    }
+
+    /// @inheritdoc ISchemaCourt
+    function lastSchema(bytes16 toolId, string calldata method) external view returns (bytes32 schemaHash) {
+        return _lastSchemas[toolId][keccak256(bytes(method))];
+    }
+
+    /// @inheritdoc ISchemaCourt
+    function conviction(bytes16 toolId, bytes32 chargeId) external view returns (Conviction memory) {
+        return _convictions[toolId][chargeId];
+    }
+
+    /// @inheritdoc ISchemaCourt
+    function digestOf(Answer calldata answer) public view returns (bytes32) {
+        return
+            _hashTypedDataV4(
+                keccak256(
+                    abi.encode(
+                        ANSWER_TYPEHASH,
+                        answer.toolId,
+                        keccak256(bytes(answer.method)),
+                        answer.chargeId,
+                        answer.requestHash,
+                        answer.answerHash,
+                        answer.schemaHash,
+                        answer.answeredAt
+                    )
+                )
+            );
+    }
+
+    /// @dev Who signed, when, and what was promised then.
+    function _checkSigned(Answer calldata answer, bytes calldata signature) private view {
+        uint256 answeredAt = answer.answeredAt;
+        if (answeredAt > block.timestamp || block.timestamp - answeredAt > ANSWER_WINDOW) {
+            revert OutsideWindow(answeredAt, block.timestamp);
+        }
+        // Reverts for all but the one form that a signature has.
+        address key = ECDSA.recover(digestOf(answer), signature);
+        if (!_keys[answer.toolId][key].covers(answeredAt)) revert KeyNotValid(answer.toolId, key, answeredAt);
+        Period storage promised = _schemas[answer.toolId][keccak256(bytes(answer.method))][answer.schemaHash];
+        if (!promised.covers(answeredAt)) revert SchemaNotInForce(answer.toolId, answer.schemaHash, answeredAt);
+    }
+
+    function _checkText(bytes calldata text, bytes32 signed) private pure {
+        bytes32 given = keccak256(text);
+        if (given != signed) revert HashMismatch(given, signed);
+    }
+}

@@ -1,0 +1,22 @@
+import type { FastifyInstance } from "fastify";
+
+const HEADERS = {
+  "access-control-allow-origin": "*",
+  "access-control-expose-headers": "idempotency-replayed, retry-after",
+};
+
+const PREFLIGHT = {
+  "access-control-allow-methods": "GET, POST, PATCH, DELETE",
+  "access-control-allow-headers": "authorization, content-type, idempotency-key",
+  "access-control-max-age": "86400",
+};
+
+// The SDK runs in browsers too. Any page may ask: whoever asks shows a key in a header, which no browser adds by itself, and
+// there are no cookies.
+export function allowBrowsers(app: FastifyInstance): void {
+  app.addHook("onRequest", async (request, reply) => {
+    if (!request.url.startsWith("/api/") && !request.url.startsWith("/.well-known/")) return;
+    reply.headers(HEADERS);
+  });
+  app.options("/api/*", async (_request, reply) => reply.headers(PREFLIGHT).code(204).send());
+}

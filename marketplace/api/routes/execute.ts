@@ -1,0 +1,125 @@
+import { z } from "zod";
+import * as field from "../../../settlement/daemon/http/fields.ts";
+import { idempotencyKeyOf } from "../../../settlement/daemon/http/withIdempotency.ts";
+import { formatUsd } from "../../../settlement/domain/money.ts";
+import { type SessionView, sessionSchema } from "../../../settlement/views/session.ts";
+import { successSchema } from "../../execute/answer.ts";
+import { sessionIdOf } from "../../execute/createSessions.ts";
+import { toolId } from "../fields.ts";
+import { accountOf, route } from "../route.ts";
+import { untilGone } from "../untilGone.ts";
+
+const SESSIONS = "/api/v1/tools/execute/sessions";
+const mode = z.literal("execute", 'must be "execute"').optional();
+const params = z.object({ id: z.string() });
+const sessionAnswer = z.object({ success: z.literal(true), mode: z.literal("execute"), session: sessionSchema });
+const JSON_TYPE = "application/json; charset=utf-8";
+
+const answerOf = (session: SessionView, headers: Record<string, string> = {}) => ({
+  body: { success: true as const, mode: "execute" as const, session },
+  headers,
+});
+
+const REPLAYED = { "idempotency-replayed": "true" };
+
+export const executeRoutes = [
+  route({
+    method: "POST",
+    path: "/api/v1/tools/execute",
+    access: "account",
+    summary: "Call a method of a tool and pay for it; under one Idempotency-Key it is called once",
+    body: z.object({
+      mode,
+      toolId,
+      toolName: field.method,
+      args: z.record(z.string(), z.unknown(), "must be an object").optional(),
+      sessionId: z.string("must be a text").nullish(),
+      maxSpendUsd: field.positiveUsd.nullish(),
+      closeSession: z.boolean("must be true or false").nullish(),
+    }),
+    fieldCodes: { maxSpendUsd: "invalid_max_spend" },
+    answer: successSchema,
+    errors: [
+      "not_found",
+      "no_wallet",
+      "insufficient_allowance",
+      "payment_failed",
+      "consent_required",
+      "execution_failed",
+      "invalid_tool_method",
+      "method_not_execute_eligible",
+      "wallet_link_required",
+      "action_requires_signature",
+      "session_not_found",
+      "session_closed",
+      "session_expired",
+      "session_budget_exceeded",
+      "max_spend_mismatch",
+      "idempotency_conflict",
+      "conflict",
+    ],
+    async handle({ body, caller, request, services: { executeOnce } }) {
+      const key = idempotencyKeyOf(request.headers["idempotency-key"]);
+      const { sessionId = null, maxSpendUsd = null, closeSession = false } = body;
+      const asked = {
+        toolId: body.toolId,
+        method: body.toolName,
+        args: body.args ?? {},
+        sessionId,
+        maxSpendUsd: maxSpendUsd === null ? null : formatUsd(maxSpendUsd),
+        closeSession: closeSession ?? false,
+      };
+      const { status, text, replayed } = await untilGone(request, (gone) =>
+        executeOnce(asked, { account: accountOf(caller), key, gone }),
+      );
+      return { status, text, contentType: JSON_TYPE, headers: replayed ? REPLAYED : {} };
+    },
+  }),
+  route({
+    method: "POST",
+    path: SESSIONS,
+    access: "account",
+    summary: "Start a session with a budget",
+    body: z.object({ mode, maxSpendUsd: field.positiveUsd }),
+    fieldCodes: { maxSpendUsd: "invalid_max_spend" },
+    answer: sessionAnswer,
+    errors: ["conflict", "insufficient_allowance", "payment_failed", "consent_required", "no_wallet"],
+    async handle({ body: { maxSpendUsd }, caller, newId, request, services: { sessions }, log }) {
+      const account = accountOf(caller);
+      const key = idempotencyKeyOf(request.headers["idempotency-key"]);
+      const id = key === null ? newId() : sessionIdOf(account, key);
+      const known = key === null ? null : await sessions.find(account, id);
+      const session = await sessions.start(account, { id, maxSpendUsd: formatUsd(maxSpendUsd) });
+      log.info({ event: "session_started", session: id, account }, "session started");
+      return answerOf(session, known === null ? {} : REPLAYED);
+    },
+  }),
+  route({
+    method: "GET",
+    path: `${SESSIONS}/:id`,
+    access: "account",
+    summary: "Show a session",
+    params,
+    answer: sessionAnswer,
+    errors: ["session_not_found"],
+    async handle({ params: { id }, caller, services: { sessions } }) {
+      return answerOf(await sessions.get(accountOf(caller), id));
+    },
+  }),
+  route({
+    method: "POST",
+    path: `${SESSIONS}/:id/close`,
+    access: "account",
+    summary: "Close a session; what it spent is handed to settlement at once",
+    params,
+    body: z.object({ mode }).optional(),
+    answer: sessionAnswer,
+    errors: ["session_not_found"],
+    async handle({ params: { id }, caller, services: { sessions }, log }) {
+      const account = accountOf(caller);
+      const session = await sessions.close(account, id);
+      log.info({ event: "session_closed", session: id, account }, "session closed");
+      return answerOf(session);
+    },
+  }),
+];

@@ -1,0 +1,16 @@
+import type { MarketRoute } from "../route.ts";
+import { accountRoutes } from "./accounts.ts";
+import { executeRoutes } from "./execute.ts";
+import { queryRoutes } from "./query.ts";
+import { registrationRoutes } from "./registration.ts";
+import { toolRoutes } from "./tools.ts";
+import { wellKnownRoutes } from "./wellKnown.ts";
+
+export const routes: readonly MarketRoute[] = [
+  ...executeRoutes,
+  ...queryRoutes,
+  ...toolRoutes,
+  ...registrationRoutes,
+  ...accountRoutes,
+  ...wellKnownRoutes,
+];

@@ -1,0 +1,165 @@
+import { z } from "zod";
+import { type ApiCode, ApiError } from "../../../settlement/daemon/http/errors.ts";
+import { idempotencyKeyOf } from "../../../settlement/daemon/http/withIdempotency.ts";
+import { sentenceOf } from "../../../settlement/domain/sentence.ts";
+import type { Jobs, StartOptions } from "../../query/jobs/createJobs.ts";
+import type { Job } from "../../query/jobs/jobs.ts";
+import { DATA_PATH } from "../../query/openQuery.ts";
+import { jobSchema, jobView, resultOf, startedSchema, startedView } from "../../query/wire/job.ts";
+import { type QueryRequest, queryBody, requestOf } from "../../query/wire/request.ts";
+import { resultSchema } from "../../query/wire/result.ts";
+import { accountOf, route } from "../route.ts";
+import { type Emit, streamEvents } from "../streamEvents.ts";
+import { untilGone } from "../untilGone.ts";
+
+const QUERY = "/api/v1/query";
+const JOBS = `${QUERY}/jobs`;
+const REPLAYED = { "idempotency-replayed": "true" };
+const EVENTS = "text/event-stream";
+const JSON_TYPE = "application/json; charset=utf-8";
+// As long as a run may take, and what comes before and after it.
+const RUN_MS = 1_900_000;
+// Nothing between the two ends may hold events back.
+const UNBUFFERED = { "x-accel-buffering": "no" };
+
+const errors: readonly ApiCode[] = [
+  "not_found",
+  "no_wallet",
+  "insufficient_allowance",
+  "payment_failed",
+  "conflict",
+  "idempotency_conflict",
+];
+
+const params = z.object({ id: z.string() });
+const UUID = z.guid();
+const DATASET = /^[A-Za-z0-9_-]{32}$/;
+
+export const queryRoutes = [
+  route({
+    method: "POST",
+    path: JOBS,
+    access: "account",
+    summary: "Ask a question; the answer is had from the job. Under one Idempotency-Key it is asked once",
+    body: queryBody,
+    answer: startedSchema,
+    status: 202,
+    errors,
+    async handle({ body, caller, request, services: { query }, log }) {
+      const account = accountOf(caller);
+      const key = idempotencyKeyOf(request.headers["idempotency-key"]);
+      const { job, replayed } = await query.jobs.start(requestOf(body), { account, key });
+      if (!replayed) log.info({ event: "question_taken", job: job.id, account }, "question taken");
+      return { body: startedView(job, query.jobs.progressOf(job.id)), headers: replayed ? REPLAYED : {} };
+    },
+  }),
+  route({
+    method: "GET",
+    path: `${JOBS}/:id`,
+    access: "account",
+    summary: "A job; the request is held open until the job has ended, for 25 seconds at the most",
+    params,
+    answer: jobSchema,
+    errors: ["not_found"],
+    async handle({ params: { id }, caller, request, services: { query } }) {
+      const account = accountOf(caller);
+      const known = UUID.safeParse(id).success;
+      const job = known ? await untilGone(request, (gone) => query.jobs.wait(account, id.toLowerCase(), gone)) : null;
+      if (job === null) throw new ApiError("not_found", "there is no such job");
+      return { body: jobView(job, query.jobs.progressOf(job.id)) };
+    },
+  }),
+  route({
+    method: "POST",
+    path: QUERY,
+    access: "account",
+    summary: "Ask a question and wait for the answer: as events if stream is true, else as JSON. Leaving ends it",
+    body: queryBody,
+    answer: resultSchema.extend({ success: z.literal(true) }),
+    textTypes: [EVENTS],
+    answerTimeoutMs: RUN_MS,
+    errors: [...errors, "query_failed"],
+    async handle({ body, caller, request, services: { query } }) {
+      const asked = requestOf(body);
+      const account = accountOf(caller);
+      const key = idempotencyKeyOf(request.headers["idempotency-key"]);
+      // A run that takes minutes says nothing on its connection meanwhile.
+      request.raw.socket.setTimeout?.(RUN_MS);
+      if (body.stream !== true) {
+        const job = await untilGone(request, (gone) => follow(query.jobs, asked, { account, key }, gone));
+        const result = resultOf(job);
+        if (result === null) throw new ApiError("query_failed", job.error ?? "the question was not answered");
+        return { text: JSON.stringify({ success: true, ...result }), contentType: JSON_TYPE };
+      }
+      return { text: await streamOf(query.jobs, asked, { account, key }), contentType: EVENTS, headers: UNBUFFERED };
+    },
+  }),
+  route({
+    method: "GET",
+    path: `${DATA_PATH}/:id`,
+    access: "anybody",
+    summary: "All that the tools of a turn have answered, for a week, to whoever knows the address",
+    params,
+    answer: z.looseObject({ outputs: z.array(z.unknown()) }),
+    errors: ["not_found"],
+    async handle({ params: { id }, services: { query } }) {
+      const data = DATASET.test(id) ? await query.findData(id) : null;
+      if (data === null) throw new ApiError("not_found", "there is no such data, or it is not kept any more");
+      return { text: data.body, contentType: JSON_TYPE, headers: { etag: `"${data.hash}"` } };
+    },
+  }),
+];
+
+const NOBODY = () => undefined;
+
+// Waits for the end of a job, which ends with whoever waits for it.
+async function follow(jobs: Jobs, asked: QueryRequest, start: StartOptions, gone: AbortSignal): Promise<Job> {
+  const { job } = await jobs.start(asked, { ...start, attached: { gone, say: NOBODY } });
+  return ended(jobs, job, gone);
+}
+
+async function ended(jobs: Jobs, { account, id }: Job, gone: AbortSignal): Promise<Job> {
+  for (;;) {
+    const job = await jobs.wait(account, id, gone);
+    if (job === null) throw new ApiError("not_found", "there is no such job");
+    if (job.status === "completed" || job.status === "failed") return job;
+    if (jobs.isStopping()) throw new ApiError("unavailable", "the marketplace is about to stop; ask again in a moment");
+    if (gone.aborted) throw new ApiError("query_failed", "whoever asked went away");
+  }
+}
+
+// What can be refused is refused before there is a stream, as any other request.
+async function streamOf(jobs: Jobs, asked: QueryRequest, start: StartOptions) {
+  const waiting: Parameters<Emit>[0][] = [];
+  let emit: Emit = (event) => void waiting.push(event);
+  const going = new AbortController();
+  const say = (status: string, tool = { id: "", name: "" }) => emit({ type: "tool-status", status, tool });
+  const { job } = await jobs.start(asked, { ...start, attached: { gone: going.signal, say } });
+  return streamEvents(async (write, gone) => {
+    gone.addEventListener("abort", () => going.abort(), { once: true });
+    for (const event of waiting.splice(0)) write(event);
+    emit = write;
+    try {
+      const last = await ended(jobs, job, gone);
+      const result = resultOf(last);
+      if (result === null) {
+        write({ type: "error", error: last.error ?? "The question was not answered.", code: "query_failed" });
+        return;
+      }
+      if (asked.responseShape !== "evidence_only") {
+        for (const delta of deltasOf(result.response)) write({ type: "text-delta", delta });
+      }
+      write({ type: "done", result });
+    } catch (error) {
+      const message = error instanceof ApiError ? error.message : "something went wrong here";
+      write({ type: "error", error: sentenceOf(message), code: "query_failed" });
+    }
+  });
+}
+
+const DELTA_LENGTH = 400;
+
+// The deltas together are the response. No character is cut in two.
+function deltasOf(text: string): string[] {
+  return text.match(new RegExp(`[\\s\\S]{1,${DELTA_LENGTH}}`, "gu")) ?? [];
+}

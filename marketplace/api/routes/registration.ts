@@ -1,0 +1,168 @@
+import { z } from "zod";
+import { ApiError } from "../../../settlement/daemon/http/errors.ts";
+import * as field from "../../../settlement/daemon/http/fields.ts";
+import { formatUsd } from "../../../settlement/domain/money.ts";
+import { sentenceOf } from "../../../settlement/domain/sentence.ts";
+import * as shape from "../../../settlement/views/shapes.ts";
+import { promptSchema, toolSchema, toolView } from "../../discovery/toolView.ts";
+import type { RegistrationOutcome } from "../../registry/createRegistry.ts";
+import { CATEGORIES, isOffered, isStaked, type Registration } from "../../registry/listing.ts";
+import { signed, toolId } from "../fields.ts";
+import { category, prompts, registration, words } from "../registration.ts";
+import { accountOf, route } from "../route.ts";
+
+const checkSchema = z.object({
+  check: z.enum(["stake", "connect", "schemas", "calls", "tokens"]),
+  ok: z.boolean(),
+  say: z.string(),
+});
+
+const outcomeSchema = z.object({
+  listed: z.boolean(),
+  checks: z.array(checkSchema),
+  warnings: z.array(z.string()),
+  tool: toolSchema.nullable(),
+});
+
+const outcomeView = ({ listing, checks, warnings }: RegistrationOutcome): z.infer<typeof outcomeSchema> => ({
+  listed: listing !== null,
+  checks,
+  warnings: warnings.map(sentenceOf),
+  tool: listing === null ? null : toolView(listing),
+});
+
+const params = z.object({ id: toolId });
+
+const updateAnswer = z.object({
+  id: z.guid(),
+  name: z.string(),
+  description: z.string(),
+  suggestedPrompts: z.array(promptSchema),
+  category: z.enum(CATEGORIES).nullable(),
+  updatedAt: shape.time,
+});
+
+// What owners of tools do. A no to a registration is an answer, with a sentence for each thing that was looked at.
+export const registrationRoutes = [
+  route({
+    method: "POST",
+    path: "/api/v1/tools/challenge",
+    access: "anybody",
+    summary: "The message that a tool's owner signs to list it as described",
+    body: registration,
+    answer: z.object({ message: z.string(), expiresAt: shape.time }),
+    errors: ["not_found"],
+    async handle({ body, services: { registry } }) {
+      const { message, expiresAtMs } = await registry.challenge(body satisfies Registration);
+      return { body: { message, expiresAt: shape.timeOf(expiresAtMs) } };
+    },
+  }),
+  route({
+    method: "POST",
+    path: "/api/v1/tools",
+    access: "anybody",
+    summary: "List a tool, or change its listing, with the signature of its owner on chain; its server is tried first",
+    body: registration.extend(signed),
+    answer: outcomeSchema,
+    errors: ["not_found", "forbidden", "conflict"],
+    async handle({ body: { message, signature, ...described }, services: { registry }, log }) {
+      const outcome = await registry.register(described, { message, signature });
+      log.info({ event: "registered", tool: described.toolId, listed: outcome.listing !== null }, "registration");
+      return { body: outcomeView(outcome) };
+    },
+  }),
+  route({
+    method: "POST",
+    path: "/api/v1/tools/:id/refresh",
+    access: "account",
+    summary: "Ask a tool's server for its methods again; for the owner's key",
+    params,
+    body: field.nothing,
+    answer: outcomeSchema,
+    errors: ["not_found", "forbidden", "conflict"],
+    async handle({ params: { id }, caller, services: { registry }, log }) {
+      const outcome = await registry.refresh(id, accountOf(caller));
+      log.info({ event: "refreshed", tool: id, listed: outcome.listing !== null }, "refresh");
+      return { body: outcomeView(outcome) };
+    },
+  }),
+  route({
+    method: "PATCH",
+    path: "/api/v1/tools/:id",
+    access: "account",
+    summary: "Change what a listing says; for the owner's key",
+    params,
+    body: z
+      .object({
+        name: words(255).optional(),
+        description: words(5_000).optional(),
+        suggestedPrompts: prompts("sdk").optional(),
+        category: category.optional(),
+      })
+      .refine((body) => Object.values(body).some((value) => value !== undefined), {
+        path: ["name"],
+        error: "or description, suggestedPrompts or category must be given",
+      }),
+    answer: updateAnswer,
+    errors: ["not_found", "forbidden"],
+    async handle({ params: { id }, body, caller, services: { registry }, log }) {
+      const given = Object.fromEntries(Object.entries(body).filter(([, value]) => value !== undefined));
+      const listing = await registry.update(id, accountOf(caller), given);
+      log.info({ event: "listing_updated", tool: id }, "listing updated");
+      const { name, description, suggestedPrompts, updatedAtMs } = listing;
+      const updatedAt = shape.timeOf(updatedAtMs);
+      return {
+        body: { id, name, description, suggestedPrompts: [...suggestedPrompts], category: listing.category, updatedAt },
+      };
+    },
+  }),
+  route({
+    method: "GET",
+    path: "/api/v1/tools/:id/status",
+    access: "anybody",
+    summary: "How a listing stands: whether it is offered, why not, and what its contributor should look at",
+    params,
+    answer: z.object({
+      id: z.guid(),
+      offered: z.boolean(),
+      reason: z.string().nullable(),
+      owner: shape.address,
+      endpoint: z.string(),
+      stakeUsd: shape.usd,
+      requiredStakeUsd: shape.usd,
+      pings: shape.count,
+      pingsAnswered: shape.count,
+      failuresInARow: shape.count,
+      calls: shape.count,
+      callsSucceeded: shape.count,
+      refreshedAt: shape.time,
+      warnings: z.array(z.string()),
+    }),
+    errors: ["not_found"],
+    async handle({ params: { id }, services: { catalogue } }) {
+      const listing = await catalogue.find(id);
+      if (listing === null) throw new ApiError("not_found", `there is no tool ${id}`);
+      const { status, owner, endpoint, pings, pingsAnswered, failuresInARow, calls, callsSucceeded } = listing;
+      const reason =
+        status.kind === "delisted" ? status.reason : isStaked(listing) ? null : "its stake is below what it requires";
+      return {
+        body: {
+          id,
+          offered: isOffered(listing),
+          reason: reason === null ? null : sentenceOf(reason),
+          owner,
+          endpoint,
+          stakeUsd: formatUsd(listing.stake),
+          requiredStakeUsd: formatUsd(listing.requiredStake),
+          pings,
+          pingsAnswered,
+          failuresInARow,
+          calls,
+          callsSucceeded,
+          refreshedAt: shape.timeOf(listing.refreshedAtMs),
+          warnings: listing.warnings.map(sentenceOf),
+        },
+      };
+    },
+  }),
+];

@@ -1,0 +1,86 @@
+import { z } from "zod";
+import { ApiError } from "../../../settlement/daemon/http/errors.ts";
+import { readPreferences } from "../../accounts/preferences.ts";
+import { toolSchema, toolView } from "../../discovery/toolView.ts";
+import { wantedMethods } from "../../discovery/wantedMethods.ts";
+import { LATENCY_CLASSES, SURFACES } from "../../registry/listing.ts";
+import { toolId } from "../fields.ts";
+import { type Caller, route, type Services } from "../route.ts";
+
+const DEFAULT_LIMIT = 10;
+const MAX_LIMIT = 50;
+
+// What cannot be understood is taken for not said: searching is for trying out.
+const yesOrNo = z
+  .enum(["true", "false"])
+  .transform((text) => text === "true")
+  .optional()
+  .catch(undefined);
+
+const query = z.object({
+  q: z.string().optional().catch(undefined),
+  limit: z.coerce
+    .number()
+    .transform((limit) => Math.min(MAX_LIMIT, Math.max(1, Math.trunc(limit))))
+    .catch(DEFAULT_LIMIT),
+  mode: z.enum(["query", "execute"]).optional().catch(undefined),
+  surface: z.enum(SURFACES).optional().catch(undefined),
+  queryEligible: yesOrNo,
+  requireExecutePricing: yesOrNo,
+  excludeLatency: z
+    .string()
+    .transform((text) => LATENCY_CLASSES.filter((name) => text.split(",").includes(name)))
+    .optional()
+    .catch(undefined),
+  excludeSlow: yesOrNo,
+  favorites_only: yesOrNo,
+});
+
+export const toolRoutes = [
+  route({
+    method: "GET",
+    path: "/api/v1/tools/search",
+    access: "anybody",
+    summary: "Search tools, or see what is featured; only methods that pass the filters are shown",
+    query,
+    answer: z.object({
+      tools: z.array(toolSchema),
+      mode: z.enum(["query", "execute"]),
+      query: z.string(),
+      count: z.int(),
+    }),
+    async handle({ query: { q = "", limit, mode = "query", favorites_only, ...filters }, query, caller, services }) {
+      const among = await favoritesOf(caller, favorites_only, services);
+      const wants = wantedMethods({ ...filters, mode: query.mode });
+      const found = services.catalogue.search({
+        ...(q.trim() !== "" && { text: q }),
+        limit,
+        ...(wants && { wants }),
+        ...(among && { among }),
+      });
+      const tools = found.map(({ listing, methods }) => toolView(listing, methods));
+      return { body: { tools, mode, query: q, count: tools.length } };
+    },
+  }),
+  route({
+    method: "GET",
+    path: "/api/v1/tools/:id",
+    access: "anybody",
+    summary: "Show a tool with all of its methods",
+    params: z.object({ id: z.string() }),
+    answer: toolSchema,
+    errors: ["not_found"],
+    async handle({ params: { id }, services: { catalogue } }) {
+      const known = toolId.safeParse(id);
+      const listing = known.success ? await catalogue.find(known.data) : null;
+      if (listing === null) throw new ApiError("not_found", "there is no such tool");
+      return { body: toolView(listing) };
+    },
+  }),
+];
+
+async function favoritesOf(caller: Caller, asked: boolean | undefined, { store }: Services) {
+  if (asked === false || caller.kind === "anybody") return undefined;
+  const { favoritesOnly, favorites } = await readPreferences(store.read, caller.account);
+  return (asked ?? favoritesOnly) ? new Set(favorites) : undefined;
+}

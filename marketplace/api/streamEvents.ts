@@ -1,0 +1,31 @@
+import { Readable } from "node:stream";
+
+export type Emit = (event: { type: string; [field: string]: unknown }) => void;
+
+// Proxies end a connection on which nothing is said for a minute or so.
+const PING_MS = 15_000;
+
+// Events as the SDKs read them: one is one line that begins with `data: `, with the space, and the last one says so. Nothing
+// else is looked at, so that comments keep the connection alive.
+export function streamEvents(work: (emit: Emit, gone: AbortSignal) => Promise<void>): Readable {
+  const going = new AbortController();
+  const stream = new Readable({ read: () => undefined });
+  const write = (text: string) => {
+    if (!stream.destroyed && !stream.readableEnded) stream.push(text);
+  };
+  const ping = setInterval(() => write(": ping\n\n"), PING_MS).unref();
+  stream.once("close", () => {
+    clearInterval(ping);
+    going.abort();
+  });
+  // JSON has no line breaks of its own; two characters that some readers take for one are written as escapes.
+  const emit: Emit = (event) =>
+    write(
+      `data: ${JSON.stringify(event).replace(/[\u2028\u2029]/g, (c) => (c === "\u2028" ? "\\u2028" : "\\u2029"))}\n\n`,
+    );
+  void work(emit, going.signal).finally(() => {
+    write("data: [DONE]\n\n");
+    if (!stream.destroyed) stream.push(null);
+  });
+  return stream;
+}

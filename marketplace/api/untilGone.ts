@@ -1,0 +1,23 @@
+import { AsyncLocalStorage } from "node:async_hooks";
+import type { FastifyRequest } from "fastify";
+
+// A route that asks another one has no connection to show for it. It brings the signal of whoever asked along.
+const onBehalf = new AsyncLocalStorage<AbortSignal>();
+
+// Runs work with a signal that says when whoever asked has gone: when the connection ends before the answer. Routes that are
+// asked in the course of it hear of it too.
+export async function untilGone<T>(request: FastifyRequest, work: (gone: AbortSignal) => Promise<T>): Promise<T> {
+  const { socket } = request.raw;
+  const asker = onBehalf.getStore();
+  const going = new AbortController();
+  const leave = () => going.abort();
+  if (socket.destroyed || asker?.aborted) leave();
+  socket.once("close", leave);
+  asker?.addEventListener("abort", leave);
+  try {
+    return await onBehalf.run(going.signal, () => work(going.signal));
+  } finally {
+    socket.off("close", leave);
+    asker?.removeEventListener("abort", leave);
+  }
+}

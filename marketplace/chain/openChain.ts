@@ -1,0 +1,32 @@
+import type { Address, PublicClient } from "viem";
+import { type ChainInspection, inspectChain } from "../../settlement/chain/inspectChain.ts";
+import { routerAbi } from "../../settlement/chain/router/abi.ts";
+import { allAnswered } from "../../settlement/chain/rpc/answered.ts";
+import { createClient } from "../../settlement/chain/rpc/createClient.ts";
+import { createEndpoints } from "../../settlement/chain/rpc/endpoints.ts";
+import { systemClock } from "../../settlement/clock.ts";
+import type { VerifyContract } from "../accounts/signIn.ts";
+
+// What the marketplace asks the chain, all of it by reading: who owns a tool and what is staked on it, and whether a
+// contract stands by a signature.
+export type MarketChain = {
+  tools: ChainInspection["tools"];
+  verifyContract: VerifyContract;
+  usdc(): Promise<Address>;
+  client: PublicClient;
+};
+
+const PATIENCE = { timeoutMs: 5_000, readRetries: 1 };
+
+export function openChain(options: { chainId: number; rpcUrls: readonly string[]; router: Address }): MarketChain {
+  const { chainId, rpcUrls, router } = options;
+  const addresses = rpcUrls.map((url, i) => ({ name: `endpoint ${i + 1}`, url }));
+  const client = createClient(
+    createEndpoints({ addresses, chainId, clock: systemClock, random: Math.random, ...PATIENCE }),
+  );
+  const { tools } = inspectChain(options);
+  const verifyContract: VerifyContract = ({ address, message, signature }) =>
+    client.verifyMessage({ address, message, signature });
+  const usdc = () => client.readContract({ address: router, abi: routerAbi, functionName: "usdc" });
+  return { ...allAnswered({ tools, verifyContract, usdc }), client };
+}

@@ -1,0 +1,4 @@
+// Where `npm run market` begins.
+import { launch } from "../../settlement/cli/launch.mjs";
+
+await launch(() => import("./index.ts"));

@@ -1,0 +1,144 @@
+import { hostname } from "node:os";
+import { type Address, isAddress } from "viem";
+import { z } from "zod";
+import { readDeployment } from "../settlement/deployment.ts";
+import { SettlementError } from "../settlement/domain/errors.ts";
+import {
+  commaList,
+  databaseLocation,
+  type Environment,
+  holderName,
+  type LogLevel,
+  listen,
+  listenOf,
+  logLevel,
+  readSettings,
+  secret,
+  webUrl,
+  whole,
+} from "../settlement/settings.ts";
+import { type Models, readModels } from "./query/models/readModels.ts";
+
+export type MarketConfig = {
+  chainId: number;
+  rpcUrls: readonly string[];
+  router: Address;
+  // A file, or a postgres:// URL.
+  database: string;
+  // The name of this process, under which it claims calls.
+  holder: string;
+  listen: { host: string; port: number };
+  // What clients are told as the marketplace's address, without a slash at its end. People sign in to its host.
+  publicUrl: string;
+  // The settlement daemon and the token of its platform's routes.
+  settlement: { url: string; token: string };
+  // The file of the keys with which requests to tools are signed, and the name under which they are.
+  signingKeys: string;
+  issuer: string;
+  helpUrl: string | null;
+  // Who answers questions; nobody but the built-in planner if there are none.
+  models: Models;
+  logLevel: LogLevel;
+  sessionTtlMs: number;
+  rateLimitPerSecond: number;
+  trustedProxies: string[];
+  // Whether tools may be at plain http and private addresses: for development alone.
+  privateEndpoints: boolean;
+};
+
+const PREFIX = "MARKETPLACE_";
+
+// The one place that knows the names of the marketplace's environment variables.
+const schema = z.object({
+  MARKETPLACE_NETWORK: z.string().optional(),
+  MARKETPLACE_CHAIN_ID: z.coerce.number("must be a number, like 8453 for Base").int().positive(),
+  MARKETPLACE_RPC_URLS: commaList.pipe(z.array(webUrl("must be http or https URLs"))),
+  MARKETPLACE_ROUTER: z.string().refine((text) => isAddress(text), "must be the address of ContextRouter"),
+  MARKETPLACE_DATABASE: databaseLocation,
+  MARKETPLACE_LISTEN: listen("127.0.0.1:8788").default("127.0.0.1:8788"),
+  MARKETPLACE_PUBLIC_URL: webUrl("must be an http or https URL"),
+  MARKETPLACE_SETTLEMENT_URL: webUrl("must be the http or https URL of the settlement daemon"),
+  MARKETPLACE_SETTLEMENT_TOKEN: secret,
+  MARKETPLACE_SIGNING_KEYS: z.string().min(1, "must be a file"),
+  MARKETPLACE_ISSUER: webUrl("must be an http or https URL").optional(),
+  MARKETPLACE_HELP_URL: webUrl("must be an http or https URL").optional(),
+  MARKETPLACE_MODELS: z.string().min(1, "must be a file").optional(),
+  MARKETPLACE_SESSION_TTL_SECONDS: whole(60, 604_800).default(1_200),
+  MARKETPLACE_RATE_LIMIT_PER_SECOND: whole(1, 100_000).default(50),
+  MARKETPLACE_TRUSTED_PROXIES: commaList.optional(),
+  MARKETPLACE_PRIVATE_ENDPOINTS: z.enum(["on", "off"], 'must be "on" or "off"').default("off"),
+  MARKETPLACE_HOLDER: holderName.optional(),
+  MARKETPLACE_LOG_LEVEL: logLevel.default("info"),
+});
+
+const IN_FILES: readonly string[] = [
+  "MARKETPLACE_RPC_URLS",
+  "MARKETPLACE_DATABASE",
+  "MARKETPLACE_SETTLEMENT_TOKEN",
+] satisfies (keyof typeof schema.shape)[];
+
+export function readMarketConfig(environment: Environment): MarketConfig {
+  const values = readSettings(environment, {
+    schema,
+    prefix: PREFIX,
+    inFiles: IN_FILES,
+    defaultsOf: ({ MARKETPLACE_NETWORK: network }) => networkValues(network),
+    hintOf: (name) =>
+      name === "MARKETPLACE_CHAIN_ID" || name === "MARKETPLACE_ROUTER"
+        ? ", and so is MARKETPLACE_NETWORK, which would name it"
+        : "",
+  });
+  const listen = listenOf("MARKETPLACE_LISTEN", values.MARKETPLACE_LISTEN);
+  const publicUrl = withoutSlash(values.MARKETPLACE_PUBLIC_URL);
+  return {
+    chainId: values.MARKETPLACE_CHAIN_ID,
+    rpcUrls: values.MARKETPLACE_RPC_URLS,
+    router: values.MARKETPLACE_ROUTER as Address,
+    database: values.MARKETPLACE_DATABASE,
+    // No two processes of a machine listen on one port, and one that comes back knows its own unfinished calls by it.
+    holder: values.MARKETPLACE_HOLDER ?? `${hostname()}:${listen.port === 0 ? `process-${process.pid}` : listen.port}`,
+    listen,
+    publicUrl,
+    settlement: { url: withoutSlash(values.MARKETPLACE_SETTLEMENT_URL), token: values.MARKETPLACE_SETTLEMENT_TOKEN },
+    signingKeys: values.MARKETPLACE_SIGNING_KEYS,
+    issuer: values.MARKETPLACE_ISSUER ?? publicUrl,
+    helpUrl: values.MARKETPLACE_HELP_URL ?? null,
+    models: values.MARKETPLACE_MODELS === undefined ? [] : readModels(values.MARKETPLACE_MODELS),
+    logLevel: values.MARKETPLACE_LOG_LEVEL,
+    sessionTtlMs: values.MARKETPLACE_SESSION_TTL_SECONDS * 1_000,
+    rateLimitPerSecond: values.MARKETPLACE_RATE_LIMIT_PER_SECOND,
+    trustedProxies: values.MARKETPLACE_TRUSTED_PROXIES ?? [],
+    privateEndpoints: values.MARKETPLACE_PRIVATE_ENDPOINTS === "on",
+  };
+}
+
+// Everything in a configuration that must never be shown, for the filter in front of the logs.
+export function secretsOf({ settlement, database, rpcUrls, models }: MarketConfig): string[] {
+  const password = URL.parse(database)?.password;
+  const secrets = [
+    settlement.token,
+    ...rpcUrls,
+    ...(password ? [database, password] : []),
+    ...models.flatMap(({ key }) => key ?? []),
+  ];
+  // A development endpoint without a path holds no key, and its address helps whoever reads the log.
+  return secrets.filter((value) => !/^http:\/\/(127\.0\.0\.1|localhost)(:\d+)?\/?$/.test(value));
+}
+
+const withoutSlash = (url: string) => url.replace(/\/$/, "");
+
+// What a deployment's record says stands behind what is set explicitly.
+function networkValues(network: string | undefined): Environment {
+  if (network === undefined) return {};
+  try {
+    const { chainId, contracts } = readDeployment(network);
+    return { MARKETPLACE_CHAIN_ID: `${chainId}`, MARKETPLACE_ROUTER: contracts.router.address };
+  } catch (cause) {
+    const why = cause instanceof Error ? cause.message : String(cause);
+    throw new SettlementError(
+      "invalid_config",
+      `MARKETPLACE_NETWORK is ${network}, and ${why}, or set MARKETPLACE_CHAIN_ID and MARKETPLACE_ROUTER instead`,
+      { cause },
+    );
+  }
+}

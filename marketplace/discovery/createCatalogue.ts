@@ -1,0 +1,153 @@
+import MiniSearch from "minisearch";
+import type { Store } from "../database/openStore.ts";
+import { isOffered, type Listing, type Method } from "../registry/listing.ts";
+import { findListing, listChanged, type Place } from "../registry/listings.ts";
+import { qualityOf } from "./rank.ts";
+import { termOf, tokensOf } from "./terms.ts";
+
+export type SearchRequest = {
+  // Absent: what is featured.
+  text?: string;
+  limit: number;
+  // Whether a method is wanted. Absent: all are.
+  wants?: (method: Method) => boolean;
+  // Absent: among all tools.
+  among?: ReadonlySet<string>;
+};
+
+// A listing and those of its methods that were wanted.
+export type Found = { listing: Listing; methods: readonly Method[] };
+
+// All listings in memory, where they are searched. What other processes change arrives with the next `follow`.
+export type Catalogue = {
+  follow(): Promise<void>;
+  apply(listing: Listing): void;
+  find(toolId: string): Promise<Listing | null>;
+  search(request: SearchRequest): Found[];
+  all(): Iterable<Listing>;
+};
+
+type Document = { id: string; name: string; description: string; category: string; methods: string };
+
+const PAGE = 500;
+const MAX_TEXT_LENGTH = 400;
+const MAX_TERMS = 12;
+const MIN_PREFIX_LENGTH = 3;
+
+// How many letters of a word may be wrong. Two letters that are exchanged are two; of short words too many are that near.
+const editsIn = (term: string) => (term.length >= 6 ? 2 : term.length >= 4 ? 1 : false);
+
+export function createCatalogue(store: Store): Catalogue {
+  const listings = new Map<string, Listing>();
+  // Of those that are offered; nothing else is found.
+  const boosts = new Map<string, number>();
+  const indexed = new Map<string, Document>();
+  const known = new Set<string>();
+  const index = new MiniSearch<Document>({
+    fields: ["name", "description", "category", "methods"],
+    tokenize: tokensOf,
+    processTerm: (token) => {
+      const term = termOf(token);
+      if (term !== null) known.add(term);
+      return term;
+    },
+    searchOptions: {
+      processTerm: termOf,
+      boost: { name: 4, category: 2, methods: 2 },
+      // A word that some tool uses is taken as it is written; any other may be the beginning of one, or misspelt.
+      prefix: (term) => !known.has(term) && term.length >= MIN_PREFIX_LENGTH,
+      fuzzy: (term) => (known.has(term) ? false : editsIn(term)),
+      // Relevance decides; between tools that are about as relevant, what is known of them.
+      boostDocument: (id: string) => boosts.get(id) ?? 0,
+    },
+  });
+  let place: Place = { revision: 0, toolId: "" };
+  let featured: readonly Listing[] | null = null;
+
+  function apply(listing: Listing): void {
+    const known = listings.get(listing.toolId);
+    if (known !== undefined && known.revision > listing.revision) return;
+    listings.set(listing.toolId, listing);
+    if (isOffered(listing)) boosts.set(listing.toolId, 1 + qualityOf(listing));
+    else boosts.delete(listing.toolId);
+    featured = null;
+    const document = documentOf(listing);
+    const old = indexed.get(listing.toolId);
+    if (old !== undefined && isSame(old, document)) return;
+    if (old !== undefined) index.remove(old);
+    index.add(document);
+    indexed.set(listing.toolId, document);
+  }
+
+  // Best first. Sorted when it is asked for, not at every change.
+  function rankAll(): readonly Listing[] {
+    featured ??= [...boosts]
+      .flatMap(([toolId, boost]) => {
+        const listing = listings.get(toolId);
+        return listing === undefined ? [] : [{ listing, boost }];
+      })
+      .sort((a, b) => Number(b.listing.isVerified) - Number(a.listing.isVerified) || b.boost - a.boost)
+      .map(({ listing }) => listing);
+    return featured;
+  }
+
+  function* candidates(text: string | undefined): Generator<Listing> {
+    const words = text === undefined ? "" : tokensOf(text.slice(0, MAX_TEXT_LENGTH)).slice(0, MAX_TERMS).join(" ");
+    if (words === "") {
+      if (text === undefined || text.trim() === "") yield* rankAll();
+      return;
+    }
+    for (const { id } of index.search(words)) {
+      const listing = listings.get(id as string);
+      if (listing !== undefined) yield listing;
+    }
+  }
+
+  return {
+    async follow() {
+      for (let changed: Listing[] = [], full = true; full; full = changed.length === PAGE) {
+        changed = await listChanged(store.read, place, PAGE);
+        for (const listing of changed) apply(listing);
+        place = changed.at(-1) ?? place;
+      }
+    },
+    apply,
+    async find(toolId) {
+      const known = listings.get(toolId);
+      if (known !== undefined) return known;
+      const found = await findListing(store.read, toolId);
+      if (found !== null) apply(found);
+      return found;
+    },
+    search({ text, limit, wants, among }) {
+      const found: Found[] = [];
+      for (const listing of candidates(text)) {
+        if (found.length === limit) break;
+        if (among !== undefined && !among.has(listing.toolId)) continue;
+        const methods = wants === undefined ? listing.methods : listing.methods.filter(wants);
+        if (methods.length > 0) found.push({ listing, methods });
+      }
+      return found;
+    },
+    all: () => listings.values(),
+  };
+}
+
+function documentOf({ toolId, name, description, category, methods }: Listing): Document {
+  return {
+    id: toolId,
+    name,
+    description,
+    category: category ?? "",
+    methods: methods.map((method) => `${method.name} ${method.description} ${promisedBy(method)}`).join("\n"),
+  };
+}
+
+// What a method answers is named in its schema, and often nowhere else.
+function promisedBy({ outputSchema }: Method): string {
+  const properties = outputSchema?.properties;
+  return typeof properties === "object" && properties !== null ? Object.keys(properties).join(" ") : "";
+}
+
+const isSame = (a: Document, b: Document) =>
+  a.name === b.name && a.description === b.description && a.category === b.category && a.methods === b.methods;

@@ -1,0 +1,209 @@
+import { describe, expect, it } from "vitest";
+import { microUsdc } from "../../settlement/domain/money.ts";
+import { cleanMethods } from "../registry/cleanMethods.ts";
+import type { Listing } from "../registry/listing.ts";
+import { createCatalogue } from "./createCatalogue.ts";
+import { termOf, tokensOf } from "./terms.ts";
+import { toolView } from "./toolView.ts";
+import { type Filters, wantedMethods } from "./wantedMethods.ts";
+
+let made = 0;
+
+function listing(
+  name: string,
+  more: Partial<Listing> & { meta?: Record<string, unknown>[]; words?: string } = {},
+): Listing {
+  const { meta = [{}], words = "", ...own } = more;
+  made += 1;
+  const listed = meta.map((_meta, i) => ({
+    name: `method_${i}`,
+    description: words,
+    inputSchema: { type: "object" },
+    _meta,
+  }));
+  return {
+    toolId: `00000000-0000-8000-8000-${made.toString().padStart(12, "0")}`,
+    name,
+    description: "",
+    category: null,
+    endpoint: `https://tool-${made}.example/mcp`,
+    defaultExecutePriceUsd: null,
+    executePrices: {},
+    suggestedPrompts: [],
+    owner: "0x0000000000000000000000000000000000000001",
+    price: microUsdc(0n),
+    stake: microUsdc(10_000_000n),
+    requiredStake: microUsdc(10_000_000n),
+    methods: cleanMethods(listed, { defaultExecutePriceUsd: null, executePrices: {} }).methods,
+    warnings: [],
+    status: { kind: "active" },
+    isVerified: false,
+    pings: 1,
+    pingsAnswered: 1,
+    failuresInARow: 0,
+    calls: 0,
+    callsSucceeded: 0,
+    registeredAtMs: 0,
+    refreshedAtMs: 0,
+    updatedAtMs: 0,
+    revision: made,
+    ...own,
+  };
+}
+
+function searching(...listings: Listing[]) {
+  const catalogue = createCatalogue({ read: { all: () => [] } } as never);
+  for (const each of listings) catalogue.apply(each);
+  return {
+    catalogue,
+    names: (text: string | undefined, filters: Filters = {}, limit = 10) => {
+      const wants = wantedMethods(filters);
+      const found = catalogue.search({ ...(text !== undefined && { text }), limit, ...(wants && { wants }) });
+      return found.map(({ listing: { name } }) => name);
+    },
+  };
+}
+
+describe("search", () => {
+  const gas = listing("Gas tracker", { words: "current gas prices of every chain", category: "Crypto & DeFi" });
+  const weather = listing("Weather", { description: "Forecasts for cities of the world" });
+  const kalshi = listing("Prediction markets", { words: "getKalshiMarkets and Polymarket odds" });
+  const { names } = searching(gas, weather, kalshi);
+
+  it.each([
+    ["gas prices", "Gas tracker"],
+    ["gas price", "Gas tracker"],
+    ["what is the price of gas", "Gas tracker"],
+    ["forecast city", "Weather"],
+    ["wether", "Weather"],
+    ["forcasts", "Weather"],
+    ["weahter", "Weather"],
+    ["kalshi", "Prediction markets"],
+    ["KALSHI market", "Prediction markets"],
+    ["polymark", "Prediction markets"],
+    ["crypto", "Gas tracker"],
+    ["défi", "Gas tracker"],
+  ])("%s finds %s", (text, name) => {
+    expect(names(text)[0]).toBe(name);
+  });
+
+  it("finds nothing for what nothing is about, and never fails", () => {
+    for (const text of ["xylophone", "???", "\0", "a".repeat(100_000), "𝄞 \ud800", "the", "__proto__ constructor"]) {
+      expect(names(text)).toEqual([]);
+    }
+  });
+
+  it("between tools that are as relevant, use, success and stake decide, and never against relevance", () => {
+    const unused = listing("Tide tables");
+    const used = listing("Tide tables", { calls: 10_000, callsSucceeded: 9_900, description: "well used" });
+    const failing = listing("Tide tables", { calls: 10_000, callsSucceeded: 100, description: "often fails" });
+    const popular = listing("Ocean", {
+      calls: 1_000_000,
+      callsSucceeded: 1_000_000,
+      description: "the sea without tide",
+    });
+    const { catalogue } = searching(unused, failing, used, popular);
+    const found = catalogue.search({ text: "tide tables", limit: 10 }).map(({ listing: { toolId } }) => toolId);
+    expect(found[0]).toBe(used.toolId);
+    expect(found.at(-1)).toBe(popular.toolId);
+  });
+
+  it("shows what is featured without a question: verified ones first, then by what is known of them", () => {
+    const [plain, used] = [listing("plain"), listing("used", { calls: 500, callsSucceeded: 500 })];
+    const verified = listing("verified", { isVerified: true });
+    expect(searching(plain, used, verified).names(undefined)).toEqual(["verified", "used", "plain"]);
+    expect(searching(plain, used, verified).names(undefined, {}, 1)).toEqual(["verified"]);
+  });
+
+  it("what is delisted or short of stake is not found, and a change of words is noticed", () => {
+    const tool = listing("Ferry times");
+    const { catalogue, names: found } = searching(tool);
+    expect(found("ferry")).toHaveLength(1);
+    catalogue.apply({ ...tool, status: { kind: "delisted", reason: "gone" }, revision: tool.revision + 1 });
+    expect(found("ferry")).toEqual([]);
+    expect(found(undefined)).toEqual([]);
+    catalogue.apply({ ...tool, stake: microUsdc(1n), revision: tool.revision + 2 });
+    expect(found("ferry")).toEqual([]);
+    catalogue.apply({ ...tool, name: "Harbour times", revision: tool.revision + 3 });
+    expect(found("ferry")).toEqual([]);
+    expect(found("harbor")).toEqual(["Harbour times"]);
+    catalogue.apply({ ...tool, revision: tool.revision });
+    expect(found("harbour")).toHaveLength(1);
+  });
+});
+
+describe("filters", () => {
+  const methods = [
+    { surface: "answer" },
+    { surface: "execute", pricing: { executeUsd: "0.1" } },
+    { surface: "both", pricing: { executeUsd: "0" }, latencyClass: "instant" },
+    { surface: "both", queryEligible: false },
+    { surface: "answer", pricing: { executeUsd: "1" }, latencyClass: "streaming" },
+  ];
+  const tool = listing("filtered", { meta: methods });
+  const { catalogue } = searching(tool);
+  it.each<[Filters, number[]]>([
+    [{}, [0, 1, 2, 3, 4]],
+    [{ mode: "execute" }, [1, 2]],
+    [{ requireExecutePricing: true }, [1, 2]],
+    [{ mode: "query" }, [0, 2]],
+    [{ surface: "execute" }, [1, 2, 3]],
+    [{ surface: "answer" }, [0, 2, 3, 4]],
+    [{ surface: "both" }, [2, 3]],
+    [{ queryEligible: false }, [3]],
+    [{ excludeLatency: ["slow"] }, [2, 4]],
+    [{ excludeSlow: true }, [2]],
+    [{ mode: "query", excludeLatency: ["instant"] }, [0]],
+  ])("%j shows methods %j", (filters, expected) => {
+    const wants = wantedMethods(filters);
+    const [found] = catalogue.search({ limit: 10, ...(wants && { wants }) });
+    expect(found?.methods.map(({ name }) => name)).toEqual(expected.map((i) => `method_${i}`));
+  });
+
+  it("a tool without a method that passes is not found", () => {
+    const wants = wantedMethods({ mode: "execute", excludeLatency: ["slow", "instant"] });
+    expect(catalogue.search({ limit: 10, ...(wants && { wants }) })).toEqual([]);
+  });
+});
+
+describe("a tool as it is shown", () => {
+  it("is proven from a hundred calls on, and rounds in nobody's favour", () => {
+    const shown = (more: Partial<Listing>) => toolView(listing("tool", more));
+    expect(shown({}).successRate).toBeUndefined();
+    expect(shown({ calls: 100, callsSucceeded: 95 })).toMatchObject({ isProven: true, successRate: "95" });
+    expect(shown({ calls: 99, callsSucceeded: 99 }).isProven).toBe(false);
+    expect(shown({ calls: 100_000, callsSucceeded: 99_999 }).successRate).toBe("99.99");
+    expect(shown({ calls: 100, callsSucceeded: 100, pings: 100, pingsAnswered: 97 })).toMatchObject({
+      isProven: false,
+      uptimePercent: "97",
+    });
+  });
+});
+
+describe("words", () => {
+  it("are the same in singular and plural, and names have parts", () => {
+    expect(tokensOf("getGasPrices get_gas-price")).toEqual([
+      "getGasPrices",
+      "get",
+      "Gas",
+      "Prices",
+      "get",
+      "gas",
+      "price",
+    ]);
+    for (const [one, many] of [
+      ["price", "prices"],
+      ["city", "cities"],
+      ["box", "boxes"],
+      ["match", "matches"],
+    ]) {
+      expect(termOf(one ?? "")).toBe(termOf(many ?? ""));
+    }
+    expect([termOf("news"), termOf("gas"), termOf("class"), termOf("status")]).toEqual([
+      "new",
+      "gas",
+      "class",
+      "status",
+    ]);
+  });
+});

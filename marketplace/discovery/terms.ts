@@ -1,0 +1,33 @@
+// Words that every description has say nothing about a tool.
+const STOP_WORDS = new Set(
+  "a an and are as at be by can do does for from get how i in is it its me much my of on or that the this to want what which with you your".split(
+    " ",
+  ),
+);
+
+const CASE_CHANGES = /(?<=\p{Ll})(?=\p{Lu})/u;
+const SEPARATORS = /[^\p{L}\p{N}]+/u;
+
+// Words, and besides them the parts of names such as getGasPrice and get_gas_price.
+export function tokensOf(text: string): string[] {
+  return text
+    .split(SEPARATORS)
+    .filter((token) => token !== "")
+    .flatMap((token) => {
+      const parts = token.split(CASE_CHANGES);
+      return parts.length > 1 ? [token, ...parts] : token;
+    });
+}
+
+// The form under which a word is found: without accents, in lower case, in the singular. Null for what is not looked for.
+export function termOf(token: string): string | null {
+  const term = token.normalize("NFKD").replace(/\p{M}/gu, "").toLowerCase();
+  return STOP_WORDS.has(term) ? null : singularOf(term);
+}
+
+// English plurals, near enough: what matters is that both forms become the same.
+function singularOf(term: string): string {
+  if (term.length <= 3 || !term.endsWith("s") || /(ss|us|is)$/.test(term)) return term;
+  if (term.endsWith("ies")) return `${term.slice(0, -3)}y`;
+  return /(ches|shes|sses|xes|zes)$/.test(term) ? term.slice(0, -2) : term.slice(0, -1);
+}

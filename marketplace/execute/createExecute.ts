@@ -1,0 +1,326 @@
+import { randomUUID } from "node:crypto";
+import type { Address } from "viem";
+import type { Clock } from "../../settlement/clock.ts";
+import { ApiError } from "../../settlement/daemon/http/errors.ts";
+import { chargeIdOfCall, NO_HASH } from "../../settlement/domain/charge.ts";
+import { formatUsd, type MicroUsdc, microUsdc, parseUsd } from "../../settlement/domain/money.ts";
+import { nearestOf } from "../../settlement/domain/nearest.ts";
+import { toolIdFromUuid } from "../../settlement/domain/toolId.ts";
+import type { SessionView } from "../../settlement/views/session.ts";
+import type { Store } from "../database/openStore.ts";
+import type { Catalogue } from "../discovery/createCatalogue.ts";
+import type { McpClient } from "../mcp/createMcpClient.ts";
+import { type Answered, type CallOutcome, describeFailure } from "../mcp/outcome.ts";
+import { isOffered, isStaked, type Listing, type Method } from "../registry/listing.ts";
+import type { Judge } from "../schema/createJudge.ts";
+import { hashText } from "../schema/hashJson.ts";
+import type { Hashes, SettlementClient } from "../settlement/createSettlementClient.ts";
+import { ANSWER_META, CHARGE_META } from "../toolkit/answer/answer.ts";
+import { canonicalJson } from "../toolkit/answer/canonicalJson.ts";
+import { type ExecuteAnswer, type ExecuteSession, ExecutionFailed, successText } from "./answer.ts";
+import type { Reporter } from "./createReporter.ts";
+import type { Sessions } from "./createSessions.ts";
+import { keepEvidence } from "./evidence.ts";
+import { type ContextProviders, injectContext } from "./injectContext.ts";
+import { contentOf, judgeAnswer, schemaHashOf } from "./judgeAnswer.ts";
+import type { Report } from "./unreported.ts";
+
+export type ExecuteRequest = {
+  toolId: string;
+  method: string;
+  args: Readonly<Record<string, unknown>>;
+  sessionId: string | null;
+  maxSpendUsd: string | null;
+  closeSession: boolean;
+};
+
+export type ExecuteOptions = {
+  store: Store;
+  clock: Clock;
+  catalogue: Catalogue;
+  settlement: SettlementClient;
+  sessions: Sessions;
+  reporter: Reporter;
+  mcp: McpClient;
+  judge: Judge;
+  sign: (request: { endpoint: string; toolId: string; payer: string }) => Promise<string>;
+  linkedWallets: (account: Address) => Promise<readonly Address[]>;
+  providers: ContextProviders;
+  // What became of a call: for metrics, and for what is known of the tool.
+  observe: (toolId: string, outcome: string, succeeded: boolean | null, durationMs: number) => void;
+};
+
+// How one attempt is made.
+export type Attempt = {
+  account: Address;
+  callId: string;
+  signal?: AbortSignal;
+  // The tool is about to be called. From here on only an outcome of the call says whether it was.
+  calling?: () => void;
+  // Puts the answer on disk together with what the daemon is to be told, before it is told: a crash in between then neither
+  // loses an answer that is charged nor a charge that is owed. Throws if somebody else has answered meanwhile, and then
+  // nothing may be charged.
+  keep?: (answer: ExecuteAnswer, report: Report | null) => Promise<void>;
+};
+
+// The lifecycle of an Execute call: tool and method, eligible and staked, session, hold, `tools/call` with a token, the answer
+// against its promise, capture or void.
+export type Execute = (request: ExecuteRequest, attempt: Attempt) => Promise<ExecuteAnswer>;
+
+// An implicit session lives as long as its one call.
+const IMPLICIT_SESSION_MS = 5 * 60 * 1_000;
+
+export function createExecute(options: ExecuteOptions): Execute {
+  const { store, clock, catalogue, settlement, sessions, reporter, mcp, judge, sign, providers, observe } = options;
+
+  return async (request, { account, callId, signal, calling, keep }) => {
+    const startMs = performance.now();
+    const durationMs = () => Math.round(performance.now() - startMs);
+    const { listing, method } = await eligible(catalogue, request);
+    const price = parseUsd(method.executePriceUsd ?? "0");
+    const args = await injectContext(method, request.args, () => options.linkedWallets(account), providers);
+
+    const place = await placeFor(request, account, price);
+    const held = place === null ? null : await hold(place, { callId, listing, method, price });
+    const { endpoint, toolId } = listing;
+    const requestText = canonicalJson({ method: method.name, arguments: args });
+    calling?.();
+    const calls = mcp.connect(endpoint).callTool(method.name, args, {
+      token: () => sign({ endpoint, toolId, payer: account }),
+      requestId: callId,
+      ...(held !== null && { meta: { [CHARGE_META]: chargeOf(callId, held, toolId) } }),
+      ...(signal && { signal }),
+      ...(method._meta.rateLimit && { rateLimit: method._meta.rateLimit }),
+    });
+    const outcome = await calls.catch(async (error: unknown) => {
+      // Nothing of the tool's, such as a key that cannot sign: nobody was called, and nothing stays reserved for it.
+      await reporter.report(reportOf("failed", hashesOf(requestText, null, method)));
+      throw error;
+    });
+
+    if (outcome.kind !== "answered") {
+      observe(toolId, outcome.kind, successOf(outcome), durationMs());
+      await reporter.report(reportOf("failed", hashesOf(requestText, null, method)));
+      throw failureOf(outcome, held && sessionAfter(held, null, request), request);
+    }
+
+    const judged = judgeAnswer(judge, listing, method, outcome);
+    observe(toolId, judged.kind, judged.kind === "delivered", durationMs());
+    const responseText = canonicalJson(contentOf(outcome));
+    const hashes = hashesOf(requestText, responseText, method);
+    if (judged.kind !== "delivered") {
+      await store.shared((sql) =>
+        keepEvidence(
+          sql,
+          {
+            callId,
+            toolId,
+            method: method.name,
+            account,
+            hashes,
+            problem: judged.problem,
+            request: requestText,
+            response: responseText,
+            outputSchema: canonicalJson(method.outputSchema ?? null),
+            signedAnswer: outcome.raw._meta?.[ANSWER_META],
+          },
+          clock.nowMs(),
+        ),
+      );
+    }
+    if (judged.kind === "refused") {
+      await reporter.report(reportOf("failed", hashes));
+      const session = shownIn(held && sessionAfter(held, null, request), request);
+      const message = `the tool answered something else than it promises: ${judged.problem}`;
+      throw new ExecutionFailed(message, { session, isKept: true });
+    }
+
+    const charged = judged.kind === "delivered" ? price : microUsdc(0n);
+    const answer: ExecuteAnswer = {
+      status: 200,
+      text: successText({
+        resultText: JSON.stringify(outcome.result) ?? "null",
+        listing,
+        method,
+        session: held === null ? freeSession : sessionAfter(held, charged, request),
+        durationMs: durationMs(),
+        warnings:
+          judged.kind === "mismatched"
+            ? [`The answer is something else than the method promises, and is not charged: ${judged.problem}.`]
+            : [],
+      }),
+    };
+    const report = reportOf(judged.kind === "delivered" ? "delivered" : "failed", hashes);
+    await keep?.(answer, report);
+    await reporter.report(report, { isPlanned: keep !== undefined });
+    return answer;
+
+    function reportOf(outcome: Report["outcome"], hashes: Hashes): Report | null {
+      if (held === null) return null;
+      return { callId, outcome, hashes, closes: request.closeSession ? held.sessionId : null };
+    }
+  };
+
+  // Where the price is held: in the session that was named, in a new one, or in one of this call's own; nowhere if the method
+  // is free and no session was named.
+  async function placeFor(request: ExecuteRequest, account: Address, price: MicroUsdc): Promise<Place | null> {
+    const { sessionId, maxSpendUsd } = request;
+    if (sessionId !== null) {
+      const budget = await sessions.budgetOf(account, sessionId);
+      if (maxSpendUsd !== null && parseUsd(maxSpendUsd) !== budget) {
+        throw new ApiError("max_spend_mismatch", `the session's budget is ${formatUsd(budget)}; leave maxSpendUsd out`);
+      }
+      return { sessionId, isImplicit: false };
+    }
+    if (maxSpendUsd !== null) {
+      const id = randomUUID();
+      await sessions.start(account, { id, maxSpendUsd });
+      return { sessionId: id, isImplicit: false };
+    }
+    if (price === 0n) return null;
+    const id = randomUUID();
+    const maxSpendOfPrice = formatUsd(price);
+    await settlement.openSession({
+      sessionId: id,
+      payer: account,
+      maxSpendUsd: maxSpendOfPrice,
+      ttlMs: IMPLICIT_SESSION_MS,
+    });
+    return { sessionId: id, isImplicit: true };
+  }
+
+  async function hold(
+    { sessionId, isImplicit }: Place,
+    { callId, listing, method, price }: { callId: string; listing: Listing; method: Method; price: MicroUsdc },
+  ): Promise<Held> {
+    const call = { callId, sessionId, toolId: listing.toolId, method: method.name, priceUsd: formatUsd(price) };
+    try {
+      const { session } = await settlement.hold(call);
+      // What is held can be captured after the close, so this need not wait for the call.
+      if (isImplicit) void settlement.closeSession(sessionId).catch(() => undefined);
+      return { sessionId, isImplicit, session, price };
+    } catch (error) {
+      // It may have been held, and only the answer was lost.
+      if (error instanceof ApiError && error.code === "unavailable") await reporter.giveUp(callId);
+      throw error;
+    }
+  }
+}
+
+type Place = { sessionId: string; isImplicit: boolean };
+type Held = Place & { session: SessionView; price: MicroUsdc };
+
+async function eligible(
+  catalogue: Catalogue,
+  { toolId, method: name }: ExecuteRequest,
+): Promise<{ listing: Listing; method: Method }> {
+  const listing = await catalogue.find(toolId);
+  if (listing === null) throw new ApiError("not_found", `there is no tool ${toolId}`);
+  if (!isOffered(listing)) {
+    const why = isStaked(listing) ? "it is delisted" : "its stake is below what it requires";
+    throw new ApiError("method_not_execute_eligible", `the tool is not offered at present: ${why}`);
+  }
+  const { methods } = listing;
+  const method = methods.find((candidate) => candidate.name === name);
+  if (method === undefined) {
+    const nearest = nearestOf(
+      name,
+      methods.map((candidate) => candidate.name),
+    );
+    throw new ApiError(
+      "invalid_tool_method",
+      `the tool has no method ${JSON.stringify(name)}; did you mean ${nearest}?`,
+    );
+  }
+  if (!method.executeEligible) {
+    const why = method.executePriceUsd === null ? "has no execute price" : "is for answers only";
+    throw new ApiError(
+      "method_not_execute_eligible",
+      `${name} ${why}; search with mode=execute for what can be called`,
+    );
+  }
+  return { listing, method };
+}
+
+// The charge that a call becomes if it is captured. A tool that signs its answers names it.
+const chargeOf = (callId: string, { sessionId }: Held, toolId: string) =>
+  chargeIdOfCall({ callId, sessionId, toolId: toolIdFromUuid(toolId) });
+
+const hashesOf = (request: string, response: string | null, method: Method): Hashes => ({
+  requestHash: hashText(request),
+  responseHash: response === null ? NO_HASH : hashText(response),
+  schemaHash: schemaHashOf(method),
+});
+
+// Whether a failure is the tool's. What the buyer cancelled, what waited here, and a tool that wants a person are not.
+function successOf(outcome: Exclude<CallOutcome, Answered>): boolean | null {
+  switch (outcome.kind) {
+    case "cancelled":
+    case "handshakeRequired":
+      return null;
+    case "infrastructure":
+      return outcome.reason === "circuitOpen" || outcome.reason === "overloaded" ? null : false;
+    default:
+      return false;
+  }
+}
+
+function failureOf(
+  outcome: Exclude<CallOutcome, Answered>,
+  session: ExecuteSession | null,
+  request: ExecuteRequest,
+): ApiError {
+  const details = shownIn(session, request);
+  if (outcome.kind === "handshakeRequired") {
+    return new ExecutionFailed(describeFailure(outcome), {
+      code: "action_requires_signature",
+      session: details,
+      isKept: true,
+    });
+  }
+  // Nothing was sent: the next request under the same key may go better.
+  const isKept = outcome.kind === "toolFailed" || outcome.sent;
+  return new ExecutionFailed(describeFailure(outcome), { session: details, isKept });
+}
+
+// Errors carry the session that the buyer named or opened.
+const shownIn = (session: ExecuteSession | null, { sessionId, maxSpendUsd }: ExecuteRequest) =>
+  session !== null && (sessionId !== null || maxSpendUsd !== null) ? (session as SessionView) : null;
+
+// A call outside of any session, as buyers see it: without an id or a budget.
+const outsideOf = (price: MicroUsdc, spent: MicroUsdc): ExecuteSession => ({
+  mode: "execute",
+  sessionId: null,
+  methodPrice: formatUsd(price),
+  spent: formatUsd(spent),
+  remaining: null,
+  maxSpend: null,
+});
+
+const freeSession = outsideOf(microUsdc(0n), microUsdc(0n));
+
+// The session once the call is reported: what was held is spent, or free again. It follows from the hold, because the answer
+// is kept before the report is made.
+function sessionAfter(
+  { session, price, isImplicit }: Held,
+  charged: MicroUsdc | null,
+  request: ExecuteRequest,
+): ExecuteSession {
+  const spent = charged ?? microUsdc(0n);
+  if (isImplicit) return outsideOf(price, spent);
+  const back = microUsdc(price - spent);
+  const isClosing = request.closeSession && session.status === "open";
+  const pending = isClosing || spent === 0n ? 0 : 1;
+  return {
+    ...session,
+    methodPrice: formatUsd(price),
+    spent: formatUsd(microUsdc(parseUsd(session.spent) + spent)),
+    remaining: formatUsd(microUsdc(parseUsd(session.remaining) + back)),
+    status: isClosing ? "closed" : session.status,
+    closeRequested: session.closeRequested || request.closeSession,
+    pendingAccruedCount: isClosing ? 0 : session.pendingAccruedCount + pending,
+    pendingAccruedUsd: isClosing
+      ? formatUsd(microUsdc(0n))
+      : formatUsd(microUsdc(parseUsd(session.pendingAccruedUsd) + spent)),
+  };
+}

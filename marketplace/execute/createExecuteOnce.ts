@@ -1,0 +1,152 @@
+import { hash, randomUUID } from "node:crypto";
+import { setTimeout as pause } from "node:timers/promises";
+import type { Address } from "viem";
+import type { Clock } from "../../settlement/clock.ts";
+import { ApiError } from "../../settlement/daemon/http/errors.ts";
+import type { Store } from "../database/openStore.ts";
+import { type ExecuteAnswer, ExecutionFailed } from "./answer.ts";
+import type { Execute, ExecuteRequest } from "./createExecute.ts";
+import type { Reporter } from "./createReporter.ts";
+import { claimExecution, type KeptAnswer, keepAnswer, lapseClaim, releaseClaim } from "./executions.ts";
+
+export type Caller = {
+  account: Address;
+  // The Idempotency-Key, if there is one.
+  key: string | null;
+  // Says that whoever asked has gone.
+  gone: AbortSignal;
+};
+
+export type ExecuteOnce = (request: ExecuteRequest, caller: Caller) => Promise<ExecuteAnswer & { replayed: boolean }>;
+
+// Longer than everything that an attempt may wait for: the hold, a minute for the tool, and the daemon afterwards. Whoever has
+// not answered by then has died.
+const CLAIM_MS = 150_000;
+const FIRST_PAUSE_MS = 20;
+const MAX_PAUSE_MS = 500;
+
+const INTERRUPTED: KeptAnswer = {
+  status: 422,
+  body: JSON.stringify({
+    error:
+      "Tool execution failed: the marketplace was interrupted while the tool ran, and nobody knows what it did. Nothing " +
+      "is charged; call it under another Idempotency-Key to try again.",
+    code: "execution_failed",
+  }),
+};
+
+// One key is one `tools/call`, ever. It is claimed before anything is sent; whoever comes with it meanwhile waits for the
+// answer, here or at another process, and whoever comes later gets it again. What died on the way is never sent again.
+// Without a key nobody can ask for the answer again, so a buyer who goes away ends the call.
+export function createExecuteOnce(options: {
+  store: Store;
+  clock: Clock;
+  execute: Execute;
+  reporter: Reporter;
+  holder: string;
+}): ExecuteOnce {
+  const { store, clock, execute, reporter, holder } = options;
+  const running = new Map<string, { digest: string; answer: Promise<ExecuteAnswer> }>();
+
+  async function claimed(request: ExecuteRequest, account: Address, key: string, digest: string) {
+    const callId = randomUUID();
+    const own = { account, key, claim: randomUUID() };
+    const first = await claimOrWait({ ...own, digest, callId, holder });
+    if (first !== null) return { ...first, replayed: true };
+    let called = false;
+    try {
+      const answer = await execute(request, {
+        account,
+        callId,
+        calling: () => {
+          called = true;
+        },
+        async keep({ status, text: body }, report) {
+          const isKept = await store.shared(async (sql) => {
+            if (!(await keepAnswer(sql, own, { status, body }, clock.nowMs()))) return false;
+            if (report !== null) await reporter.plan(sql, report);
+            return true;
+          });
+          if (!isKept) throw overtaken();
+        },
+      });
+      return { ...answer, replayed: false };
+    } catch (error) {
+      if (error instanceof ExecutionFailed && error.isKept) {
+        const text = JSON.stringify(error.body);
+        await store.shared((sql) => keepAnswer(sql, own, { status: error.status, body: text }, clock.nowMs()));
+        return { status: error.status, text, replayed: false };
+      }
+      // A refusal says how things stand, and a tool that was not reached may be reached the next time, so the key is judged
+      // again. But if something failed here after the tool was called, the tool is never called again. If this fails too, the
+      // claim lapses by itself.
+      const isUnsent = !called || error instanceof ExecutionFailed;
+      await store
+        .shared((sql) => (isUnsent ? releaseClaim(sql, own) : lapseClaim(sql, own, clock.nowMs())))
+        .catch(() => undefined);
+      throw error;
+    }
+  }
+
+  // Null once the key is claimed; otherwise what was answered under it.
+  async function claimOrWait(
+    claim: Omit<Parameters<typeof claimExecution>[1], "lapsesAtMs">,
+  ): Promise<ExecuteAnswer | null> {
+    for (let waitMs = FIRST_PAUSE_MS, waitedMs = 0; waitedMs <= CLAIM_MS; waitMs = Math.min(2 * waitMs, MAX_PAUSE_MS)) {
+      const nowMs = clock.nowMs();
+      const outcome = await store.shared((sql) =>
+        claimExecution(sql, { ...claim, lapsesAtMs: nowMs + CLAIM_MS }, INTERRUPTED, nowMs),
+      );
+      switch (outcome.kind) {
+        case "claimed":
+          return null;
+        case "answered":
+          return { status: outcome.answer.status, text: outcome.answer.body };
+        case "lapsed":
+          await reporter.giveUp(outcome.callId);
+          return { status: outcome.answer.status, text: outcome.answer.body };
+        case "conflict":
+          throw conflict();
+        case "forgotten":
+          throw new ApiError(
+            "idempotency_conflict",
+            "this Idempotency-Key was used before, and its answer is not kept any more",
+          );
+        case "running":
+          await pause(waitMs);
+          waitedMs += waitMs;
+      }
+    }
+    throw new ApiError("unavailable", "the first call under this Idempotency-Key is still running; try again later");
+  }
+
+  return async (request, { account, key, gone }) => {
+    if (key === null) {
+      return { ...(await execute(request, { account, callId: randomUUID(), signal: gone })), replayed: false };
+    }
+    const digest = hash("sha256", JSON.stringify(request));
+    const name = JSON.stringify([account, key]);
+    const first = running.get(name);
+    if (first !== undefined) {
+      if (first.digest !== digest) throw conflict();
+      return { ...(await first.answer), replayed: true };
+    }
+    const answer = claimed(request, account, key, digest);
+    // Nobody may be waiting for it; whoever asked first is told.
+    answer.catch(() => undefined);
+    running.set(name, { digest, answer });
+    try {
+      return await answer;
+    } finally {
+      running.delete(name);
+    }
+  };
+}
+
+const conflict = () => new ApiError("idempotency_conflict", "this Idempotency-Key was used for another request before");
+
+const overtaken = () =>
+  new ApiError(
+    "unavailable",
+    "this took so long that another process has taken it for interrupted; nothing is charged",
+  );

@@ -1,0 +1,87 @@
+import type { FastifyBaseLogger } from "fastify";
+import type { Clock } from "../../settlement/clock.ts";
+import { ApiError } from "../../settlement/daemon/http/errors.ts";
+import { NO_HASH } from "../../settlement/domain/charge.ts";
+import type { Sql } from "../../settlement/ledger/database/sql.ts";
+import type { Store } from "../database/openStore.ts";
+import type { SettlementClient } from "../settlement/createSettlementClient.ts";
+import { delayReport, deleteReport, insertReport, listDueReports, type Report } from "./unreported.ts";
+
+export type Reporter = {
+  // Tells the daemon what became of a call that was held. If the daemon is away it is told later, and this resolves as soon as
+  // that is on disk: a delivered call is owed, whether or not the daemon is there.
+  // Without a report there was nothing held. `isPlanned`: it is on disk already.
+  report(report: Report | null, options?: { isPlanned: boolean }): Promise<void>;
+  // For whoever writes the answer and the report in one transaction, before the daemon is told.
+  plan(sql: Sql, report: Report): Promise<void>;
+  // Nobody knows whether the call was held. If it was, it must not stay so.
+  giveUp(callId: string): Promise<void>;
+  // Tells what is due. Returns how many were told.
+  tellDue(): Promise<number>;
+};
+
+const NO_HASHES = { requestHash: NO_HASH, responseHash: NO_HASH, schemaHash: NO_HASH };
+// After a report was planned it is first tried by whoever planned it, for this long at the most.
+const FIRST_WAIT_MS = 40_000;
+const RETRY_MS = 1_000;
+const MAX_RETRY_MS = 30_000;
+const MAX_DOUBLINGS = 5;
+const DUE_AT_A_TIME = 100;
+
+export function createReporter(options: {
+  store: Store;
+  clock: Clock;
+  settlement: SettlementClient;
+  log: FastifyBaseLogger;
+}): Reporter {
+  const { store, clock, settlement, log } = options;
+
+  async function tell({ callId, outcome, hashes, closes }: Report): Promise<void> {
+    try {
+      if (outcome === "delivered") await settlement.capture(callId, hashes);
+      else await settlement.void(callId);
+    } catch (error) {
+      if (!(error instanceof ApiError) || error.code === "unavailable") throw error;
+      // It was never held, or its hold was too old and given up: the buyer keeps the answer, and is not charged for it.
+      log.warn({ event: "not_reported", call: callId, outcome, reason: error.message }, "a call was not reported");
+    }
+    if (closes !== null) await settlement.closeSession(closes);
+  }
+
+  const later = (report: Report) =>
+    store.shared((sql) => insertReport(sql, report, clock.nowMs() + RETRY_MS, clock.nowMs()));
+
+  return {
+    async report(report, { isPlanned } = { isPlanned: false }) {
+      if (report === null) return;
+      try {
+        await tell(report);
+      } catch (error) {
+        log.warn({ err: error, call: report.callId }, "the daemon is told later");
+        if (!isPlanned) await later(report);
+        return;
+      }
+      if (isPlanned) await store.shared((sql) => deleteReport(sql, report.callId));
+    },
+    plan: (sql, report) => insertReport(sql, report, clock.nowMs() + FIRST_WAIT_MS, clock.nowMs()),
+    giveUp: (callId) => later({ callId, outcome: "failed", hashes: NO_HASHES, closes: null }),
+    async tellDue() {
+      const due = await listDueReports(store.read, clock.nowMs(), DUE_AT_A_TIME);
+      let told = 0;
+      for (const { attempts, ...report } of due) {
+        try {
+          await tell(report);
+          await store.shared((sql) => deleteReport(sql, report.callId));
+          told += 1;
+        } catch (error) {
+          log.warn({ err: error, call: report.callId }, "the daemon is told later");
+          const waitMs = Math.min(MAX_RETRY_MS, RETRY_MS * 2 ** Math.min(attempts, MAX_DOUBLINGS));
+          await store.shared((sql) => delayReport(sql, report.callId, clock.nowMs() + waitMs));
+          // The daemon is away: the others would wait in vain too.
+          return told;
+        }
+      }
+      return told;
+    },
+  };
+}

@@ -1,0 +1,64 @@
+import { hash } from "node:crypto";
+import { LRUCache } from "lru-cache";
+import type { Address } from "viem";
+import { ApiError } from "../../settlement/daemon/http/errors.ts";
+import { type MicroUsdc, parseUsd } from "../../settlement/domain/money.ts";
+import { uuidFromDigest } from "../../settlement/domain/uuid.ts";
+import type { SessionView } from "../../settlement/views/session.ts";
+import type { SettlementClient } from "../settlement/createSettlementClient.ts";
+
+export type Sessions = {
+  start(account: Address, session: { id: string; maxSpendUsd: string }): Promise<SessionView>;
+  // Null if the account has none of that id.
+  find(account: Address, id: string): Promise<SessionView | null>;
+  get(account: Address, id: string): Promise<SessionView>;
+  close(account: Address, id: string): Promise<SessionView>;
+  // The budget of an account's own session, which never changes.
+  budgetOf(account: Address, id: string): Promise<MicroUsdc>;
+};
+
+const MAX_KNOWN = 50_000;
+
+// An account's Execute sessions, which the daemon keeps. Somebody else's is as good as none: not even that it exists is shown.
+export function createSessions(settlement: SettlementClient, ttlMs: number): Sessions {
+  const known = new LRUCache<string, { payer: Address; maxSpend: MicroUsdc }>({ max: MAX_KNOWN });
+
+  async function find(account: Address, id: string): Promise<SessionView | null> {
+    const found = await settlement.findSession(id);
+    if (found === null || found.payer !== account) return null;
+    known.set(id, { payer: found.payer, maxSpend: parseUsd(found.session.maxSpend) });
+    return found.session;
+  }
+
+  async function get(account: Address, id: string): Promise<SessionView> {
+    const session = await find(account, id);
+    if (session === null) throw notFound();
+    return session;
+  }
+
+  return {
+    find,
+    get,
+    async start(account, { id, maxSpendUsd }) {
+      const session = await settlement.openSession({ sessionId: id, payer: account, maxSpendUsd, ttlMs });
+      known.set(id, { payer: account, maxSpend: parseUsd(session.maxSpend) });
+      return session;
+    },
+    async close(account, id) {
+      await get(account, id);
+      return settlement.closeSession(id);
+    },
+    async budgetOf(account, id) {
+      const own = known.get(id);
+      if (own === undefined) return parseUsd((await get(account, id)).maxSpend);
+      if (own.payer !== account) throw notFound();
+      return own.maxSpend;
+    },
+  };
+}
+
+const notFound = () => new ApiError("session_not_found", "there is no such session");
+
+// The same request again is about the same session.
+export const sessionIdOf = (account: Address, key: string) =>
+  uuidFromDigest(hash("sha256", JSON.stringify(["session", account, key])));

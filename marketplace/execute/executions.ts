@@ -1,0 +1,116 @@
+import type { Address } from "viem";
+import { count, text } from "../../settlement/ledger/database/decode.ts";
+import type { Sql } from "../../settlement/ledger/database/sql.ts";
+
+// What was asked under an Idempotency-Key. A row is made before a tool is called and stays for good, so that one key is one
+// call whatever happens to the process that made it.
+
+export type Claim = {
+  account: Address;
+  key: string;
+  digest: string;
+  callId: string;
+  // Names the one attempt; another process may have taken it for dead.
+  claim: string;
+  holder: string;
+  lapsesAtMs: number;
+};
+
+export type KeptAnswer = { status: number; body: string };
+
+export type ClaimOutcome =
+  | { kind: "claimed" }
+  | { kind: "running" }
+  // The same key with another request.
+  | { kind: "conflict" }
+  | { kind: "answered"; answer: KeptAnswer }
+  // It was answered so long ago that the answer is not kept any more.
+  | { kind: "forgotten" }
+  // Whoever claimed it died; what became of the call is not known. It is answered as failed from now on.
+  | { kind: "lapsed"; answer: KeptAnswer; callId: string };
+
+export async function claimExecution(
+  sql: Sql,
+  { account, key, digest, callId, claim, holder, lapsesAtMs }: Claim,
+  lapsed: KeptAnswer,
+  nowMs: number,
+): Promise<ClaimOutcome> {
+  const claimed = await sql.run(
+    `INSERT INTO executions (account, idempotency_key, digest, call_id, claim, holder, lapses_at)
+     VALUES ($1, $2, $3, $4, $5, $6, $7) ON CONFLICT (account, idempotency_key) DO NOTHING`,
+    [account, key, digest, callId, claim, holder, lapsesAtMs],
+  );
+  if (claimed > 0) return { kind: "claimed" };
+  const [row] = await sql.all("SELECT * FROM executions WHERE account = $1 AND idempotency_key = $2", [account, key]);
+  // Given back between the two statements.
+  if (row === undefined) return { kind: "running" };
+  if (text(row, "digest") !== digest) return { kind: "conflict" };
+  if (row.status !== null) {
+    if (row.body === null) return { kind: "forgotten" };
+    return { kind: "answered", answer: { status: count(row, "status"), body: text(row, "body") } };
+  }
+  // This very claim, whose first commit was not heard of.
+  if (row.claim === claim) return { kind: "claimed" };
+  if (count(row, "lapses_at") > nowMs) return { kind: "running" };
+  const taken = await sql.run(
+    `UPDATE executions SET status = $4, body = $5, answered_at = $6, claim = NULL, holder = NULL
+     WHERE account = $1 AND idempotency_key = $2 AND claim = $3`,
+    [account, key, text(row, "claim"), lapsed.status, lapsed.body, nowMs],
+  );
+  return taken > 0 ? { kind: "lapsed", answer: lapsed, callId: text(row, "call_id") } : { kind: "running" };
+}
+
+// Keeps the answer, unless another process has taken this one for dead meanwhile: then that answer counts, and this one must
+// neither be shown nor charged.
+export async function keepAnswer(
+  sql: Sql,
+  { account, key, claim }: Pick<Claim, "account" | "key" | "claim">,
+  { status, body }: KeptAnswer,
+  nowMs: number,
+): Promise<boolean> {
+  const kept = await sql.run(
+    `UPDATE executions SET status = $4, body = $5, answered_at = $6, holder = NULL
+     WHERE account = $1 AND idempotency_key = $2 AND claim = $3`,
+    [account, key, claim, status, body, nowMs],
+  );
+  return kept > 0;
+}
+
+// Gives a key back whose tool was not called.
+export async function releaseClaim(
+  sql: Sql,
+  { account, key, claim }: Pick<Claim, "account" | "key" | "claim">,
+): Promise<void> {
+  await sql.run(
+    "DELETE FROM executions WHERE account = $1 AND idempotency_key = $2 AND claim = $3 AND status IS NULL",
+    [account, key, claim],
+  );
+}
+
+// What became of the call is not known, and nobody works on it any more.
+export async function lapseClaim(
+  sql: Sql,
+  { account, key, claim }: Pick<Claim, "account" | "key" | "claim">,
+  nowMs: number,
+): Promise<void> {
+  await sql.run(
+    "UPDATE executions SET lapses_at = $4 WHERE account = $1 AND idempotency_key = $2 AND claim = $3 AND status IS NULL",
+    [account, key, claim, nowMs],
+  );
+}
+
+// What a process of this name had begun before it died lapses at once: it is this one that has taken its place.
+export async function lapseOwn(sql: Sql, holder: string, nowMs: number): Promise<number> {
+  return sql.run("UPDATE executions SET lapses_at = $2 WHERE holder = $1 AND status IS NULL AND lapses_at > $2", [
+    holder,
+    nowMs,
+  ]);
+}
+
+export async function forgetAnswers(sql: Sql, beforeMs: number, limit: number): Promise<number> {
+  return sql.run(
+    `UPDATE executions SET body = NULL WHERE (account, idempotency_key) IN
+       (SELECT account, idempotency_key FROM executions WHERE answered_at <= $1 AND body IS NOT NULL LIMIT ${limit})`,
+    [beforeMs],
+  );
+}

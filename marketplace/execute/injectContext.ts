@@ -1,0 +1,67 @@
+import type { Address } from "viem";
+import { ApiError } from "../../settlement/daemon/http/errors.ts";
+import type { ContextKind, Method } from "../registry/listing.ts";
+import { ExecutionFailed } from "./answer.ts";
+
+// Public data of wallets, by kind. What is not there cannot be had here.
+export type ContextProviders = Partial<Record<ContextKind, (wallets: readonly Address[]) => Promise<object>>>;
+
+type Arguments = Readonly<Record<string, unknown>>;
+
+const DESCRIPTIVE: Readonly<Record<ContextKind, string>> = {
+  hyperliquid: "hyperliquidPortfolio",
+  polymarket: "polymarketPortfolio",
+  wallet: "walletPortfolio",
+};
+const SHORT: Readonly<Record<ContextKind, readonly string[]>> = {
+  hyperliquid: ["portfolio"],
+  polymarket: ["portfolio"],
+  wallet: ["wallet", "walletAddresses", "portfolio"],
+};
+
+// Puts what a method needs to know of its buyer into its arguments, under the name that its schema has for it. What the buyer
+// sent under that name is replaced: it is the platform's word that the tool relies on.
+export async function injectContext(
+  { name, inputSchema, _meta: { contextRequirements = [] } }: Method,
+  args: Arguments,
+  wallets: () => Promise<readonly Address[]>,
+  providers: ContextProviders,
+): Promise<Arguments> {
+  if (contextRequirements.length === 0) return args;
+  const linked = await wallets();
+  if (linked.length === 0) {
+    throw new ApiError(
+      "wallet_link_required",
+      `${name} needs to know a wallet of yours; link one to your account first`,
+    );
+  }
+  const declared = inputSchema.properties;
+  const injected = await Promise.all(
+    contextRequirements.map(async (kind) => {
+      const provide = providers[kind];
+      if (provide === undefined) {
+        throw new ApiError("method_not_execute_eligible", `${name} needs data of ${kind}, which is not available here`);
+      }
+      const argument = argumentFor(kind, contextRequirements.length === 1, declared);
+      // The oldest form: nothing but the addresses.
+      if (argument === "walletAddresses") return [argument, [...linked]] as const;
+      try {
+        return [argument, await provide(linked)] as const;
+      } catch (error) {
+        const why = error instanceof Error ? error.message : String(error);
+        // Nothing was sent, and the source may be back for the next request.
+        throw new ExecutionFailed(`the data of ${kind} cannot be read: ${why}`, { session: null, isKept: false });
+      }
+    }),
+  );
+  return { ...args, ...Object.fromEntries(injected) };
+}
+
+function argumentFor(kind: ContextKind, alone: boolean, declared: unknown): string {
+  // Of several that could mean the same argument none may have it.
+  const names = [DESCRIPTIVE[kind], ...SHORT[kind].filter((name) => alone || name !== "portfolio")];
+  const known = names.find(
+    (name) => typeof declared === "object" && declared !== null && Object.hasOwn(declared, name),
+  );
+  return known ?? (alone ? (SHORT[kind][0] ?? DESCRIPTIVE[kind]) : DESCRIPTIVE[kind]);
+}

@@ -1,0 +1,162 @@
+import { McpServer } from "@modelcontextprotocol/sdk/server/mcp.js";
+import { z } from "zod";
+import { readJson } from "../mcp/transport/readJson.ts";
+
+// How the front asks the routes: with the caller's own key, as if the caller had.
+export type AskRoute = (request: {
+  method: "GET" | "POST";
+  path: string;
+  headers?: Readonly<Record<string, string>>;
+  body?: unknown;
+}) => Promise<{ status: number; text: string }>;
+
+const usd = z.string().regex(/^\d+(\.\d{1,6})?$/, "dollars as text, like 0.10");
+
+const MAX_FOUND = 20;
+
+// The marketplace as an MCP server: an agent that knows its address and a key can search and buy. Each tool is a thin layer
+// over a route, so that whatever holds there holds here.
+export function createFront(ask: AskRoute, version: string): McpServer {
+  const server = new McpServer(
+    { name: "context-marketplace", version },
+    {
+      instructions:
+        "Ask with context_query, or find a tool with context_discover and call one of its methods with context_execute.",
+    },
+  );
+
+  server.registerTool(
+    "context_discover",
+    {
+      title: "Find tools",
+      description:
+        "Searches the marketplace for tools and their methods. Free. Each method comes with its inputSchema and, as " +
+        "executePriceUsd, what one call of it costs. Without a query it shows what is used most.",
+      inputSchema: {
+        query: z.string().max(500).optional().describe("what you need, in a few words, like gas prices"),
+        limit: z.number().int().min(1).max(MAX_FOUND).default(5),
+        mode: z
+          .enum(["query", "execute"])
+          .default("execute")
+          .describe("execute: only methods that are sold by the call"),
+      },
+      annotations: { readOnlyHint: true },
+    },
+    async ({ query = "", limit, mode }) => {
+      const search = new URLSearchParams({ limit: String(limit), mode, ...(query !== "" && { q: query }) });
+      return answerOf(await ask({ method: "GET", path: `/api/v1/tools/search?${search}` }));
+    },
+  );
+
+  server.registerTool(
+    "context_execute",
+    {
+      title: "Call a method of a tool",
+      description:
+        "Calls one method of one tool and pays its price from your account if it answers. A call that fails costs nothing, " +
+        "and the error says why. When you repeat a call because its outcome is unknown, send the same idempotencyKey: it " +
+        "is then made and paid once.",
+      inputSchema: {
+        toolId: z.uuid().describe("id of a tool that context_discover has found"),
+        toolName: z.string().min(1).describe("name of one of its methods"),
+        args: z.record(z.string(), z.unknown()).default({}).describe("arguments, as the method's inputSchema says"),
+        sessionId: z.string().optional().describe("a session to pay from; its id came with an earlier answer"),
+        maxSpendUsd: usd.optional().describe("opens a session with this budget, for this and later calls"),
+        closeSession: z.boolean().optional().describe("whether the session ends with this call"),
+        idempotencyKey: z.string().min(1).max(200).optional().describe("the same text when you repeat this very call"),
+      },
+      annotations: { readOnlyHint: false, openWorldHint: true },
+    },
+    async ({ idempotencyKey, ...body }) =>
+      answerOf(
+        await ask({
+          method: "POST",
+          path: "/api/v1/tools/execute",
+          ...(idempotencyKey !== undefined && { headers: { "idempotency-key": idempotencyKey } }),
+          body: { mode: "execute", ...body },
+        }),
+      ),
+  );
+
+  server.registerTool(
+    "context_query",
+    {
+      title: "Ask a question",
+      description:
+        "Answers a question with the marketplace's tools and their evidence, and pays each tool that was used once. Nothing is " +
+        "paid if it fails or no tool can answer. Waits for the answer; for long ones use context_query_start.",
+      inputSchema: question,
+      annotations: { readOnlyHint: false, openWorldHint: true },
+    },
+    async (asked) => answerOf(await ask({ ...requestOf(asked, { stream: false }), path: "/api/v1/query" })),
+  );
+
+  server.registerTool(
+    "context_query_start",
+    {
+      title: "Ask a question, and have the answer later",
+      description:
+        "Takes a question like context_query, and gives a jobId at once. Look at it with context_query_poll.",
+      inputSchema: question,
+      annotations: { readOnlyHint: false, openWorldHint: true },
+    },
+    async (asked) => answerOf(await ask({ ...requestOf(asked), path: "/api/v1/query/jobs" })),
+  );
+
+  for (const [name, title] of [
+    ["context_query_poll", "Wait for the answer to a question"],
+    ["context_query_status", "See how far the answer to a question is"],
+  ] as const) {
+    server.registerTool(
+      name,
+      {
+        title,
+        description: "Shows a job, and waits for up to 25 seconds if it has not ended yet. Look again until it has.",
+        inputSchema: { jobId: z.uuid().describe("as context_query_start gave it") },
+        annotations: { readOnlyHint: true },
+      },
+      async ({ jobId }) => answerOf(await ask({ method: "GET", path: `/api/v1/query/jobs/${jobId}` })),
+    );
+  }
+
+  return server;
+}
+
+const question = {
+  question: z.string().min(1).max(4_000).describe("what you want to know, with all that it is about"),
+  toolIds: z.array(z.uuid()).max(20).optional().describe("use these tools only; found by themselves if left out"),
+  responseShape: z.enum(["answer_with_evidence", "evidence_only"]).optional(),
+  includeData: z.boolean().optional().describe("whether what the tools answered comes along"),
+  includeDataUrl: z.boolean().default(true).describe("whether there is an address for all that the tools answered"),
+  includeDeveloperTrace: z.boolean().optional(),
+  agentModelId: z.string().optional().describe("a model other than the usual one"),
+  confirmAgentModelOverride: z.boolean().optional().describe("must be true where agentModelId is given"),
+  maxCostUsd: usd.optional().describe("the most that this answer may cost"),
+  idempotencyKey: z.string().min(1).max(200).optional().describe("the same text when you repeat this very question"),
+};
+
+type Question = z.infer<z.ZodObject<typeof question>>;
+
+// Arguments by the names that agents know, as the route's.
+function requestOf(asked: Question, more: object = {}) {
+  const { question: query, toolIds, idempotencyKey, confirmAgentModelOverride, agentModelId, ...rest } = asked;
+  return {
+    method: "POST" as const,
+    ...(idempotencyKey !== undefined && { headers: { "idempotency-key": idempotencyKey } }),
+    body: {
+      ...rest,
+      ...more,
+      query,
+      ...(toolIds !== undefined && { tools: toolIds }),
+      // A model that nobody confirmed is not used: agents fill in what they find.
+      ...(confirmAgentModelOverride === true && agentModelId !== undefined && { agentModelId }),
+    },
+  };
+}
+
+// A refusal is a tool's error and not the protocol's: agents show it to their model, which can then do better.
+function answerOf({ status, text }: { status: number; text: string }) {
+  const content = [{ type: "text" as const, text }];
+  if (status >= 300) return { content, isError: true };
+  return { content, structuredContent: readJson(text) as Record<string, unknown> };
+}

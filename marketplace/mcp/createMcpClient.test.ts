@@ -1,0 +1,222 @@
+import { McpServer } from "@modelcontextprotocol/sdk/server/mcp.js";
+import { afterEach, describe, expect, it } from "vitest";
+import { z } from "zod";
+import { createMcpClient, type McpClient } from "./createMcpClient.ts";
+import { type ServerKind, startMcpServer } from "./testing/startMcpServer.ts";
+import { resultOf, sendJson, startRawMcpServer, type TestServer, textResult } from "./testing/startServer.ts";
+
+const ends: (() => Promise<void>)[] = [];
+afterEach(async () => {
+  for (const end of ends.splice(0).reverse()) await end();
+});
+
+function client(options: Partial<Parameters<typeof createMcpClient>[0]> = {}): McpClient {
+  const created = createMcpClient({ policy: "development", ...options });
+  ends.push(() => created.close());
+  return created;
+}
+
+async function kept<T extends TestServer>(server: Promise<T>): Promise<T> {
+  const started = await server;
+  ends.push(() => started.close());
+  return started;
+}
+
+function createAdder(): McpServer {
+  const server = new McpServer({ name: "adder", version: "1.2.3" });
+  const outputSchema = { sum: z.number() };
+  server.registerTool(
+    "add",
+    { inputSchema: { a: z.number(), b: z.number() }, outputSchema, _meta: { pricing: { executeUsd: "0.001" } } },
+    ({ a, b }) => ({ content: [], structuredContent: { sum: a + b } }),
+  );
+  server.registerTool("fail", {}, () => ({ content: [{ type: "text", text: '{ "why": "no" }' }], isError: true }));
+  server.registerTool("large", {}, () => ({ content: [{ type: "text", text: "x".repeat(5_000_000) }] }));
+  return server;
+}
+
+describe.each<ServerKind>(["stateless", "json", "sessions", "sse"])("a real MCP server (%s)", (kind) => {
+  it("is pinged, listed and called", async () => {
+    const server = await kept(startMcpServer(createAdder, kind));
+    const tool = client().connect(server.url);
+    expect(await tool.ping()).toEqual({ kind: "alive", server: { name: "adder", version: "1.2.3" } });
+    const listed = await tool.listTools();
+    expect(listed).toMatchObject({ kind: "listed" });
+    const methods = listed.kind === "listed" ? listed.methods : [];
+    expect(methods.map(({ name }) => name)).toEqual(["add", "fail", "large"]);
+    expect(methods[0]).toMatchObject({
+      outputSchema: { type: "object" },
+      _meta: { pricing: { executeUsd: "0.001" } },
+    });
+    expect(await tool.callTool("add", { a: 2, b: 3 })).toMatchObject({ kind: "answered", result: { sum: 5 } });
+    expect(await tool.callTool("fail", {})).toMatchObject({ kind: "toolFailed", message: '{"why":"no"}' });
+    expect((await tool.callTool("add", { a: "two" })).kind).toBe("toolFailed");
+    expect((await tool.callTool("vanished", {})).kind).toBe("toolFailed");
+  });
+
+  it("answers megabytes", async () => {
+    const server = await kept(startMcpServer(createAdder, kind));
+    const outcome = await client().connect(server.url).callTool("large", {});
+    expect(outcome.kind === "answered" && String(outcome.result).length).toBe(5_000_000);
+  });
+
+  it("serves many callers at once, each with an answer of its own", async () => {
+    const server = await kept(startMcpServer(createAdder, kind));
+    const tool = client().connect(server.url);
+    const outcomes = await Promise.all(Array.from({ length: 50 }, (_, a) => tool.callTool("add", { a, b: 0 })));
+    expect(outcomes.map((outcome) => outcome.kind === "answered" && outcome.result)).toEqual(
+      Array.from({ length: 50 }, (_, sum) => ({ sum })),
+    );
+  });
+});
+
+it("calls one after another share a session and its connections", async () => {
+  const server = await kept(startMcpServer(createAdder));
+  const tool = client().connect(server.url);
+  for (let a = 0; a < 20; a++) await tool.callTool("add", { a, b: 1 });
+  // The handshake is two requests, and a pool may open a second connection while the first is not quite done.
+  expect(server.requests()).toBe(22);
+  expect(server.connections()).toBeLessThanOrEqual(2);
+});
+
+it("each request carries its own token and id", async () => {
+  const seen: unknown[] = [];
+  const server = await kept(
+    startRawMcpServer((message, response, { headers }) => {
+      seen.push([message.params?.name, headers.authorization, headers["x-context-request-id"]]);
+      sendJson(response, resultOf(message, textResult("done")));
+    }),
+  );
+  const tool = client().connect(server.url);
+  await Promise.all(
+    ["a", "b", "c"].map((name) =>
+      tool.callTool(name, {}, { token: async () => `token-${name}`, requestId: `id-${name}` }),
+    ),
+  );
+  expect(seen.sort()).toEqual(["a", "b", "c"].map((name) => [name, `Bearer token-${name}`, `id-${name}`]));
+});
+
+it("a tool that hangs is timed out, told so, and its connection is closed", async () => {
+  const closed = Promise.withResolvers<void>();
+  const server = await kept(startRawMcpServer((_message, response) => void response.on("close", closed.resolve)));
+  const outcome = await client().connect(server.url).callTool("hang", {}, { timeoutMs: 300 });
+  expect(outcome).toEqual({ kind: "timedOut", afterMs: 300, sent: true });
+  await closed.promise;
+});
+
+it("a caller who leaves cancels the call", async () => {
+  const leaving = new AbortController();
+  const server = await kept(startRawMcpServer(() => leaving.abort()));
+  const outcome = await client().connect(server.url).callTool("hang", {}, { signal: leaving.signal });
+  expect(outcome).toEqual({ kind: "cancelled", sent: true });
+});
+
+it("a caller who has left before sends nothing", async () => {
+  const server = await kept(startRawMcpServer(() => undefined));
+  const outcome = await client().connect(server.url).callTool("hang", {}, { signal: AbortSignal.abort() });
+  expect(outcome).toEqual({ kind: "cancelled", sent: false });
+  expect(server.requests()).toBe(0);
+});
+
+it("a server that restarts and forgets its sessions costs one call, and no call is sent twice", async () => {
+  let calls = 0;
+  let forget = false;
+  const server = await kept(
+    startMcpServer(
+      () => {
+        const tools = createAdder();
+        tools.registerTool("count", {}, () => ({ content: [{ type: "text", text: String(++calls) }] }));
+        return tools;
+      },
+      "sessions",
+      (request) => {
+        if (forget) request.headers["mcp-session-id"] &&= "forgotten";
+      },
+    ),
+  );
+  const tool = client().connect(server.url);
+  expect(await tool.callTool("count", {})).toMatchObject({ kind: "answered", result: 1 });
+  forget = true;
+  expect(await tool.callTool("count", {})).toMatchObject({ kind: "infrastructure", reason: "sessionLost", sent: true });
+  forget = false;
+  expect(await tool.callTool("count", {})).toMatchObject({ kind: "answered", result: 2 });
+});
+
+it("a server that says 429 is asked more slowly, and one that is down is left alone", async () => {
+  let status = 429;
+  const server = await kept(
+    startRawMcpServer((_message, response) => sendJson(response, { error: "slow down" }, status)),
+  );
+  const tool = client().connect(server.url);
+  expect(await tool.callTool("busy", {})).toMatchObject({ kind: "infrastructure", reason: "rateLimited", status: 429 });
+  // The next one has to wait for half a second, which is longer than it has.
+  expect(await tool.callTool("busy", {}, { timeoutMs: 100 })).toEqual({ kind: "timedOut", afterMs: 100, sent: false });
+  status = 503;
+  for (let i = 0; i < 5; i++)
+    expect(await tool.callTool(`down${i}`, {})).toMatchObject({ reason: "httpStatus", status });
+  const requests = server.requests();
+  expect(await tool.callTool("up", {})).toMatchObject({ kind: "infrastructure", reason: "circuitOpen", sent: false });
+  expect(server.requests()).toBe(requests);
+});
+
+it("no caller's slow, huge or cancelled calls lock a tool for others", async () => {
+  const server = await kept(
+    startRawMcpServer((message, response) => {
+      const name = message.params?.name;
+      if (name === "huge") sendJson(response, resultOf(message, textResult("x".repeat(5_000))));
+      if (name === "fine") sendJson(response, resultOf(message, textResult("fine")));
+    }),
+  );
+  const tool = client({ maxAnswerBytes: 1_000 }).connect(server.url);
+  for (let i = 0; i < 6; i++) {
+    const signal = AbortSignal.timeout(10);
+    expect((await tool.callTool(`hang${i}`, {}, { timeoutMs: 10 })).kind).toBe("timedOut");
+    expect((await tool.callTool("cancelled", {}, { signal })).kind).toBe("cancelled");
+    expect((await tool.callTool("huge", {})).kind).toBe("infrastructure");
+  }
+  expect(await tool.callTool("fine", {})).toMatchObject({ kind: "answered", result: "fine" });
+});
+
+it("a handshake is no answer", async () => {
+  const structuredContent = { _meta: { handshakeAction: { _action: "auth_required", provider: "x" } } };
+  const server = await kept(
+    startRawMcpServer((message, response) => sendJson(response, resultOf(message, { content: [], structuredContent }))),
+  );
+  const outcome = await client().connect(server.url).callTool("order", {});
+  expect(outcome).toMatchObject({ kind: "handshakeRequired", action: { _action: "auth_required" } });
+});
+
+it("a server that changes its methods while calls run is called as it is now", async () => {
+  let methods = ["old"];
+  const create = () => {
+    const server = new McpServer({ name: "changing", version: "1" });
+    for (const name of methods) server.registerTool(name, {}, () => ({ content: [{ type: "text", text: name }] }));
+    return server;
+  };
+  const server = await kept(startMcpServer(create));
+  const tool = client().connect(server.url);
+  expect(await tool.callTool("old", {})).toMatchObject({ kind: "answered", result: "old" });
+  methods = ["new"];
+  expect(await tool.callTool("old", {})).toMatchObject({ kind: "toolFailed", message: expect.stringContaining("old") });
+  expect(await tool.callTool("new", {})).toMatchObject({ kind: "answered", result: "new" });
+});
+
+it("a call that runs when the client is closed is told so in our words, not in the tool's", async () => {
+  const called = Promise.withResolvers<void>();
+  const server = await kept(startRawMcpServer(() => called.resolve()));
+  const closing = createMcpClient({ policy: "development" });
+  const outcome = closing.connect(server.url).callTool("hang", {});
+  await called.promise;
+  await closing.close();
+  expect(await outcome).toMatchObject({ kind: "infrastructure", reason: "disconnected", sent: true });
+});
+
+it("a request that cannot be signed is our failure, and says nothing about the tool", async () => {
+  const server = await kept(
+    startRawMcpServer((message, response) => sendJson(response, resultOf(message, textResult("fine")))),
+  );
+  const tool = client().connect(server.url);
+  const token = () => Promise.reject(new Error("the keys are gone"));
+  for (let i = 0; i < 6; i++) await expect(tool.callTool("quote", {}, { token })).rejects.toThrow("the keys are gone");
+  expect(await tool.callTool("quote", {})).toMatchObject({ kind: "answered", result: "fine" });
+});

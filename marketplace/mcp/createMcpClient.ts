@@ -1,0 +1,285 @@
+import { McpError } from "@modelcontextprotocol/sdk/types.js";
+import { LRUCache } from "lru-cache";
+import { z } from "zod";
+import { createEndpoint, type Endpoint } from "./createEndpoint.ts";
+import { createAgent, type Resolve } from "./guard/createAgent.ts";
+import type { AddressPolicy } from "./guard/isAllowedAddress.ts";
+import { readEndpoint } from "./guard/readEndpoint.ts";
+import { McpFailure } from "./McpFailure.ts";
+import type { ClientInfo } from "./openSession.ts";
+import type { CallOutcome, Failure, ToolFailed, ToolResult } from "./outcome.ts";
+import type { Feedback } from "./pacing/createPacer.ts";
+import type { RateLimitHints } from "./pacing/hints.ts";
+import type { Exchange } from "./transport/exchange.ts";
+import { errorText, handshakeIn, unwrap } from "./unwrap.ts";
+
+export type McpClientOptions = {
+  // `public` outside of development.
+  policy: AddressPolicy;
+  info?: ClientInfo;
+  // For a call, with everything that it waits for.
+  callTimeoutMs?: number;
+  // For the handshake with a server.
+  connectTimeoutMs?: number;
+  maxAnswerBytes?: number;
+  resolve?: Resolve;
+};
+
+export type RequestOptions = {
+  signal?: AbortSignal;
+  // Signs the request, at the moment at which it is sent: it may have waited.
+  token?: () => Promise<string>;
+  requestId?: string;
+  timeoutMs?: number;
+};
+
+export type CallOptions = RequestOptions & {
+  rateLimit?: RateLimitHints;
+  // What the tool is told beside the arguments, such as the charge that it may sign its answer for.
+  meta?: Readonly<Record<string, unknown>>;
+};
+
+export type Arguments = Readonly<Record<string, unknown>>;
+
+export type JsonSchema = Record<string, unknown>;
+
+// A method as its server describes it. Nothing of it is trusted yet.
+export type ListedMethod = {
+  name: string;
+  title?: string | undefined;
+  description?: string | undefined;
+  inputSchema: JsonSchema;
+  outputSchema?: JsonSchema | undefined;
+  annotations?: Record<string, unknown> | undefined;
+  _meta?: Record<string, unknown> | undefined;
+};
+
+export type ListOutcome = { kind: "listed"; methods: readonly ListedMethod[] } | ToolFailed | Failure;
+
+export type PingOutcome = { kind: "alive"; server: ClientInfo } | ToolFailed | Failure;
+
+export type Connection = {
+  // Shakes hands again, whatever is still open from before.
+  ping(options?: RequestOptions): Promise<PingOutcome>;
+  listTools(options?: RequestOptions): Promise<ListOutcome>;
+  // Sends `tools/call` once at the most.
+  callTool(name: string, args: Arguments, options?: CallOptions): Promise<CallOutcome>;
+};
+
+export type McpClient = {
+  // Connects lazily, and again whenever it is needed. An endpoint that may not be called is a failure of the first request.
+  connect(endpoint: string): Connection;
+  close(): Promise<void>;
+};
+
+const CALL_TIMEOUT_MS = 60_000;
+const CONNECT_TIMEOUT_MS = 15_000;
+const MAX_ANSWER_BYTES = 16 * 1_024 * 1_024;
+const MAX_ENDPOINTS = 10_000;
+const MAX_PAGES = 20;
+const MAX_METHODS = 1_000;
+// The SDK's timer must never be the first: the deadline here is the only one, and it covers waiting too.
+const LONGER_THAN_ANY_CALL_MS = 2 ** 31 - 1;
+
+const record = z.record(z.string(), z.unknown());
+
+const resultSchema = z.looseObject({
+  content: z.array(z.looseObject({ type: z.string() })).default([]),
+  structuredContent: z.unknown().optional(),
+  isError: z.boolean().optional(),
+  _meta: record.optional(),
+});
+
+const pageSchema = z.looseObject({
+  tools: z.array(
+    z.looseObject({
+      name: z.string().min(1),
+      title: z.string().optional(),
+      description: z.string().optional(),
+      inputSchema: record,
+      outputSchema: record.optional(),
+      annotations: record.optional(),
+      _meta: record.optional(),
+    }),
+  ),
+  nextCursor: z.string().optional(),
+});
+
+export function createMcpClient(options: McpClientOptions): McpClient {
+  const { policy, callTimeoutMs = CALL_TIMEOUT_MS, connectTimeoutMs = CONNECT_TIMEOUT_MS } = options;
+  const { info = { name: "context-marketplace", version: "1.0.0" }, maxAnswerBytes = MAX_ANSWER_BYTES } = options;
+  const agent = createAgent({ policy, ...(options.resolve && { resolve: options.resolve }) });
+  const endpoints = new LRUCache<string, Endpoint>({
+    max: MAX_ENDPOINTS,
+    dispose: (endpoint) => void endpoint.close(),
+  });
+
+  function endpointOf(address: string): Endpoint {
+    const known = endpoints.get(address);
+    if (known !== undefined) return known;
+    const url = readEndpoint(address, policy);
+    const endpoint = createEndpoint({ agent, url, maxAnswerBytes, info, connectTimeoutMs });
+    endpoints.set(address, endpoint);
+    return endpoint;
+  }
+
+  // What every request has in common: a deadline, the breaker, and an outcome of whatever goes wrong.
+  async function attempt<T>(
+    address: string,
+    request: RequestOptions,
+    work: (endpoint: Endpoint, exchange: Exchange) => Promise<T>,
+  ): Promise<T | ToolFailed | Failure> {
+    const timeoutMs = request.timeoutMs ?? callTimeoutMs;
+    const ending = new AbortController();
+    const exchange: Exchange = { token: undefined, requestId: request.requestId, signal: ending.signal, sent: false };
+    let ended: "cancelled" | "timedOut" | undefined;
+    const end = (how: "cancelled" | "timedOut") => {
+      ended ??= how;
+      ending.abort(new Error(how));
+    };
+    const cancel = () => end("cancelled");
+    if (request.signal?.aborted) cancel();
+    request.signal?.addEventListener("abort", cancel, { once: true });
+    const timer = setTimeout(() => end("timedOut"), timeoutMs);
+    let breaker: Endpoint["breaker"] | undefined;
+    try {
+      const endpoint = endpointOf(address);
+      endpoint.breaker.check();
+      breaker = endpoint.breaker;
+      const outcome = await work(endpoint, exchange);
+      breaker.succeeded();
+      return outcome;
+    } catch (error) {
+      if (ended !== undefined) {
+        breaker?.abstained();
+        const { sent } = exchange;
+        return ended === "cancelled" ? { kind: "cancelled", sent } : { kind: "timedOut", afterMs: timeoutMs, sent };
+      }
+      const outcome = outcomeOf(error, exchange.sent);
+      if (outcome === undefined) {
+        // Nothing of the tool's, such as a key that cannot sign: whoever operates this side has to hear of it.
+        breaker?.abstained();
+        throw error;
+      }
+      if (outcome.kind === "infrastructure" && isOutage(outcome)) breaker?.failed();
+      else if (outcome.kind === "toolFailed") breaker?.succeeded();
+      else breaker?.abstained();
+      if (outcome.kind === "infrastructure" && outcome.reason === "sessionLost")
+        endpoints.peek(address)?.forgetSession();
+      return outcome;
+    } finally {
+      clearTimeout(timer);
+      request.signal?.removeEventListener("abort", cancel);
+    }
+  }
+
+  const requestIn = (exchange: Exchange) => ({ signal: exchange.signal, timeout: LONGER_THAN_ANY_CALL_MS });
+
+  async function sign(exchange: Exchange, { token }: RequestOptions): Promise<void> {
+    if (token !== undefined) exchange.token = await token();
+  }
+
+  function ping(address: string, request: RequestOptions): Promise<PingOutcome> {
+    return attempt(address, { timeoutMs: connectTimeoutMs, ...request }, async (endpoint, exchange) => {
+      await sign(exchange, request);
+      endpoint.forgetSession();
+      return endpoint.inSession(exchange, async ({ client }) => {
+        const { name = "", version = "" } = client.getServerVersion() ?? {};
+        return { kind: "alive" as const, server: { name, version } };
+      });
+    });
+  }
+
+  function listTools(address: string, request: RequestOptions): Promise<ListOutcome> {
+    return attempt(address, request, async (endpoint, exchange) => {
+      await sign(exchange, request);
+      return endpoint.inSession(exchange, async ({ client }) => {
+        const methods: ListedMethod[] = [];
+        let cursor: string | undefined;
+        for (let page = 0; page < MAX_PAGES && methods.length <= MAX_METHODS; page++) {
+          const params = cursor === undefined ? {} : { cursor };
+          const answer = await client.request({ method: "tools/list", params }, pageSchema, requestIn(exchange));
+          methods.push(...answer.tools);
+          cursor = answer.nextCursor;
+          if (cursor === undefined) return { kind: "listed" as const, methods };
+        }
+        throw new McpFailure("tooLarge", `the server lists more than ${MAX_METHODS} methods or ${MAX_PAGES} pages`);
+      });
+    });
+  }
+
+  function callTool(address: string, name: string, args: Arguments, request: CallOptions): Promise<CallOutcome> {
+    return attempt(address, request, async (endpoint, exchange) => {
+      const leave = await endpoint.pacer(name).enter(request.rateLimit ?? {}, exchange.signal);
+      let feedback: Feedback = "neutral";
+      try {
+        await sign(exchange, request);
+        const params = { name, arguments: args, ...(request.meta && { _meta: request.meta }) };
+        const raw: ToolResult = await endpoint.inSession(exchange, ({ client }) => {
+          exchange.sent = false;
+          return client.request({ method: "tools/call", params }, resultSchema, requestIn(exchange));
+        });
+        const outcome = judge(raw);
+        feedback = outcome.kind === "toolFailed" && isThrottled(outcome.message) ? "throttled" : "succeeded";
+        return outcome;
+      } catch (error) {
+        if (exchange.signal.aborted ? request.signal?.aborted !== true : isThrottle(error)) feedback = "throttled";
+        throw error;
+      } finally {
+        leave(feedback);
+      }
+    });
+  }
+
+  return {
+    connect: (endpoint) => ({
+      ping: (request = {}) => ping(endpoint, request),
+      listTools: (request = {}) => listTools(endpoint, request),
+      callTool: (name, args, request = {}) => callTool(endpoint, name, args, request),
+    }),
+    async close() {
+      await Promise.all([...endpoints.values()].map((endpoint) => endpoint.close()));
+      await agent.destroy();
+    },
+  };
+}
+
+function judge(raw: ToolResult): CallOutcome {
+  if (raw.isError === true) return { kind: "toolFailed", message: errorText(raw), raw };
+  const action = handshakeIn(raw);
+  if (action !== undefined) return { kind: "handshakeRequired", action, raw };
+  return { kind: "answered", result: unwrap(raw), raw };
+}
+
+function outcomeOf(error: unknown, sent: boolean): ToolFailed | Failure | undefined {
+  if (error instanceof McpFailure) {
+    const { reason, message, status } = error;
+    return { kind: "infrastructure", reason, message, sent, ...(status !== undefined && { status }) };
+  }
+  // What the server itself said; the SDK puts the code before it.
+  if (error instanceof McpError) {
+    return { kind: "toolFailed", message: error.message.replace(/^MCP error -?\d+: /, "") };
+  }
+  // A result or a list that has not the shape that MCP gives it.
+  if (error instanceof Error && error.name.endsWith("ZodError")) {
+    return {
+      kind: "infrastructure",
+      reason: "malformed",
+      message: `the server's answer is not MCP: ${error.message}`,
+      sent,
+    };
+  }
+  return undefined;
+}
+
+// What says that the server is down. An answer that is too large or malformed may be one caller's doing, and so may a call
+// that takes too long: nobody may lock a tool for everybody else that way.
+const isOutage = ({ reason, status }: { reason: string; status?: number }) =>
+  reason === "unreachable" || reason === "disconnected" || (reason === "httpStatus" && (status ?? 0) >= 500);
+
+const isThrottled = (message: string) => /rate.?limit|too many requests/i.test(message);
+
+const isThrottle = (error: unknown) =>
+  error instanceof McpFailure
+    ? error.reason === "rateLimited" || isThrottled(error.message)
+    : error instanceof McpError && isThrottled(error.message);

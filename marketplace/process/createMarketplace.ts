@@ -1,0 +1,88 @@
+import type { FastifyBaseLogger, FastifyInstance } from "fastify";
+import { createServer } from "../../settlement/daemon/http/createServer.ts";
+import { createRateLimit } from "../../settlement/daemon/http/rateLimit.ts";
+import { registerDocs } from "../../settlement/daemon/routes/docs.ts";
+import { registerHealth } from "../../settlement/daemon/routes/health.ts";
+import { registerMetrics } from "../../settlement/daemon/routes/metrics.ts";
+import { allowBrowsers } from "../api/allowBrowsers.ts";
+import { createAuthenticate } from "../api/authenticate.ts";
+import { admit, OPEN_API, registerRoutes } from "../api/registerRoutes.ts";
+import type { Services } from "../api/route.ts";
+import { routes } from "../api/routes/index.ts";
+import { registerFront } from "../front/registerFront.ts";
+import { type PagesOptions, registerPages } from "../pages/registerPages.ts";
+import type { MarketMetrics } from "./metrics.ts";
+import { type Readiness, readinessSchema } from "./readiness.ts";
+
+export type MarketplaceOptions = {
+  services: Services;
+  earningsOf: PagesOptions["earningsOf"];
+  readiness: Readiness;
+  rateLimitPerSecond: number;
+  trustedProxies: string[];
+  log: FastifyBaseLogger;
+  metrics: MarketMetrics;
+};
+
+export type Marketplace = {
+  // Not listening yet. Whatever else is served is registered on it before it is.
+  app: FastifyInstance;
+  // From now on nothing is written any more; what is running is finished by `close`.
+  drain(): void;
+  close(): Promise<void>;
+};
+
+const UNAUTHENTICATED_PER_SECOND = 10;
+const ANYBODY_PER_SECOND = 20;
+// Arguments of a tool may be large; what a tool answers has no bound here.
+const MAX_BODY_BYTES = 1024 * 1024;
+const REQUEST_TIMEOUT_MS = 30_000;
+// A tool may take a minute, before and after which settlement is asked.
+const ANSWER_TIMEOUT_MS = 120_000;
+
+// The HTTP API around opened services.
+export async function createMarketplace(options: MarketplaceOptions): Promise<Marketplace> {
+  const { services, earningsOf, readiness, rateLimitPerSecond, trustedProxies, log, metrics } = options;
+  const { store, clock, catalogue, publicUrl } = services;
+  let draining = false;
+  const { app, close } = createServer({
+    log,
+    observeRequest: metrics.observeRequest,
+    answerTimeoutMs: ANSWER_TIMEOUT_MS,
+    limits: {
+      maxBodyBytes: MAX_BODY_BYTES,
+      requestTimeoutMs: REQUEST_TIMEOUT_MS,
+      connectionTimeoutMs: 2 * ANSWER_TIMEOUT_MS,
+    },
+    trustProxy: trustedProxies,
+  });
+  await registerDocs(app, OPEN_API);
+  allowBrowsers(app);
+  const gate = {
+    authenticate: createAuthenticate({ store, clock }),
+    limitAccount: createRateLimit({ perSecond: rateLimitPerSecond, clock }),
+    limitAnybody: createRateLimit({ perSecond: ANYBODY_PER_SECOND, clock }),
+    limitUnauthenticated: createRateLimit({ perSecond: UNAUTHENTICATED_PER_SECOND, clock }),
+    isDraining: () => draining,
+  };
+  registerRoutes(app, routes, services, gate);
+  registerFront(app, {
+    version: OPEN_API.info.version,
+    admit: (request, reply) => admit({ method: "POST", access: "anybody" }, request, reply, gate),
+  });
+  registerPages(app, {
+    catalogue,
+    earningsOf,
+    publicUrl,
+    admit: (request, reply) => admit({ method: "GET", access: "anybody" }, request, reply, gate),
+  });
+  registerHealth(app, readinessSchema, readiness, () => draining);
+  registerMetrics(app, metrics);
+  return {
+    app,
+    drain() {
+      draining = true;
+    },
+    close,
+  };
+}

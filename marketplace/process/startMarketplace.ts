@@ -1,0 +1,188 @@
+import type { FastifyBaseLogger, FastifyInstance } from "fastify";
+import { type Clock, systemClock } from "../../settlement/clock.ts";
+import { SettlementError } from "../../settlement/domain/errors.ts";
+import { createSignIn } from "../accounts/signIn.ts";
+import { openChain } from "../chain/openChain.ts";
+import type { MarketConfig } from "../config.ts";
+import { createContextProviders } from "../context/createContextProviders.ts";
+import { createHyperliquidSource } from "../context/sources/createHyperliquidSource.ts";
+import { createPolymarketSource } from "../context/sources/createPolymarketSource.ts";
+import { createWalletSource } from "../context/sources/createWalletSource.ts";
+import { openStore } from "../database/openStore.ts";
+import { createCatalogue } from "../discovery/createCatalogue.ts";
+import { openExecute } from "../execute/openExecute.ts";
+import { createMcpClient } from "../mcp/createMcpClient.ts";
+import { openQuery } from "../query/openQuery.ts";
+import { createRegistry } from "../registry/createRegistry.ts";
+import { createJudge } from "../schema/createJudge.ts";
+import { createEarnings } from "../settlement/createEarnings.ts";
+import { createSettlementClient } from "../settlement/createSettlementClient.ts";
+import { createSigner } from "../signing/createSigner.ts";
+import { watchKeyring } from "../signing/watchKeyring.ts";
+import { createMarketplace } from "./createMarketplace.ts";
+import { createMarketMetrics } from "./metrics.ts";
+import { createReadiness } from "./readiness.ts";
+import { keepExecutions, keepListings, keepQuestions } from "./upkeep.ts";
+
+export type RunningMarketplace = {
+  app: FastifyInstance;
+  // Where it listens, with the port that it got.
+  url: string;
+  // Takes no more writes, finishes what is running, and closes what it has opened.
+  stop(): Promise<void>;
+};
+
+export type StartMarketplaceOptions = {
+  log: FastifyBaseLogger;
+  clock?: Clock;
+  // A place for what else is to be served, before it listens.
+  extend?: (app: FastifyInstance) => void | Promise<void>;
+};
+
+// The whole process. It has no key that could move money: what is paid is decided by the settlement daemon, which it asks.
+export async function startMarketplace(
+  config: MarketConfig,
+  { log, clock = systemClock, extend }: StartMarketplaceOptions,
+): Promise<RunningMarketplace> {
+  const { publicUrl, helpUrl, chainId, issuer } = config;
+  const keyring = watchKeyring(config.signingKeys);
+  const metrics = createMarketMetrics();
+  const store = await openStore(config.database);
+  const chain = openChain(config);
+  const settlement = createSettlementClient({ ...config.settlement, helpUrl });
+  const signIn = createSignIn({ store, clock, publicUrl, chainId, verifyContract: chain.verifyContract });
+  const signer = createSigner({ issuer, keyring, clock });
+  const mcp = createMcpClient({ policy: config.privateEndpoints ? "development" : "public" });
+  const judge = createJudge();
+  const catalogue = createCatalogue(store);
+  const registry = createRegistry({
+    store,
+    clock,
+    chain,
+    signIn,
+    mcp,
+    judge,
+    sign: signer.sign,
+    changed: catalogue.apply,
+  });
+  await catalogue.follow();
+  const providers = createContextProviders({
+    hyperliquid: createHyperliquidSource(),
+    polymarket: createPolymarketSource(),
+    wallet: createWalletSource({
+      client: chain.client,
+      chainId,
+      tokens: async () => [{ address: await chain.usdc(), symbol: "USDC", decimals: 6 }],
+    }),
+  });
+  const execute = openExecute({
+    store,
+    clock,
+    catalogue,
+    settlement,
+    mcp,
+    judge,
+    sign: signer.sign,
+    providers,
+    holder: config.holder,
+    sessionTtlMs: config.sessionTtlMs,
+    log,
+    observeCall: metrics.observeCall,
+  });
+  const { executeOnce, sessions } = execute;
+  const query = openQuery({
+    store,
+    clock,
+    catalogue,
+    settlement,
+    mcp,
+    judge,
+    sign: signer.sign,
+    providers,
+    models: config.models,
+    publicUrl,
+    holder: config.holder,
+    log,
+    observeCall: execute.observe,
+    observeTurn: metrics.observeTurn,
+  });
+  const readiness = createReadiness({
+    database: async () => store.read.all("SELECT 1"),
+    settlement: settlement.ready,
+    chain: () => chain.tools([]),
+  });
+  const marketplace = await createMarketplace({
+    services: {
+      store,
+      clock,
+      signIn,
+      registry,
+      catalogue,
+      sessions,
+      executeOnce,
+      query,
+      jwks: signer.jwks,
+      publicUrl,
+      helpUrl,
+    },
+    earningsOf: createEarnings(settlement),
+    readiness,
+    rateLimitPerSecond: config.rateLimitPerSecond,
+    trustedProxies: config.trustedProxies,
+    log,
+    metrics,
+  });
+  const { app } = marketplace;
+  const closeAll = async () => {
+    await mcp.close();
+    await settlement.close();
+    await store.close();
+  };
+
+  let url: string;
+  try {
+    await extend?.(app);
+    url = await app.listen(config.listen);
+  } catch (error) {
+    await app.close();
+    await closeAll();
+    throw listenError(error, config);
+  }
+  const lapsed = await execute.lapseOwn();
+  if (lapsed > 0) log.warn({ event: "lapsed", calls: lapsed }, "calls of the last process were interrupted");
+  const upkeep = [
+    keepListings({ registry, catalogue, settlement, log, metrics }),
+    keepExecutions({ execute, log, metrics }),
+    keepQuestions({ query, log, metrics }),
+  ];
+  const interrupted = await query.jobs.recoverOwn();
+  if (interrupted > 0)
+    log.warn({ event: "interrupted", jobs: interrupted }, "questions of the last process were left over");
+  log.info({ event: "started", url, holder: config.holder }, `listening on ${url}`);
+
+  async function stop(): Promise<void> {
+    log.info({ event: "draining" }, "draining: no more writes are taken");
+    marketplace.drain();
+    await query.jobs.stop();
+    await marketplace.close();
+    await Promise.all(upkeep.map((each) => each.stop()));
+    await execute.writeCounts().catch((error) => log.warn({ err: error }, "counts were not written"));
+    await closeAll();
+    log.info({ event: "stopped" }, "stopped");
+  }
+  let stopping: Promise<void> | undefined;
+  return {
+    app,
+    url,
+    stop: () => {
+      stopping ??= stop();
+      return stopping;
+    },
+  };
+}
+
+function listenError(error: unknown, { listen }: MarketConfig): unknown {
+  const code = error instanceof Error && "code" in error ? error.code : undefined;
+  if (code !== "EADDRINUSE") return error;
+  return new SettlementError("invalid_config", `port ${listen.port} is taken; MARKETPLACE_LISTEN names another one`);
+}

@@ -1,0 +1,399 @@
+import { hash, randomUUID } from "node:crypto";
+import { setTimeout as pause } from "node:timers/promises";
+import type { FastifyBaseLogger } from "fastify";
+import type { Address } from "viem";
+import type { Clock } from "../../../settlement/clock.ts";
+import { ApiError } from "../../../settlement/daemon/http/errors.ts";
+import { formatUsd, type MicroUsdc, microUsdc, parseUsd, sumOf } from "../../../settlement/domain/money.ts";
+import { sentenceOf } from "../../../settlement/domain/sentence.ts";
+import type { Store } from "../../database/openStore.ts";
+import type { RecordTurn, SettlementClient } from "../../settlement/createSettlementClient.ts";
+import { QueryFailed } from "../turn/agent.ts";
+import type { Say, TurnOutcome, TurnTask } from "../turn/runTurn.ts";
+import { lesser, type Selection } from "../turn/selectTools.ts";
+import type { QueryRequest } from "../wire/request.ts";
+import type { QuerySession } from "../wire/result.ts";
+import { createScheduler } from "./createScheduler.ts";
+import { FIRST_WAIT_MS, type TurnReporter } from "./createTurnReporter.ts";
+import {
+  adoptJob,
+  beginJob,
+  completeJob,
+  extendJobs,
+  failJob,
+  findJob,
+  findJobByKey,
+  forgetJobs,
+  hastenTurns,
+  insertJob,
+  type Job,
+  listAbandoned,
+  type NewJob,
+  readLoad,
+} from "./jobs.ts";
+
+export type Progress = { stage: string; toolCalls: number; updatedAt: string };
+
+// Whoever waits at the other end of a connection.
+export type Attached = { gone: AbortSignal; say: Say };
+
+export type StartOptions = { account: Address; key: string | null; attached?: Attached };
+
+export type Jobs = {
+  // Takes a question, or the same one again under the same key. All that can be refused is refused here.
+  start(request: QueryRequest, options: StartOptions): Promise<{ job: Job; replayed: boolean }>;
+  // Null if the account has no such job.
+  find(account: Address, id: string): Promise<Job | null>;
+  // The job once it has ended, or as it is after a while.
+  wait(account: Address, id: string, gone?: AbortSignal): Promise<Job | null>;
+  progressOf(id: string): Progress | null;
+  // Says that this process is alive, and takes care of what others have left behind.
+  keepAlive(): Promise<void>;
+  // Takes care of what a process of this name had begun before it died. For the start.
+  recoverOwn(): Promise<number>;
+  forget(): Promise<void>;
+  isStopping(): boolean;
+  // Begins nothing more, and waits for what runs, though not for ever.
+  stop(): Promise<void>;
+};
+
+export type JobsOptions = {
+  store: Store;
+  clock: Clock;
+  settlement: Pick<SettlementClient, "preflight">;
+  reporter: TurnReporter;
+  select: (account: Address, request: QueryRequest, earlierTools: readonly string[]) => Promise<Selection>;
+  run: (task: TurnTask) => Promise<TurnOutcome>;
+  // The most that the model may cost in one turn. Throws if there is no such model.
+  modelCostOf: (agentModelId: string | null) => MicroUsdc;
+  holder: string;
+  log: FastifyBaseLogger;
+  observe: (outcome: string, durationMs: number) => void;
+};
+
+const MAX_RUNNING = 64;
+const MAX_RUNNING_PER_ACCOUNT = 32;
+const MAX_UNFINISHED_PER_ACCOUNT = 200;
+// The original's bound on a run.
+const RUN_MS = 1_800_000;
+const LAPSE_MS = 60_000;
+const HELD_OPEN_MS = 25_000;
+const LOOK_MS = 500;
+const STOP_MS = 20_000;
+const KEPT_MS = 7 * 24 * 60 * 60 * 1_000;
+const AT_A_TIME = 1_000;
+const MAX_EARLIER = 5;
+
+const INTERRUPTED = "the marketplace was interrupted while it worked on this; nothing is charged, ask again";
+const GONE = "whoever asked went away before there was an answer; nothing is charged";
+
+export function createJobs(options: JobsOptions): Jobs {
+  const { store, clock, settlement, reporter, select, run, modelCostOf, holder, log, observe } = options;
+  const scheduler = createScheduler(MAX_RUNNING, MAX_RUNNING_PER_ACCOUNT);
+  const progress = new Map<string, Progress>();
+  const waiters = new Map<string, Set<() => void>>();
+  const taking = new Map<Address, Promise<unknown>>();
+  const telling = createPending();
+  const stopping = new AbortController();
+
+  // One after the other for each account, so that two questions that come together are not both let in for the same money.
+  function inTurn<T>(account: Address, work: () => Promise<T>): Promise<T> {
+    const mine = (taking.get(account) ?? Promise.resolve()).then(work, work);
+    const settled = mine.then(
+      () => undefined,
+      () => undefined,
+    );
+    taking.set(account, settled);
+    void settled.then(() => {
+      if (taking.get(account) === settled) taking.delete(account);
+    });
+    return mine;
+  }
+
+  async function known(account: Address, key: string | null, digest: string): Promise<Job | null> {
+    const job = key === null ? null : await findJobByKey(store.read, account, key);
+    if (job === null || job.digest === digest) return job;
+    throw new ApiError("idempotency_conflict", "this Idempotency-Key was used for another request before");
+  }
+
+  // What is looked up is looked up at the same time as others; what is let in is let in one after the other.
+  async function take(
+    request: QueryRequest,
+    { account, key, attached }: StartOptions,
+  ): Promise<{ job: Job; replayed: boolean }> {
+    const text = textOf(request);
+    const digest = hash("sha256", text);
+    const first = await known(account, key, digest);
+    if (first !== null) return { job: first, replayed: true };
+    const modelCost = modelCostOf(request.agentModelId);
+    const parent = await parentOf(account, request);
+    const selection = await select(account, request, parent?.toolsUsed ?? []);
+    const admitted = await inTurn(account, () => admit());
+    if (!admitted.replayed) enqueue(admitted.job, { request, selection }, attached);
+    return admitted;
+
+    async function admit(): Promise<{ job: Job; replayed: boolean }> {
+      const first = await known(account, key, digest);
+      if (first !== null) return { job: first, replayed: true };
+      const { reserved, unfinished } = await readLoad(store.read, account);
+      if (unfinished >= MAX_UNFINISHED_PER_ACCOUNT) {
+        throw new ApiError(
+          "rate_limited",
+          `${unfinished} questions of this account are not answered yet; wait for some of them`,
+        );
+      }
+      const bound = microUsdc(selection.bound + modelCost);
+      if (bound > 0n) await settlement.preflight(account, formatUsd(microUsdc(bound + reserved)));
+      const id = randomUUID();
+      const job: NewJob = {
+        id,
+        account,
+        key,
+        digest,
+        sessionId: parent?.sessionId ?? randomUUID(),
+        parentId: parent?.id ?? null,
+        rootId: parent?.rootId ?? id,
+        mode: request.from?.mode ?? "initial",
+        request: text,
+        origin: attached === undefined ? "job" : "attached",
+        reserved: bound,
+      };
+      const nowMs = clock.nowMs();
+      const isMine = await store.shared((sql) => insertJob(sql, job, holder, nowMs + LAPSE_MS, nowMs));
+      if (!isMine) {
+        const other = await known(account, key, digest);
+        if (other === null) throw new ApiError("unavailable", "another process is at this request; try again");
+        return { job: other, replayed: true };
+      }
+      const created = await findJob(store.read, account, id);
+      if (created === null) throw new ApiError("unavailable", "the job was not kept; try again");
+      return { job: created, replayed: false };
+    }
+  }
+
+  async function parentOf(account: Address, { from }: QueryRequest): Promise<Job | null> {
+    if (from === null) return null;
+    const parent = await findJob(store.read, account, from.attemptId);
+    if (parent === null || parent.sessionId !== from.sessionId) {
+      throw new ApiError("not_found", `${from.mode}From names an attempt that this account does not have`);
+    }
+    if (parent.status === "queued" || parent.status === "running") {
+      throw new ApiError("conflict", `${from.mode}From names an attempt that is still running; wait for its end`);
+    }
+    return parent;
+  }
+
+  function enqueue(
+    job: NewJob,
+    begun: { request: QueryRequest; selection: Selection } | null,
+    attached?: Attached,
+  ): void {
+    scheduler.add(job.account, () => work(job, begun, attached));
+  }
+
+  async function work(
+    job: NewJob,
+    begun: { request: QueryRequest; selection: Selection } | null,
+    attached?: Attached,
+  ): Promise<void> {
+    const startMs = performance.now();
+    const end = (outcome: string) => observe(outcome, performance.now() - startMs);
+    const late = new AbortController();
+    const timer = setTimeout(() => late.abort(), RUN_MS).unref();
+    const signal = AbortSignal.any([late.signal, stopping.signal, ...(attached ? [attached.gone] : [])]);
+    try {
+      if (!(await store.shared((sql) => beginJob(sql, job.id, holder, clock.nowMs())))) return;
+      signal.throwIfAborted();
+      const request = begun?.request ?? requestFrom(job.request);
+      const ancestors = await ancestorsOf(job);
+      const selection = begun?.selection ?? (await select(job.account, request, ancestors[0]?.toolsUsed ?? []));
+      const outcome = await run({
+        account: job.account,
+        attemptId: job.id,
+        request,
+        // What was looked at before the job was taken is all that it may cost.
+        selection: {
+          ...selection,
+          bound: lesser(job.reserved - lesser(job.reserved, modelCostOf(request.agentModelId)), selection.bound),
+        },
+        earlier: ancestors.toReversed().map((ancestor) => requestFrom(ancestor.request).query),
+        session: sessionOf(job, "active"),
+        signal,
+        say: (status, tool) => {
+          const toolCalls = (progress.get(job.id)?.toolCalls ?? 0) + (status === "tool-complete" ? 1 : 0);
+          progress.set(job.id, { stage: status, toolCalls, updatedAt: new Date(clock.nowMs()).toISOString() });
+          attached?.say(status, tool);
+        },
+      });
+      // Whoever went away, or a run that took too long, is not charged for what came too late.
+      signal.throwIfAborted();
+      await complete(job, outcome);
+      end(outcome.result.outcomeType);
+    } catch (error) {
+      end(await fail(job, error, signal, attached));
+    } finally {
+      clearTimeout(timer);
+      progress.delete(job.id);
+      for (const wake of waiters.get(job.id) ?? []) wake();
+    }
+  }
+
+  // Newest first.
+  async function ancestorsOf({ account, parentId }: NewJob): Promise<Job[]> {
+    const ancestors: Job[] = [];
+    for (let id = parentId; id !== null && ancestors.length < MAX_EARLIER; ) {
+      const ancestor: Job | null = await findJob(store.read, account, id);
+      if (ancestor === null) break;
+      ancestors.push(ancestor);
+      id = ancestor.parentId;
+    }
+    return ancestors;
+  }
+
+  // The answer is on disk together with what is owed for it before anybody sees either. A crash before that leaves a job that
+  // failed and costs nothing; a crash after it leaves a turn that is told at the next start.
+  async function complete(job: NewJob, { result, turn, dataset }: TurnOutcome): Promise<void> {
+    const nowMs = clock.nowMs();
+    const completion = {
+      result: JSON.stringify(result),
+      toolsUsed: result.toolsUsed.map(({ id }) => id),
+      turn: turn === null ? null : { text: JSON.stringify(turn), amount: amountOf(turn) },
+      dataset,
+    };
+    const times = { nowMs, turnDueAtMs: nowMs + FIRST_WAIT_MS, dataExpiresAtMs: nowMs + KEPT_MS };
+    if (!(await store.shared((sql) => completeJob(sql, job.id, holder, completion, times)))) {
+      log.warn({ event: "overtaken", job: job.id }, "a job was taken for dead while it ran; nothing is charged");
+      return;
+    }
+    // Nobody waits for the daemon: the turn is owed whether or not it is there.
+    if (turn !== null)
+      telling.add(reporter.tell(turn).catch((error) => log.error({ err: error }, "a turn is told later")));
+  }
+
+  async function fail(job: NewJob, error: unknown, signal: AbortSignal, attached?: Attached): Promise<string> {
+    const isGone = attached?.gone.aborted === true;
+    const why = isGone
+      ? GONE
+      : stopping.signal.aborted
+        ? INTERRUPTED
+        : signal.aborted
+          ? `this took more than ${RUN_MS / 60_000} minutes and was ended; nothing is charged`
+          : error instanceof QueryFailed || error instanceof ApiError
+            ? error.message
+            : "something went wrong here; it has been logged, and nothing is charged";
+    if (!signal.aborted && !(error instanceof QueryFailed) && !(error instanceof ApiError)) {
+      log.error({ err: error, job: job.id }, "a job failed");
+    }
+    await store
+      .shared((sql) => failJob(sql, job.id, holder, { error: sentenceOf(why), freesKey: isGone }, clock.nowMs()))
+      .catch((err) => log.error({ err, job: job.id }, "a job's failure was not kept; it lapses by itself"));
+    return isGone ? "gone" : "failed";
+  }
+
+  async function wait(account: Address, id: string, gone?: AbortSignal): Promise<Job | null> {
+    const untilMs = performance.now() + HELD_OPEN_MS;
+    for (;;) {
+      const { promise, resolve } = Promise.withResolvers<void>();
+      const own = waiters.get(id) ?? new Set();
+      waiters.set(id, own.add(resolve));
+      try {
+        const job = await findJob(store.read, account, id);
+        const hasEnded = job === null || job.status === "completed" || job.status === "failed";
+        if (hasEnded || gone?.aborted || stopping.signal.aborted || performance.now() >= untilMs) return job;
+        // Another process may be the one that works on it.
+        await Promise.race([promise, pause(LOOK_MS, undefined, { ref: false })]);
+      } finally {
+        own.delete(resolve);
+        if (own.size === 0) waiters.delete(id);
+      }
+    }
+  }
+
+  // What was begun by a process that is not there any more has called tools, and is not begun again. What nobody has begun is.
+  async function recover(own: string | null): Promise<number> {
+    const abandoned = await listAbandoned(store.read, own, clock.nowMs(), AT_A_TIME);
+    for (const job of abandoned) {
+      const isOurs = job.holder === holder && own === null;
+      // This process is alive, and only late in saying so.
+      if (isOurs) continue;
+      const lapsesAtMs = clock.nowMs() + LAPSE_MS;
+      if (job.status === "queued" && job.origin === "job") {
+        if (await store.shared((sql) => adoptJob(sql, job, holder, lapsesAtMs))) enqueue(job, null);
+      } else {
+        const failure = { error: sentenceOf(INTERRUPTED), freesKey: job.origin === "attached" };
+        await store.shared((sql) => failJob(sql, job.id, job.holder, failure, clock.nowMs()));
+      }
+    }
+    return abandoned.length;
+  }
+
+  return {
+    start: take,
+    find: (account, id) => findJob(store.read, account, id),
+    wait,
+    progressOf: (id) => progress.get(id) ?? null,
+    async keepAlive() {
+      await store.shared((sql) => extendJobs(sql, holder, clock.nowMs() + LAPSE_MS));
+      await recover(null);
+    },
+    async recoverOwn() {
+      await store.alone((sql) => hastenTurns(sql, holder, clock.nowMs()));
+      return recover(holder);
+    },
+    forget: () => store.alone((sql) => forgetJobs(sql, clock.nowMs() - KEPT_MS, clock.nowMs(), AT_A_TIME)),
+    isStopping: () => stopping.signal.aborted,
+    async stop() {
+      scheduler.close();
+      await Promise.race([scheduler.idle(), pause(STOP_MS, undefined, { ref: false })]);
+      stopping.abort();
+      for (const own of waiters.values()) for (const wake of own) wake();
+      await scheduler.idle();
+      await telling.idle();
+    },
+  };
+}
+
+// Promises that nobody waits for until the end.
+function createPending() {
+  const pending = new Set<Promise<void>>();
+  return {
+    add(promise: Promise<void>): void {
+      pending.add(promise);
+      void promise.finally(() => pending.delete(promise));
+    },
+    idle: async () => void (await Promise.allSettled(pending)),
+  };
+}
+
+const amountOf = ({ modelCostUsd, tools }: RecordTurn) =>
+  microUsdc(parseUsd(modelCostUsd) + sumOf(tools.map(({ amountUsd }) => parseUsd(amountUsd))));
+
+// JSON knows no bigint.
+const textOf = (request: QueryRequest) =>
+  JSON.stringify({ ...request, maxCost: request.maxCost === null ? null : formatUsd(request.maxCost) });
+
+function requestFrom(text: string): QueryRequest {
+  const { maxCost, ...request } = JSON.parse(text) as Omit<QueryRequest, "maxCost"> & { maxCost: string | null };
+  return { ...request, maxCost: maxCost === null ? null : parseUsd(maxCost) };
+}
+
+const ORIGINS = { initial: "initial_request", resume: "resume", fork: "fork" } as const;
+
+export const sessionOf = (
+  { id, sessionId, parentId, rootId, mode }: NewJob,
+  status: QuerySession["status"],
+): QuerySession => ({
+  sessionId,
+  attemptId: id,
+  parentAttemptId: parentId,
+  rootAttemptId: rootId,
+  mode,
+  origin: ORIGINS[mode],
+  status,
+  checkpoint: {
+    currentStage: null,
+    latestCheckpointArtifactId: null,
+    canonicalDatasetId: null,
+    executionProgramCurrentRevisionId: null,
+  },
+});

@@ -1,0 +1,63 @@
+// Runs work with a bound on how much runs at once, the same share for everybody: next is whoever waits and has the least
+// running, so that one account's hundred questions do not keep another's one waiting.
+export type Scheduler = {
+  add(owner: string, work: () => Promise<void>): void;
+  // Resolves when nothing runs or waits.
+  idle(): Promise<void>;
+  // From now on nothing that waits is begun.
+  close(): void;
+};
+
+export function createScheduler(maxRunning: number, maxPerOwner: number): Scheduler {
+  const waiting: { owner: string; work: () => Promise<void> }[] = [];
+  const running = new Map<string, number>();
+  const idlers: (() => void)[] = [];
+  let count = 0;
+  let isClosed = false;
+
+  function pump(): void {
+    while (!isClosed && count < maxRunning) {
+      const next = nextOf();
+      if (next === -1) break;
+      const [{ owner, work } = { owner: "", work: async () => undefined }] = waiting.splice(next, 1);
+      count += 1;
+      running.set(owner, (running.get(owner) ?? 0) + 1);
+      void work().finally(() => {
+        count -= 1;
+        const left = (running.get(owner) ?? 1) - 1;
+        if (left === 0) running.delete(owner);
+        else running.set(owner, left);
+        pump();
+      });
+    }
+    if (count === 0 && (isClosed || waiting.length === 0)) for (const idle of idlers.splice(0)) idle();
+  }
+
+  function nextOf(): number {
+    let best = -1;
+    let least = maxPerOwner;
+    for (const [i, { owner }] of waiting.entries()) {
+      const has = running.get(owner) ?? 0;
+      if (has < least) [best, least] = [i, has];
+      if (least === 0) break;
+    }
+    return best;
+  }
+
+  return {
+    add(owner, work) {
+      waiting.push({ owner, work });
+      pump();
+    },
+    idle: () => {
+      const { promise, resolve } = Promise.withResolvers<void>();
+      idlers.push(resolve);
+      pump();
+      return promise;
+    },
+    close() {
+      isClosed = true;
+      pump();
+    },
+  };
+}

@@ -1,0 +1,121 @@
+import type { FastifyBaseLogger } from "fastify";
+import type { Address } from "viem";
+import type { Clock } from "../../settlement/clock.ts";
+import { readPreferences } from "../accounts/preferences.ts";
+import type { Store } from "../database/openStore.ts";
+import type { Catalogue } from "../discovery/createCatalogue.ts";
+import { keepEvidence } from "../execute/evidence.ts";
+import type { ContextProviders } from "../execute/injectContext.ts";
+import { schemaHashOf } from "../execute/judgeAnswer.ts";
+import type { ObserveCall } from "../execute/openExecute.ts";
+import type { McpClient } from "../mcp/createMcpClient.ts";
+import type { Judge } from "../schema/createJudge.ts";
+import { hashText } from "../schema/hashJson.ts";
+import type { SettlementClient } from "../settlement/createSettlementClient.ts";
+import { canonicalJson } from "../toolkit/answer/canonicalJson.ts";
+import { createJobs, type Jobs } from "./jobs/createJobs.ts";
+import { createTurnReporter } from "./jobs/createTurnReporter.ts";
+import { findData } from "./jobs/jobs.ts";
+import { createAgents } from "./models/createAgents.ts";
+import type { Models } from "./models/readModels.ts";
+import { runTurn } from "./turn/runTurn.ts";
+import { selectTools } from "./turn/selectTools.ts";
+
+export type OpenQueryOptions = {
+  store: Store;
+  clock: Clock;
+  catalogue: Catalogue;
+  settlement: SettlementClient;
+  mcp: McpClient;
+  judge: Judge;
+  sign: (request: { endpoint: string; toolId: string; payer: string }) => Promise<string>;
+  providers: ContextProviders;
+  // Without any the built-in planner answers.
+  models: Models;
+  publicUrl: string;
+  holder: string;
+  log: FastifyBaseLogger;
+  observeCall: ObserveCall;
+  observeTurn: (outcome: string, durationMs: number) => void;
+};
+
+export type OpenedQuery = {
+  jobs: Jobs;
+  findData(id: string): Promise<{ hash: string; body: string } | null>;
+  // Tells the daemon what it has not heard yet. Returns how much is left.
+  tellDue(): Promise<number>;
+};
+
+export const DATA_PATH = "/api/v1/query/data";
+
+export function openQuery(options: OpenQueryOptions): OpenedQuery {
+  const { store, clock, catalogue, settlement, mcp, judge, sign, providers, publicUrl, holder, log } = options;
+  const nowMs = () => clock.nowMs();
+  const reporter = createTurnReporter({ store, clock, settlement, log });
+  const agents = createAgents(options.models);
+
+  const jobs = createJobs({
+    store,
+    clock,
+    settlement,
+    reporter,
+    holder,
+    log,
+    observe: options.observeTurn,
+    modelCostOf: agents.maxCostOf,
+    select: (account, request, earlierTools) =>
+      selectTools(
+        { store, catalogue },
+        account,
+        request,
+        earlierTools,
+        agents.maxCostOf(request.agentModelId),
+        nowMs(),
+      ),
+    run: (task) =>
+      runTurn(
+        {
+          agentOf: agents.agentOf,
+          mcp,
+          judge,
+          sign,
+          providers,
+          nowMs,
+          observe: options.observeCall,
+          dataUrlOf: (datasetId) => `${publicUrl}${DATA_PATH}/${datasetId}`,
+          linkedWallets: async (account: Address) => {
+            const { linkedWallets } = await readPreferences(store.read, account);
+            return [account, ...linkedWallets.map(({ wallet }) => wallet)];
+          },
+          keepBroken: ({ callId, listing, method, args, text, problem }) => {
+            const request = canonicalJson({ method: method.name, arguments: args });
+            const hashes = {
+              requestHash: hashText(request),
+              responseHash: hashText(text),
+              schemaHash: schemaHashOf(method),
+            };
+            return store.shared((sql) =>
+              keepEvidence(
+                sql,
+                {
+                  callId,
+                  toolId: listing.toolId,
+                  method: method.name,
+                  account: task.account,
+                  hashes,
+                  problem,
+                  request,
+                  response: text,
+                  outputSchema: canonicalJson(method.outputSchema ?? null),
+                  signedAnswer: undefined,
+                },
+                nowMs(),
+              ),
+            );
+          },
+        },
+        task,
+      ),
+  });
+  return { jobs, findData: (id) => findData(store.read, id, nowMs()), tellDue: reporter.tellDue };
+}

@@ -1,0 +1,180 @@
+import type { Answer, GroundedFact } from "../turn/agent.ts";
+import type { Output } from "../turn/createCaller.ts";
+import type { Artifact, GapSignal, Level, View } from "../wire/result.ts";
+import { factsOf, focusOf, isQualified, isTable, type ToolFact } from "./factsOf.ts";
+import type { PlannedStep } from "./planQuestion.ts";
+import type { Question } from "./readQuestion.ts";
+
+// What one step of a plan has brought.
+export type StepResult = { step: PlannedStep; question: Question; outputs: readonly Output[]; failed: number };
+
+const LEVELS: readonly Level[] = ["low", "medium", "high"];
+const MAX_SHOWN_FACTS = 8;
+const MAX_ROWS = 50;
+const MAX_CHART_ROWS = 1_000;
+const MAX_VALUE_LENGTH = 500;
+const MAX_LISTED = 50;
+
+// Puts what the tools said into words, without a word of its own about it.
+export function composeAnswer(
+  results: readonly StepResult[],
+  gaps: readonly GapSignal[],
+  isBounded: boolean,
+  chartWanted: boolean,
+): Answer {
+  const read = results.map((result) => ({
+    ...result,
+    read: result.outputs.map((output) => readOutput(output, result)),
+  }));
+  const unclear = read.filter((result) => result.read.some(({ isFocused }) => !isFocused));
+  const chart = chartWanted ? chartOf(results) : null;
+  const allGaps: GapSignal[] = [
+    ...gaps,
+    ...(chartWanted && chart === null
+      ? [
+          {
+            code: "no_chart",
+            severity: "medium" as const,
+            detail: "a chart was asked for, and the answers have no series of numbers",
+          },
+        ]
+      : []),
+  ];
+  const doubts = [
+    ...results.flatMap(({ step }) => step.doubts),
+    ...unclear.map(({ step }) => `the question does not say which value of ${step.chosen.method.name} it asks for`),
+  ];
+  const levels = results.map(({ step }) => step.level);
+  if (unclear.length > 0) levels.push("medium");
+  if (allGaps.length > 0) levels.push("medium");
+  const text = [
+    ...read.flatMap((result) =>
+      result.read.map(({ shown, output }) => sentenceOf(shown, output, result.outputs.length > 1)),
+    ),
+    ...(allGaps.length > 0 ? [`Not answered: ${allGaps.map(({ detail }) => detail).join("; ")}.`] : []),
+    ...(doubts.length > 0 ? [`Doubtful: ${doubts.join("; ")}.`] : []),
+    `Source: ${sourcesOf(results)}.`,
+  ].join(" ");
+  return {
+    kind: "answer",
+    text,
+    facts: read.flatMap((result) => result.read.flatMap(({ facts }) => facts)),
+    view: viewOf(read),
+    artifacts: chart === null ? [] : [chart],
+    level: LEVELS.find((level) => levels.includes(level)) ?? "low",
+    reason:
+      doubts[0] ??
+      (allGaps.length > 0 ? "not all of the question is answered" : "every word of the question is the tool's own"),
+    assumptions: results.flatMap(({ step }) => step.assumptions),
+    gaps: [...allGaps, ...doubts.map((detail): GapSignal => ({ code: "not_understood", severity: "medium", detail }))],
+    stopReason: isBounded ? "bounded_runtime_budget" : "complete_answer",
+    issueClass: gaps.length > 0 ? "missing_evidence" : null,
+  };
+}
+
+type Read = { output: Output; facts: GroundedFact[]; shown: readonly ToolFact[]; isFocused: boolean };
+
+function readOutput(output: Output, { question }: StepResult): Read {
+  const facts = factsOf(output.value, { question, method: output.method, args: output.args });
+  const focus = focusOf(facts);
+  const isFocused = focus.length > 0 && !focus.some((fact) => isQualified(fact, question, output.method));
+  return {
+    output,
+    facts: facts.map((fact) => ({ ...fact, alias: output.alias })),
+    shown: (isFocused ? focus : facts).slice(0, MAX_SHOWN_FACTS),
+    isFocused,
+  };
+}
+
+function sentenceOf(facts: readonly ToolFact[], { args }: Output, isOneOfMany: boolean): string {
+  const of = isOneOfMany ? `${Object.values(args).map(shownValue).join(", ")}: ` : "";
+  const said = facts.map(({ label, value }) => `${label}: ${shownValue(value)}`).join("; ");
+  const text = `${of}${said === "" ? "the tool answered nothing" : said}`;
+  return `${text.charAt(0).toUpperCase()}${text.slice(1)}.`;
+}
+
+// What a tool said is data: one line, of bounded length, without characters that do something.
+export function shownValue(value: unknown): string {
+  if (value === null || value === undefined) return "none";
+  if (isTable(value)) {
+    return value
+      .slice(0, MAX_LISTED)
+      .map((row) => Object.values(row).map(shownValue).join(" "))
+      .join(", ");
+  }
+  if (Array.isArray(value)) {
+    if (value.length === 0) return "none";
+    const rest = value.length > MAX_LISTED ? `, and ${value.length - MAX_LISTED} more` : "";
+    return value.slice(0, MAX_LISTED).map(shownValue).join(", ") + rest;
+  }
+  const text = typeof value === "object" ? JSON.stringify(value) : String(value);
+  const plain = text.replace(/[\p{C}\p{Zl}\p{Zp}\s]+/gu, " ");
+  return plain.length <= MAX_VALUE_LENGTH ? plain : `${plain.slice(0, MAX_VALUE_LENGTH)}…`;
+}
+
+const sourcesOf = (results: readonly StepResult[]) =>
+  [
+    ...new Set(
+      results.flatMap(({ outputs }) => outputs.map(({ listing, method }) => `${listing.name} (${method.name})`)),
+    ),
+  ].join(", ");
+
+// A table where there is one: the rows of a list, or one row for each of several calls.
+function viewOf(read: readonly (StepResult & { read: readonly Read[] })[]): View | null {
+  for (const { outputs, read: each, step } of read) {
+    const label = `${step.chosen.listing.name}: ${step.chosen.method.name}`;
+    if (outputs.length > 1) {
+      const columns = [...new Set(each.flatMap(({ shown }) => shown.map((fact) => fact.label)))];
+      return {
+        type: "table",
+        label,
+        columns: [Object.keys(outputs[0]?.args ?? {}).join(", "), ...columns],
+        rows: each.slice(0, MAX_ROWS).map(({ output, shown }) => ({
+          key: output.alias,
+          cells: [
+            Object.values(output.args).map(shownValue).join(", "),
+            ...columns.map((column) => shownValue(shown.find((fact) => fact.label === column)?.value)),
+          ],
+          sourceRefIds: [output.alias],
+        })),
+      };
+    }
+    const [first] = each;
+    const table = first?.shown.find(({ value }) => isTable(value));
+    if (first === undefined || table === undefined || !isTable(table.value)) continue;
+    const columns = [...new Set(table.value.slice(0, MAX_ROWS).flatMap((row) => Object.keys(row)))];
+    return {
+      type: "table",
+      label: table.label,
+      columns,
+      rows: table.value.slice(0, MAX_ROWS).map((row, i) => ({
+        key: `${table.path}[${i}]`,
+        cells: columns.map((column) => shownValue(row[column])),
+        sourceRefIds: [first.output.alias],
+      })),
+    };
+  }
+  return null;
+}
+
+// The first series of numbers that a tool has answered, as a line.
+function chartOf(results: readonly StepResult[]): Artifact | null {
+  for (const { outputs, question } of results) {
+    for (const output of outputs) {
+      const facts = factsOf(output.value, { question, method: output.method, args: output.args });
+      const series = facts.find(({ value }) => isSeries(value));
+      if (series === undefined) continue;
+      const values = (series.value as (number | null)[]).slice(0, MAX_CHART_ROWS);
+      return {
+        kind: "chart",
+        title: `${output.listing.name}: ${series.label}`,
+        spec: { type: "line", xKey: "position", series: [{ key: "value", label: series.label }] },
+        data: values.map((value, i) => ({ position: i + 1, value })),
+      };
+    }
+  }
+  return null;
+}
+
+const isSeries = (value: unknown) =>
+  Array.isArray(value) && value.length > 1 && value.every((one) => one === null || typeof one === "number");

@@ -1,0 +1,100 @@
+import type { Method } from "../../registry/listing.ts";
+import { isRecord } from "./kindOf.ts";
+import { outputsOf } from "./rankMethods.ts";
+import type { Question } from "./readQuestion.ts";
+import { stemOf, stemsOf } from "./stems.ts";
+
+// One thing that a tool has said: a scalar, or a list of them.
+export type ToolFact = { path: string; label: string; value: unknown; relevance: number };
+
+const MAX_FACTS = 200;
+const MAX_DEPTH = 6;
+
+// Takes an answer apart into scalars, lists of them, and tables.
+export function flatten(value: unknown, path = "", depth = 0): { path: string; value: unknown }[] {
+  if (value === null || typeof value !== "object") return path === "" ? [] : [{ path, value }];
+  if (depth > MAX_DEPTH) return [];
+  if (Array.isArray(value)) {
+    if (isTable(value) || value.every((one) => one === null || typeof one !== "object")) return [{ path, value }];
+    return value.slice(0, MAX_FACTS).flatMap((one, i) => flatten(one, `${path}[${i}]`, depth + 1));
+  }
+  return Object.entries(value)
+    .flatMap(([name, inner]) => flatten(inner, path === "" ? name : `${path}.${name}`, depth + 1))
+    .slice(0, MAX_FACTS);
+}
+
+// What each question word asks for, beside what the words say.
+const ASKS_FOR: Readonly<Record<string, readonly string[]>> = {
+  when: ["time", "date", "day"],
+  who: ["owner", "name"],
+  where: ["place", "address"],
+};
+
+// An answer as facts, those first that the question asks for. What a tool only repeats of its arguments says nothing.
+export function factsOf(
+  value: unknown,
+  { question, method, args }: { question: Question; method: Method; args: Readonly<Record<string, unknown>> },
+): ToolFact[] {
+  const asked = new Set(
+    question.words.flatMap(({ stem, text }) => [stem, ...(ASKS_FOR[text.toLowerCase()] ?? []).map(stemOf)]),
+  );
+  const named = new Set(partsOf(method.name).map(stemOf));
+  const described = new Map(outputsOf(method.outputSchema).map(({ path, description }) => [path, description]));
+  return flatten(value)
+    .filter(({ path, value }) => args[path] === undefined || args[path] !== value)
+    .map(({ path, value }) => {
+      const bare = path.replace(/\[\d+\]/g, "");
+      const relevance = relevanceOf(bare, described.get(bare) ?? "", asked, named);
+      return { path, label: labelOf(path), value, relevance };
+    })
+    .sort((a, b) => b.relevance - a.relevance);
+}
+
+// How many of the words in a property's name are asked for, and how much of the name that is. A word by which the method was
+// found tells its properties apart less. A description counts a little.
+function relevanceOf(
+  path: string,
+  description: string,
+  asked: ReadonlySet<string>,
+  ofMethod: ReadonlySet<string>,
+): number {
+  const name = [...new Set(path.split(".").flatMap(partsOf).map(stemOf))];
+  const named = name.filter((stem) => asked.has(stem));
+  const weight = named.reduce((sum, stem) => sum + (ofMethod.has(stem) ? 0.5 : 1), 0);
+  if (named.length > 0) return weight + named.length / name.length;
+  const words = new Set(stemsOf(description));
+  return [...words].some((stem) => stem.length > 3 && asked.has(stem)) ? 0.5 : 0;
+}
+
+const partsOf = (name: string) => name.split(/[^\p{L}\p{N}]+|(?<=\p{Ll})(?=\p{Lu})/u).filter((part) => part !== "");
+
+const labelOf = (path: string) =>
+  path
+    .split(".")
+    .map((name) => partsOf(name).join(" ").toLowerCase())
+    .join(", ");
+
+// Those that are asked for: the most relevant and what comes near to it.
+const NEAR = 0.8;
+
+export function focusOf(facts: readonly ToolFact[]): readonly ToolFact[] {
+  const best = facts[0]?.relevance ?? 0;
+  if (best > 0) return facts.filter(({ relevance }) => relevance >= NEAR * best);
+  return facts.length === 1 ? facts : [];
+}
+
+// Whether a word of the question says more exactly what is meant than the fact's name does: of a tool that knows web addresses
+// and e-mail addresses, "web address" is not just any address.
+export function isQualified({ label }: ToolFact, { words }: Question, { description }: Method): boolean {
+  const name = new Set(label.split(/[^\p{L}\p{N}]+/u).map(stemOf));
+  const described = stemsOf(description);
+  return words.some(({ stem }, i) => {
+    const before = words[i - 1];
+    if (before === undefined || !name.has(stem) || name.has(before.stem)) return false;
+    const times = described.filter((one) => one === stem).length;
+    return times > 1 && described.some((one, at) => one === before.stem && described[at + 1] === stem);
+  });
+}
+
+export const isTable = (value: unknown): value is Record<string, unknown>[] =>
+  Array.isArray(value) && value.length > 0 && value.every(isRecord);

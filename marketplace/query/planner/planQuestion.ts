@@ -1,0 +1,150 @@
+import type { Found } from "../../discovery/createCatalogue.ts";
+import type { Level } from "../wire/result.ts";
+import { clausesOf } from "./clausesOf.ts";
+import type { Filled } from "./fillArguments.ts";
+import { type Ranked, rankMethods } from "./rankMethods.ts";
+import type { Question, Value } from "./readQuestion.ts";
+
+export type PlannedStep = {
+  question: Question;
+  chosen: Ranked & { filled: Extract<Filled, { kind: "filled" }> };
+  // Methods that could answer as well, for when this one cannot be reached.
+  alternatives: readonly Ranked[];
+  level: Level;
+  // Why the level is not a better one, and what was assumed.
+  doubts: readonly string[];
+  assumptions: readonly string[];
+};
+
+export type Plan =
+  | { kind: "steps"; steps: readonly PlannedStep[]; unanswered: readonly string[] }
+  | { kind: "miss"; message: string; missing: readonly string[]; rewrites: readonly string[] };
+
+// How much of a question must be understood for an answer at all, and for one that is probably meant.
+const LEAST_COVERAGE = 0.7;
+const GOOD_COVERAGE = 0.8;
+// A method whose score comes this near to the best one's may be what was meant.
+const NEAR = 0.85;
+const MAX_REWRITES = 3;
+
+// Which methods to call with what. A question of several is taken apart if the whole is not understood and each part is.
+export function planQuestion(question: Question, found: readonly Found[], earlier: readonly Value[] = []): Plan {
+  const whole = planClause(question, found, earlier);
+  if (whole.kind === "step" && whole.step.level === "high")
+    return { kind: "steps", steps: [whole.step], unanswered: [] };
+  const clauses = clausesOf(question.text, question.values)
+    .map((span) => partOf(question, span))
+    .filter(({ words, values }) => words.length + values.length > 0);
+  if (clauses.length > 1) {
+    const planned = clauses.map((clause) => {
+      const others = question.values.filter((value) => !clause.values.includes(value));
+      return { clause, plan: planClause(clause, found, [...others, ...earlier]) };
+    });
+    const steps = planned.flatMap(({ plan }) => (plan.kind === "step" ? [plan.step] : []));
+    const used = new Set(steps.flatMap(({ chosen }) => [...chosen.filled.usedValues]));
+    // A part that only gave values to others has been answered with them.
+    const unanswered = planned
+      .filter(
+        ({ plan, clause }) =>
+          plan.kind === "miss" && !(clause.values.length > 0 && clause.values.every((value) => used.has(value))),
+      )
+      .map(({ clause }) => clause.text.slice(clause.words[0]?.start ?? 0).trim());
+    const isBetter =
+      whole.kind === "miss" ||
+      (unanswered.length === 0 && steps.length > 1) ||
+      steps.some(({ level }) => level === "high");
+    if (steps.length > 0 && isBetter) return { kind: "steps", steps, unanswered };
+  }
+  return whole.kind === "step" ? { kind: "steps", steps: [whole.step], unanswered: [] } : whole;
+}
+
+type Clause = { kind: "step"; step: PlannedStep } | Extract<Plan, { kind: "miss" }>;
+
+function planClause(question: Question, found: readonly Found[], earlier: readonly Value[]): Clause {
+  const ranked = rankMethods(found, question, earlier);
+  const able = ranked.filter((one): one is PlannedStep["chosen"] => one.filled.kind === "filled");
+  const [chosen] = able;
+  if (chosen === undefined || chosen.coverage < LEAST_COVERAGE) return missOf(question, ranked, found);
+  // A method that understands the question better lacks something that only the asker can give.
+  const better = ranked.find((one) => one.filled.kind === "missing" && one.coverage > chosen.coverage);
+  if (better !== undefined && chosen.coverage < GOOD_COVERAGE) return missOf(question, [better], found);
+
+  const alternatives = able
+    .slice(1)
+    .filter((one) => one.score >= NEAR * chosen.score && one.coverage >= chosen.coverage);
+  const { unexplained, loosely, unusedValues, coverage, filled } = chosen;
+  const doubts = [
+    ...(unexplained.length > 0 ? [`nothing in the tool is about ${wordsOf(unexplained)}`] : []),
+    ...(loosely.length > 0 ? [`the tool is about ${wordsOf(loosely)}, and its method does not say so`] : []),
+    ...(unusedValues.length > 0
+      ? [
+          `no argument of the tool takes ${wordsOf(unusedValues.map(({ start, end }) => question.text.slice(start, end)))}`,
+        ]
+      : []),
+    ...(better === undefined ? [] : [`${better.method.name} would fit better and lacks ${lackOf(better)}`]),
+  ];
+  const assumptions = [
+    ...filled.assumptions,
+    ...(alternatives.length > 0
+      ? [`${chosen.method.name} of ${chosen.listing.name} was meant, and not ${wordsOf(alternatives.map(nameOf))}`]
+      : []),
+  ];
+  const level = doubts.length === 0 && assumptions.length === 0 ? "high" : coverage >= GOOD_COVERAGE ? "medium" : "low";
+  return { kind: "step", step: { question, chosen, alternatives, level, doubts, assumptions } };
+}
+
+function missOf(
+  question: Question,
+  ranked: readonly Ranked[],
+  found: readonly Found[],
+): Extract<Plan, { kind: "miss" }> {
+  const [best] = ranked;
+  const rewrites = found
+    .flatMap(({ listing }) => listing.suggestedPrompts.map(({ text }) => text))
+    .slice(0, MAX_REWRITES);
+  if (best?.filled.kind === "missing" && best.coverage >= LEAST_COVERAGE) {
+    return {
+      kind: "miss",
+      message: `${best.method.name} of ${best.listing.name} could answer this if the question gave it ${lackOf(best)}`,
+      missing: best.filled.properties.map(({ name }) => name),
+      rewrites: [`${question.text.trim()} (with ${lackOf(best)})`.slice(0, 500), ...rewrites].slice(0, MAX_REWRITES),
+    };
+  }
+  const about = best === undefined ? [] : best.unexplained;
+  return {
+    kind: "miss",
+    message:
+      about.length === 0
+        ? "no tool that was found is about this question"
+        : `no tool that was found is about ${wordsOf(about)}`,
+    missing: about.length === 0 ? [question.text.slice(0, 200)] : [...about],
+    rewrites,
+  };
+}
+
+const nameOf = ({ method, listing }: Ranked) => `${method.name} of ${listing.name}`;
+
+function lackOf({ filled }: Ranked): string {
+  if (filled.kind !== "missing") return "";
+  return wordsOf(
+    filled.properties.map(({ name, description }) => (description === "" ? name : `${name} (${description})`)),
+  );
+}
+
+const MAX_NAMED = 5;
+
+const wordsOf = (names: readonly string[]): string => {
+  const shown = names.slice(0, MAX_NAMED).map((name) => name.slice(0, 100));
+  const last = names.length > MAX_NAMED ? "more" : shown.pop();
+  return shown.length === 0 ? `${last}` : `${shown.join(", ")} and ${last}`;
+};
+
+function partOf(question: Question, { start, end }: { start: number; end: number }): Question {
+  const inside = (part: { start: number; end: number }) => part.start >= start && part.end <= end;
+  // Positions stay those of the whole, by which values are shown; the text is the whole's for the same reason.
+  return {
+    text: question.text.slice(0, end),
+    values: question.values.filter(inside),
+    words: question.words.filter(inside),
+  };
+}

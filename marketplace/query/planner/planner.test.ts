@@ -1,0 +1,266 @@
+import { describe, expect, it } from "vitest";
+import { microUsdc } from "../../../settlement/domain/money.ts";
+import type { Found } from "../../discovery/createCatalogue.ts";
+import type { Listing, Method } from "../../registry/listing.ts";
+import { shownValue } from "./composeAnswer.ts";
+import { factsOf, focusOf } from "./factsOf.ts";
+import { fillArguments } from "./fillArguments.ts";
+import { kindOf } from "./kindOf.ts";
+import { planQuestion } from "./planQuestion.ts";
+import { readQuestion } from "./readQuestion.ts";
+import { stemOf } from "./stems.ts";
+
+const NOW = Date.parse("2026-11-16T12:00:00Z");
+const ADDRESS = "0x70997970C51812dc3A010C7d01b50e0d17dc79C8";
+const read = (text: string) => readQuestion(text, NOW);
+const valuesOf = (text: string) => read(text).values.map(({ kind, value }) => [kind, value]);
+
+const methodOf = (
+  name: string,
+  description: string,
+  input: object,
+  output: object,
+  required: string[] = [],
+): Method => ({
+  name,
+  description,
+  inputSchema: { type: "object", properties: input, required },
+  outputSchema: { type: "object", properties: output },
+  _meta: { surface: "both", queryEligible: true, latencyClass: "fast", pricing: {} },
+  executeEligible: false,
+  executePriceUsd: null,
+});
+
+const listingOf = (name: string, methods: Method[]): Found => ({
+  listing: {
+    toolId: name,
+    name,
+    description: "",
+    category: null,
+    methods,
+    price: microUsdc(0n),
+    suggestedPrompts: [],
+  } as unknown as Listing,
+  methods,
+});
+
+const date = { type: "string", format: "date" };
+const DAYS = methodOf(
+  "business_days",
+  "How many business days lie between two days.",
+  { from: date, to: date, holidays: { type: "array", items: date, default: [] } },
+  { days: { type: "integer" }, businessDays: { type: "integer" } },
+  ["from", "to"],
+);
+const SERIES = methodOf(
+  "moving_average",
+  "The moving average of a series.",
+  {
+    values: { type: "array", items: { type: "number" } },
+    window: { type: "integer", default: 3, description: "how many values are averaged" },
+  },
+  { averages: { type: "array" } },
+  ["values", "window"],
+);
+
+describe("what a question names", () => {
+  it.each<[string, unknown[]]>([
+    [
+      "from 2026-01-31 to 13 November 2026 or Nov 3rd, 2026",
+      [
+        ["date", "2026-01-31"],
+        ["date", "2026-11-13"],
+        ["date", "2026-11-03"],
+      ],
+    ],
+    [
+      "yesterday and tomorrow",
+      [
+        ["date", "2026-11-15"],
+        ["date", "2026-11-17"],
+      ],
+    ],
+    [
+      "2026-02-30 is no day",
+      [
+        ["number", 2026],
+        ["number", 2],
+        ["number", 30],
+      ],
+    ],
+    ["mean of 1, -2.5 and 3e2", [["numbers", [1, -2.5, 300]]]],
+    [
+      "1, 2, 3 and 4, 5, 6",
+      [
+        ["numbers", [1, 2, 3]],
+        ["numbers", [4, 5, 6]],
+      ],
+    ],
+    ["[1 2 3]", [["numbers", [1, 2, 3]]]],
+    [
+      `${ADDRESS} and 0x${"ab".repeat(32)}`,
+      [
+        ["address", ADDRESS],
+        ["hash", `0x${"ab".repeat(32)}`],
+      ],
+    ],
+    ['the words of "1, 2 and 2026-01-01"', [["text", "1, 2 and 2026-01-01"]]],
+    ["it's Ann's 'last word'", [["text", "last word"]]],
+    ["count the words in: to be or not", [["text", "to be or not"]]],
+    ["the series: 1, 2, 3", [["numbers", [1, 2, 3]]]],
+    ["two weeks of 3rd and 10k and 0x12", [["number", 2]]],
+  ])("%s", (text, expected) => {
+    expect(valuesOf(text)).toEqual(expected);
+  });
+
+  it("is doubtful where digits could be thousands", () => {
+    expect(read("mean of 1,000,000 and 3").values).toMatchObject([{ kind: "numbers", isAmbiguous: true }]);
+    expect(read("mean of 1, 2, 3").values).toMatchObject([{ kind: "numbers" }]);
+  });
+
+  it("is read in time that does not run away, whatever it is made of", () => {
+    for (const part of ["'", '"', ": a", "1,", "1 and ", "[1 ", "-", "0x", "2026-01-", "and and "]) {
+      const startMs = performance.now();
+      read(part.repeat(4_000).slice(0, 4_000));
+      // Generous: what is quadratic takes milliseconds, what is exponential would not end.
+      expect([part, performance.now() - startMs < 10_000]).toEqual([part, true]);
+    }
+  });
+});
+
+describe("what a property takes", () => {
+  it("is known by its form, and a pattern of the tool's is compared and never run", () => {
+    expect(kindOf({ type: "string", pattern: "^0x[0-9a-fA-F]{40}$" })).toEqual({ kind: "address" });
+    expect(kindOf({ type: "string", pattern: "^\\d+$" })).toEqual({ kind: "digits" });
+    expect(kindOf({ type: "string", pattern: "^(a+)+$" })).toBeNull();
+    expect(kindOf({ type: "string", format: "uri" })).toBeNull();
+    expect(kindOf({ type: "array", items: { type: "object" } })).toBeNull();
+  });
+
+  it("is what stands beside its name, in whatever order", () => {
+    const filled = fillArguments(
+      DAYS,
+      read("business days to 2026-03-01 from 2026-01-01 with the holidays 2026-02-02"),
+    );
+    expect(filled).toMatchObject({
+      calls: [{ from: "2026-01-01", to: "2026-03-01", holidays: ["2026-02-02"] }],
+      assumptions: [],
+    });
+    expect(fillArguments(SERIES, read("moving average of 1, 2, 3 with window 2"))).toMatchObject({
+      calls: [{ values: [1, 2, 3], window: 2 }],
+      assumptions: [],
+    });
+  });
+
+  it("is assumed only where nothing else could be meant, and said to be", () => {
+    expect(fillArguments(SERIES, read("5 day moving average of 1, 2, 3"))).toMatchObject({
+      calls: [{ window: 5 }],
+      assumptions: [expect.stringContaining("5 was taken for window")],
+      assumed: ["window"],
+    });
+    expect(fillArguments(DAYS, read("business days from 2026-01-01"))).toMatchObject({ kind: "missing" });
+  });
+});
+
+describe("a plan", () => {
+  const found = [listingOf("Dates", [DAYS]), listingOf("Series", [SERIES])];
+  const planOf = (text: string, earlier: string[] = []) =>
+    planQuestion(
+      read(text),
+      found,
+      earlier.flatMap((before) => [...read(before).values]),
+    );
+
+  it("is sure of itself only if every word and value is understood", () => {
+    const level = (text: string) => {
+      const plan = planOf(text);
+      return plan.kind === "steps" ? plan.steps.map((step) => step.level) : plan.kind;
+    };
+    expect(level("How many business days lie between 2026-01-01 and 2026-02-01?")).toEqual(["high"]);
+    expect(level("How many business days lie between 2026-01-01 and 2026-02-01 for 7?")).not.toEqual(["high"]);
+    expect(level("How many rainy business days lie between 2026-01-01 and 2026-02-01?")).not.toEqual(["high"]);
+    expect(level("What is the exponential moving average of 1, 2, 3?")).toBe("miss");
+    expect(level("What is the average rainfall?")).toBe("miss");
+  });
+
+  it("says what a question lacks", () => {
+    expect(planOf("How many business days lie between them?")).toMatchObject({
+      kind: "miss",
+      message: expect.stringContaining("could answer this if the question gave it from and to"),
+      missing: ["from", "to"],
+    });
+  });
+
+  it("takes a question of several apart, and what one part names serves the others", () => {
+    const plan = planOf(
+      "What is the moving average of 1, 2, 3? How many business days lie between 2026-01-01 and 2026-02-01?",
+    );
+    expect(plan.kind === "steps" && plan.steps.map(({ chosen }) => chosen.method.name)).toEqual([
+      "moving_average",
+      "business_days",
+    ]);
+  });
+
+  it("remembers what was named before", () => {
+    const plan = planOf("And the business days?", ["How many days are between 2026-01-01 and 2026-02-01?"]);
+    expect(plan.kind === "steps" && plan.steps[0]?.chosen.filled.calls).toEqual([
+      { from: "2026-01-01", to: "2026-02-01" },
+    ]);
+  });
+
+  it("does not take a method for one of which it has only half the name", () => {
+    const mean = methodOf(
+      "describe",
+      "Mean and median of a series.",
+      SERIES.inputSchema.properties as object,
+      { mean: { type: "number" } },
+      ["values"],
+    );
+    const plan = planQuestion(read("What is the average of 1, 2, 3?"), [listingOf("Series", [SERIES, mean])]);
+    expect(plan.kind === "steps" && plan.steps[0]?.chosen.method.name).toBe("describe");
+  });
+});
+
+describe("an answer", () => {
+  const focus = (text: string) =>
+    focusOf(factsOf({ days: 59, businessDays: 42 }, { question: read(text), method: DAYS, args: {} })).map(
+      ({ label, value }) => [label, value],
+    );
+
+  it("is the property that the question asks for", () => {
+    expect(focus("How many days lie between them?")).toEqual([["days", 59]]);
+    expect(focus("How many business days lie between them?")).toEqual([["business days", 42]]);
+    expect(focus("What lies between them?")).toEqual([]);
+  });
+
+  it("has nothing of a tool's text but one inert line of bounded length", () => {
+    expect(shownValue("a\nb\u202e\u0000c\u2028<b>")).toBe("a b c <b>");
+    expect(shownValue("x".repeat(1_000))).toHaveLength(501);
+    expect(shownValue(Array.from({ length: 1_000 }, (_, i) => i))).toContain("and 950 more");
+    expect(shownValue([{ word: "fox", count: 2 }])).toBe("fox 2");
+    expect(shownValue(null)).toBe("none");
+  });
+});
+
+describe("a stem", () => {
+  it.each([
+    ["settles", "settlement"],
+    ["correlate", "correlation"],
+    ["similar", "similarity"],
+    ["transactions", "transaction"],
+    ["succeed", "succeeded"],
+    ["average", "mean"],
+    ["largest", "maximum"],
+  ])("of %s is that of %s", (one, other) => {
+    expect(stemOf(one)).toBe(stemOf(other));
+  });
+
+  it.each([
+    ["count", "country"],
+    ["date", "data"],
+    ["mined", "min"],
+    ["business", "busy"],
+  ])("of %s is not that of %s", (one, other) => {
+    expect(stemOf(one)).not.toBe(stemOf(other));
+  });
+});

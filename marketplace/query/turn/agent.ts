@@ -1,0 +1,60 @@
+import type { MicroUsdc } from "../../../settlement/domain/money.ts";
+import type { Found } from "../../discovery/createCatalogue.ts";
+import type { Artifact, GapSignal, IssueClass, Level, StopReason, View } from "../wire/result.ts";
+import type { Caller } from "./createCaller.ts";
+import type { Trace } from "./createTrace.ts";
+
+// Something that a tool has said, and where: `path` leads to it in the output of that alias.
+export type GroundedFact = { alias: string; path: string; label: string; value: unknown; relevance: number };
+
+export type Answer = {
+  kind: "answer";
+  text: string;
+  // The most relevant first.
+  facts: readonly GroundedFact[];
+  view: View | null;
+  artifacts: readonly Artifact[];
+  level: Level;
+  reason: string;
+  assumptions: readonly string[];
+  // What the question asks for and the answer does not have.
+  gaps: readonly GapSignal[];
+  stopReason: StopReason;
+  issueClass: IssueClass | null;
+};
+
+// Nothing that was found can answer the question. It costs nothing.
+export type Miss = {
+  kind: "miss";
+  message: string;
+  missing: readonly string[];
+  rewrites: readonly string[];
+  issueClass: IssueClass;
+  reasonCode: string;
+};
+
+// `modelId` is null where no model was used.
+export type Conclusion = (Answer | Miss) & { modelId: string | null; modelCost: MicroUsdc };
+
+export type Task = {
+  query: string;
+  // What was asked before in this session, oldest first.
+  earlier: readonly string[];
+  found: readonly Found[];
+  stepBudget: number;
+  caller: Caller;
+  trace: Trace;
+  nowMs: () => number;
+  signal: AbortSignal;
+  say: (status: "planning" | "synthesizing") => void;
+};
+
+// Whoever answers questions with tools: a model, or the rules that need none.
+export type Agent = {
+  conclude(task: Task): Promise<Conclusion>;
+};
+
+// The run failed before there was an answer. Nothing is charged, and the words are the caller's to read.
+export class QueryFailed extends Error {
+  override readonly name = "QueryFailed";
+}

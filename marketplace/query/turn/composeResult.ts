@@ -1,0 +1,309 @@
+import { hash, randomBytes } from "node:crypto";
+import { sentenceOf } from "../../../settlement/domain/sentence.ts";
+import type { QueryRequest } from "../wire/request.ts";
+import type { Action, Fact, QueryResult, QuerySession } from "../wire/result.ts";
+import type { Conclusion } from "./agent.ts";
+import type { Caller, Output } from "./createCaller.ts";
+import type { Trace } from "./createTrace.ts";
+import type { Selection } from "./selectTools.ts";
+
+// All that the tools of a turn have said, to be had at an address of its own.
+export type Dataset = { datasetId: string; hash: string; bytes: number; text: string };
+
+const MAX_INLINE_BYTES = 64 * 1024;
+const PREVIEW_LENGTH = 4_000;
+const MAX_FACTS = 100;
+const MAX_SAMPLES = 10;
+const MAX_NAMES = 50;
+
+type Parts = {
+  attemptId: string;
+  request: QueryRequest;
+  selection: Selection;
+  session: QuerySession;
+  conclusion: Conclusion;
+  caller: Caller;
+  trace: Trace;
+  stepBudget: number;
+  modelId: string | null;
+  cost: QueryResult["cost"];
+  durationMs: number;
+  asOfMs: number;
+  dataUrlOf: (datasetId: string) => string;
+};
+
+// Everything that is known of a turn, as the SDKs read it.
+export function composeResult(parts: Parts): { result: QueryResult; dataset: Dataset | null } {
+  const { request, selection, conclusion, caller, trace, cost, durationMs, session, asOfMs } = parts;
+  const isAnswer = conclusion.kind === "answer";
+  const outcomeType = isAnswer ? ("answer" as const) : ("capability_miss" as const);
+  const used = isAnswer ? caller.used() : [];
+  const toolsUsed = used.map(({ listing, calls }) => ({ id: listing.toolId, name: listing.name, skillCalls: calls }));
+  const outputs = isAnswer ? caller.outputs : [];
+  const { retries, rediscoveries } = trace.counts();
+  const actionsTaken: Action[] = [
+    "inspect_current_grounding",
+    ...(retries > 0 ? (["patch_current_program"] as const) : []),
+    ...(rediscoveries > 0 ? (["bounded_rediscovery"] as const) : []),
+    ...(!isAnswer
+      ? (["return_capability_miss"] as const)
+      : conclusion.stopReason === "complete_answer"
+        ? (["return_complete_answer"] as const)
+        : (["return_bounded_answer"] as const)),
+  ];
+  const stopReason = isAnswer ? conclusion.stopReason : "capability_miss";
+  const { issueClass } = conclusion;
+  const metrics = request.includeDeveloperTrace && {
+    parityStage: "enabled" as const,
+    orchestrationMode: selection.isManual ? ("manual_selected_tools" as const) : ("auto_discovery" as const),
+    firstPassSuccess: isAnswer && retries + rediscoveries === 0,
+    capabilityMissSignaled: !isAnswer,
+    rediscoveryExecuted: rediscoveries > 0,
+  };
+  const dataset = isAnswer && (request.includeDataUrl || request.includeData) ? datasetOf(outputs) : null;
+  const dataUrl = dataset === null ? null : parts.dataUrlOf(dataset.datasetId);
+  const needsUrl = dataset !== null && (request.includeDataUrl || dataset.bytes > MAX_INLINE_BYTES);
+  const facts = isAnswer ? conclusion.facts.slice(0, MAX_FACTS).map(factView) : [];
+  const text = isAnswer ? conclusion.text : sentenceOf(conclusion.message);
+  const response = request.responseShape === "evidence_only" ? summaryOf(facts, text) : text;
+  const assumptions = isAnswer ? [...conclusion.assumptions] : [];
+  const [assumption] = assumptions;
+  const artifacts = isAnswer ? [...conclusion.artifacts] : [];
+  const methods = selection.found.flatMap((found) => found.methods.map(({ name }) => name));
+
+  const core = {
+    response,
+    toolsUsed,
+    cost,
+    durationMs,
+    outcomeType,
+    ...(conclusion.kind === "miss" && {
+      capabilityMiss: {
+        message: sentenceOf(messageOf(conclusion.message, selection)),
+        missingCapabilities: [...conclusion.missing],
+        suggestedRewrites: [...conclusion.rewrites],
+        originalQuery: request.query,
+      },
+    }),
+    ...(assumption !== undefined && {
+      assumptionMade: {
+        mode: "auto" as const,
+        optionId: "best_reading",
+        label: assumption,
+        reason: sentenceOf(assumption),
+      },
+    }),
+    ...(request.includeData && dataset !== null && { data: dataOf(dataset, outputs, parts.dataUrlOf) }),
+    ...(request.includeDataUrl && dataUrl !== null && { dataUrl }),
+    ...(artifacts.length > 0 && { computedArtifacts: artifacts }),
+    grounding: {
+      availableToolCount: selection.found.length,
+      selectedMethodCount: new Set(caller.outputs.map(({ listing, method }) => `${listing.toolId} ${method.name}`))
+        .size,
+      toolCallCount: caller.attempts(),
+      toolCallAttemptCount: caller.attempts(),
+      toolCallSuccessCount: caller.outputs.length,
+      toolCallFailureCount: caller.failures.length,
+      availableMethodNamesSample: methods.slice(0, MAX_NAMES),
+      selectedButFilteredOut: [...selection.filteredOut],
+      toolCallFailureSamples: caller.failures.slice(0, MAX_SAMPLES).map(({ listing, method, reason }) => ({
+        toolName: listing.name,
+        methodName: method.name,
+        reason,
+      })),
+      grounded: isAnswer && caller.outputs.length > 0,
+    },
+    querySession: {
+      ...session,
+      status: "completed" as const,
+      checkpoint: { ...session.checkpoint, currentStage: "completed", canonicalDatasetId: dataset?.datasetId ?? null },
+    },
+    stopReason,
+    issueClass,
+    actionsTaken,
+    ...(request.includeDeveloperTrace && { developerTrace: traceOf(parts) }),
+    ...(metrics && { orchestrationMetrics: metrics }),
+  } satisfies QueryResult;
+  const kept = needsUrl ? dataset : null;
+  if (request.responseShape === "answer") return { result: core, dataset: kept };
+
+  const gaps = isAnswer ? [...conclusion.gaps] : [];
+  const times = outputs.map(({ atMs }) => new Date(atMs).toISOString());
+  const result: QueryResult = {
+    ...core,
+    responseShape: request.responseShape,
+    summary: text.length <= 300 ? text : `${text.slice(0, 300)}…`,
+    outcome: outcomeOf(conclusion, gaps.length),
+    controller: {
+      scope: "standard",
+      nextAction: isAnswer ? null : "rewrite_question",
+      actionsTaken,
+      patchFirstProgramPreserved: retries === 0,
+      executionProgramRevisionId: null,
+      hardBudgetApplied: isAnswer && conclusion.stopReason === "bounded_runtime_budget",
+    },
+    evidence: {
+      facts,
+      sourceRefs: outputs.map((output) => ({
+        id: output.alias,
+        provider: output.listing.name,
+        dataset: output.method.name,
+        observedAt: new Date(output.atMs).toISOString(),
+        publishedAt: null,
+        artifactRef: output.alias,
+        url: null,
+        note: null,
+      })),
+      assumptions,
+      knownUnknowns: isAnswer ? gaps.map(({ detail }) => detail) : [...conclusion.missing],
+      retrievalPlanReasonCodes: isAnswer ? [parts.modelId === null ? "rules" : "model"] : [conclusion.reasonCode],
+    },
+    artifacts: {
+      dataUrl: needsUrl ? dataUrl : null,
+      canonicalDataRef:
+        needsUrl && dataset !== null && dataUrl !== null
+          ? { datasetId: dataset.datasetId, hash: dataset.hash, bytes: dataset.bytes, publicDataUrl: dataUrl }
+          : null,
+      stageArtifactKinds: artifacts.map(({ kind }) => kind),
+    },
+    view: isAnswer ? conclusion.view : null,
+    freshness: {
+      asOf: times.at(-1) ?? new Date(asOfMs).toISOString(),
+      sourceTimestamps: times,
+      note: times.length === 0 ? "no tool was asked" : null,
+    },
+    confidence: {
+      level: isAnswer ? conclusion.level : "low",
+      reason: isAnswer ? conclusion.reason : "the question was not answered",
+      verifiedFactCount: facts.length,
+      inferredFactCount: 0,
+      gapCount: gaps.length,
+      gapSignals: gaps,
+    },
+    usage: { durationMs, cost, toolsUsed, outcomeType, ...(metrics && { orchestrationMetrics: metrics }) },
+  };
+  return { result, dataset: kept };
+}
+
+const factView = (fact: Extract<Conclusion, { kind: "answer" }>["facts"][number], index: number): Fact => ({
+  id: `fact_${index + 1}`,
+  label: fact.label,
+  path: `${fact.alias}.${fact.path}`,
+  relevanceScore: Math.min(1, Math.round((fact.relevance / (fact.relevance + 1)) * 1_000) / 1_000),
+  value: fact.value ?? null,
+});
+
+// For programs: the facts, without prose.
+const summaryOf = (facts: readonly Fact[], text: string) =>
+  facts.length === 0
+    ? text
+    : JSON.stringify(Object.fromEntries(facts.slice(0, 20).map(({ path, value }) => [path, value])));
+
+function outcomeOf(conclusion: Conclusion, gaps: number): NonNullable<QueryResult["outcome"]> {
+  const { issueClass } = conclusion;
+  if (conclusion.kind === "miss") {
+    return { label: "Capability miss", tone: "neutral", stopReason: "capability_miss", issueClass };
+  }
+  const { stopReason } = conclusion;
+  if (stopReason !== "complete_answer") return { label: "Bounded answer", tone: "caution", stopReason, issueClass };
+  return gaps > 0
+    ? { label: "Complete answer with disclosed gaps", tone: "caution", stopReason, issueClass }
+    : { label: "Complete answer", tone: "positive", stopReason, issueClass };
+}
+
+function messageOf(message: string, { filteredOut }: Selection): string {
+  if (filteredOut.length === 0) return message;
+  return `${message}; ${filteredOut.slice(0, 5).join(", ")} cost more than this turn may`;
+}
+
+function datasetOf(outputs: readonly Output[]): Dataset {
+  const items = outputs.map(
+    ({ alias, listing, method, args, text }) =>
+      `{"alias":${JSON.stringify(alias)},"tool":${JSON.stringify({ id: listing.toolId, name: listing.name })},"method":${JSON.stringify(method.name)},"args":${JSON.stringify(args)},"result":${text}}`,
+  );
+  const text = `{"outputs":[${items.join(",")}]}`;
+  const bytes = Buffer.byteLength(text);
+  return { datasetId: randomBytes(24).toString("base64url"), hash: hash("sha256", text), bytes, text };
+}
+
+// What fits is sent; of more there is the beginning and an address.
+function dataOf(dataset: Dataset, outputs: readonly Output[], dataUrlOf: Parts["dataUrlOf"]): unknown {
+  const { datasetId, hash, bytes, text } = dataset;
+  if (bytes <= MAX_INLINE_BYTES) {
+    return {
+      outputs: outputs.map(({ alias, listing, method, args, value }) => ({
+        alias,
+        tool: { id: listing.toolId, name: listing.name },
+        method: method.name,
+        args,
+        result: value ?? null,
+      })),
+    };
+  }
+  const dataUrl = dataUrlOf(datasetId);
+  return {
+    truncated: true,
+    preview: text.slice(0, PREVIEW_LENGTH),
+    fullData: { dataUrl, canonicalDataRef: { datasetId, hash, bytes, publicDataUrl: dataUrl } },
+  };
+}
+
+function traceOf({ trace, request, attemptId, caller, selection, stepBudget, modelId, cost, conclusion }: Parts) {
+  const view = trace.view({
+    query: request.query,
+    requestId: attemptId,
+    executionSuccess: conclusion.kind === "answer",
+  }) as { diagnostics: object };
+  return {
+    ...view,
+    diagnostics: {
+      ...view.diagnostics,
+      selection: {
+        selectedPolicy: selection.isManual ? "manual" : "search",
+        plannerReasoningStage: modelId === null ? "rules" : "model",
+        oneShotBias: false,
+        candidateMethodCount: selection.found.reduce((sum, { methods }) => sum + methods.length, 0),
+        selectedTools: caller.used().map(({ listing, calls }) => ({
+          toolId: listing.toolId,
+          toolName: listing.name,
+          selectedMethodCount: calls,
+          selectedMethods: [
+            ...new Set(
+              caller.outputs
+                .filter((output) => output.listing.toolId === listing.toolId)
+                .map(({ method }) => method.name),
+            ),
+          ],
+          omittedSelectedMethodCount: 0,
+        })),
+      },
+      // Numbers for reading, not for paying.
+      cost: {
+        planningCostUsd: 0,
+        initialExecutionCostUsd: Number(cost.modelCostUsd),
+        rediscoveryAdditionalCostUsd: 0,
+        synthesisCostUsd: 0,
+        totalModelCostUsd: Number(cost.modelCostUsd),
+        toolCostUsd: Number(cost.toolCostUsd),
+        totalChargedUsd: Number(cost.totalCostUsd),
+      },
+      verification: {
+        evaluations: [],
+        repairEvents: [],
+        triggerNeedsDifferentTools: false,
+        triggerMissingCapability: false,
+      },
+      execution: {
+        // The trace says so where no model was used.
+        model: modelId,
+        modelUsed: modelId !== null,
+        reasoningEnabled: false,
+        receivedReasoning: false,
+        reasoningChars: 0,
+        stepBudget,
+        completedStepCount: caller.outputs.length,
+        toolCallCount: caller.attempts(),
+      },
+    },
+  };
+}

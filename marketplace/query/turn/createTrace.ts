@@ -1,0 +1,154 @@
+import type { Listing, Method } from "../../registry/listing.ts";
+import type { CallFailure, Output } from "./createCaller.ts";
+
+type Step = {
+  stepType: string;
+  event: string;
+  status: string;
+  message?: string;
+  timestampMs: number;
+  tool?: { id: string; name: string; method?: string };
+  metadata?: object;
+};
+
+export type Trace = {
+  step(stepType: string, event: string, status: string, message?: string, metadata?: object): void;
+  called(call: {
+    listing: Listing;
+    method: Method;
+    args: Readonly<Record<string, unknown>>;
+    output: Output;
+    durationMs: number;
+  }): void;
+  failed(failure: CallFailure & { durationMs: number }): void;
+  retried(message: string): void;
+  rediscovered(message: string): void;
+  counts(): { retries: number; rediscoveries: number; failures: number };
+  // As developers are shown it.
+  view(context: { query: string; requestId: string; executionSuccess: boolean }): Record<string, unknown>;
+};
+
+// Of one answer in the trace; the whole is behind `dataUrl`.
+const MAX_SHOWN_LENGTH = 4_000;
+const MAX_STEPS = 500;
+const NO_CODE = "// iterative execution: no generated code";
+
+// What was done in a turn, step by step.
+export function createTrace(nowMs: () => number): Trace {
+  const timeline: Step[] = [];
+  const toolCallHistory: object[] = [];
+  const executionTrace: object[] = [];
+  const schemas = new Map<string, object>();
+  const contributorSearches: object[] = [];
+  const counts = { calls: 0, failures: 0, retries: 0, rediscoveries: 0, checks: 0 };
+
+  const add = (step: Omit<Step, "timestampMs">) => {
+    if (timeline.length < MAX_STEPS) timeline.push({ ...step, timestampMs: nowMs() });
+  };
+  const toolOf = ({ toolId, name }: Listing, method: Method) => ({ id: toolId, name, method: method.name });
+
+  return {
+    step(stepType, event, status, message, metadata) {
+      if (stepType === "completion-check") counts.checks += 1;
+      add({ stepType, event, status, ...(message !== undefined && { message }), ...(metadata && { metadata }) });
+    },
+    called({ listing, method, args, output, durationMs }) {
+      counts.calls += 1;
+      const searchMetadata = searchIn(output.value);
+      add({
+        stepType: "tool-call",
+        event: "tool-call",
+        status: "success",
+        tool: toolOf(listing, method),
+        metadata: { outputAlias: output.alias, ...(searchMetadata && { contributorSearch: searchMetadata }) },
+      });
+      if (searchMetadata) {
+        contributorSearches.push({
+          toolId: listing.toolId,
+          toolName: listing.name,
+          timestampMs: nowMs(),
+          searchMetadata,
+        });
+      }
+      const result = output.text.length <= MAX_SHOWN_LENGTH ? output.value : output.text.slice(0, MAX_SHOWN_LENGTH);
+      toolCallHistory.push({ toolId: listing.toolId, toolName: method.name, args, result });
+      executionTrace.push({
+        attempt: 1,
+        phase: "tool-call",
+        result: "success",
+        durationMs,
+        stepNumber: executionTrace.length + 1,
+        toolName: method.name,
+        outputAlias: output.alias,
+      });
+      schemas.set(`${listing.toolId} ${method.name}`, {
+        serverName: listing.name,
+        toolName: method.name,
+        description: method.description,
+        inputSchema: method.inputSchema,
+        outputSchema: method.outputSchema ?? null,
+      });
+    },
+    failed({ listing, method, cause, reason, durationMs }) {
+      counts.failures += 1;
+      add({
+        stepType: "tool-call",
+        event: "tool-call",
+        status: "failure",
+        message: reason,
+        tool: toolOf(listing, method),
+        metadata: { cause },
+      });
+      executionTrace.push({
+        attempt: 1,
+        phase: "tool-call",
+        result: "failure",
+        durationMs,
+        stepNumber: executionTrace.length + 1,
+        toolName: method.name,
+        outputAlias: null,
+      });
+    },
+    retried(message) {
+      counts.retries += 1;
+      add({ stepType: "retry", event: "reflection", status: "retry", message });
+    },
+    rediscovered(message) {
+      counts.rediscoveries += 1;
+      add({ stepType: "fallback", event: "bounded-rediscovery", status: "retry", message });
+    },
+    counts: () => ({ ...counts }),
+    view: ({ query, requestId, executionSuccess }) => ({
+      summary: {
+        toolCalls: counts.calls + counts.failures,
+        retryCount: counts.retries,
+        selfHealCount: counts.retries,
+        fallbackCount: counts.rediscoveries,
+        failureCount: counts.failures,
+        recoveryCount: executionSuccess ? Math.min(counts.failures, counts.retries + counts.rediscoveries) : 0,
+        completionChecks: counts.checks,
+        loopCount: 1,
+      },
+      timeline,
+      requestId,
+      query,
+      source: "backend-runtime",
+      executionSuccess,
+      attemptCount: 1,
+      toolCallHistory,
+      toolSchemas: [...schemas.values()],
+      executionTrace,
+      initialCode: NO_CODE,
+      finalCode: NO_CODE,
+      diagnostics: { contributorSearches },
+    }),
+  };
+}
+
+// What a tool tells of a search of its own.
+function searchIn(value: unknown): object | null {
+  const metadata =
+    typeof value === "object" && value !== null && "searchMetadata" in value ? value.searchMetadata : null;
+  if (typeof metadata !== "object" || metadata === null || !("version" in metadata)) return null;
+  return metadata.version === "ctx-contributor-search/v1" ? metadata : null;
+}

@@ -1,0 +1,118 @@
+import type { Address, Hex } from "viem";
+import { formatUsd, microUsdc, sumOf } from "../../../settlement/domain/money.ts";
+import { hashJson, hashText } from "../../schema/hashJson.ts";
+import type { RecordTurn } from "../../settlement/createSettlementClient.ts";
+import { wantsChart } from "../planner/createPlanner.ts";
+import type { QueryRequest } from "../wire/request.ts";
+import type { QueryResult, QuerySession } from "../wire/result.ts";
+import type { Agent, Conclusion } from "./agent.ts";
+import { composeResult, type Dataset } from "./composeResult.ts";
+import { type CallerOptions, createCaller } from "./createCaller.ts";
+import { createTrace } from "./createTrace.ts";
+import type { Selection } from "./selectTools.ts";
+
+export type TurnTask = {
+  account: Address;
+  attemptId: string;
+  request: QueryRequest;
+  selection: Selection;
+  // What was asked before in this session, oldest first.
+  earlier: readonly string[];
+  session: QuerySession;
+  signal: AbortSignal;
+  say: Say;
+};
+
+export type Say = (
+  status: "discovering" | "discovered" | "planning" | "executing" | "tool-complete" | "synthesizing",
+  tool?: { id: string; name: string },
+) => void;
+
+export type TurnOutcome = {
+  result: QueryResult;
+  // What is owed once the result is delivered; null if nothing is.
+  turn: RecordTurn | null;
+  dataset: Dataset | null;
+};
+
+export type TurnOptions = Omit<CallerOptions, "account" | "attemptId" | "bound" | "signal" | "trace" | "say"> & {
+  agentOf: (agentModelId: string | null) => Agent;
+  // Where a dataset of that name can be had.
+  dataUrlOf: (datasetId: string) => string;
+};
+
+const STEPS = 10;
+const MORE_STEPS_FOR_A_CHART = 4;
+
+// One turn: the tools that were selected are called as the agent decides, and what they said becomes the answer. Nothing is
+// charged here; what is owed is handed back with the result, to be put on disk with it.
+export async function runTurn(options: TurnOptions, task: TurnTask): Promise<TurnOutcome> {
+  const { agentOf, nowMs, dataUrlOf } = options;
+  const { request, selection, earlier, signal, say, attemptId, account } = task;
+  const startMs = performance.now();
+  const trace = createTrace(nowMs);
+  trace.step("orchestration", "query-start", "success");
+  say("discovering");
+  for (const { listing } of selection.found) say("discovered", { id: listing.toolId, name: listing.name });
+  const caller = createCaller({ ...options, account, attemptId, bound: selection.bound, signal, trace, say });
+  trace.step("execution-setup", "iterative-execution-entry", "success");
+  const stepBudget = STEPS + (wantsChart(request.query) ? MORE_STEPS_FOR_A_CHART : 0);
+  const concluded = await agentOf(request.agentModelId).conclude({
+    query: request.query,
+    earlier,
+    found: selection.found,
+    stepBudget,
+    caller,
+    trace,
+    nowMs,
+    signal,
+    say,
+  });
+  // Without a call of a tool there is nothing behind an answer.
+  const conclusion: Conclusion =
+    concluded.kind === "answer" && caller.outputs.length === 0
+      ? {
+          kind: "miss",
+          message: "no tool was called, so there is nothing that an answer could rest on",
+          missing: ["evidence"],
+          rewrites: [],
+          issueClass: "missing_evidence",
+          reasonCode: "runtime_did_not_invoke_selected_tools",
+          modelId: concluded.modelId,
+          modelCost: microUsdc(0n),
+        }
+      : concluded;
+  const isAnswer = conclusion.kind === "answer";
+  trace.step("orchestration", isAnswer ? "query-complete" : "capability-miss", "success");
+
+  // Nothing is charged for a miss, whatever was tried on the way to it.
+  const charged = isAnswer ? caller.used() : [];
+  const toolCost = sumOf(charged.map(({ price }) => price));
+  const modelCost = isAnswer ? conclusion.modelCost : microUsdc(0n);
+  const total = microUsdc(toolCost + modelCost);
+  const { result, dataset } = composeResult({
+    ...task,
+    conclusion,
+    caller,
+    trace,
+    stepBudget,
+    modelId: conclusion.modelId,
+    cost: { modelCostUsd: formatUsd(modelCost), toolCostUsd: formatUsd(toolCost), totalCostUsd: formatUsd(total) },
+    durationMs: Math.round(performance.now() - startMs),
+    asOfMs: nowMs(),
+    dataUrlOf,
+  });
+  const turn: RecordTurn = {
+    turnId: attemptId,
+    payer: account,
+    outcome: "delivered",
+    modelCostUsd: formatUsd(modelCost),
+    tools: charged.map(({ listing, price, calls }) => ({ toolId: listing.toolId, amountUsd: formatUsd(price), calls })),
+    requestHash: requestHashOf(request),
+    responseHash: hashText(result.response),
+  };
+  return { result, turn: total > 0n ? turn : null, dataset };
+}
+
+// What was asked, as the receipt names it.
+const requestHashOf = ({ query, tools, responseShape }: QueryRequest): Hex => hashJson({ query, tools, responseShape });

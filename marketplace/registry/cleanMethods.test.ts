@@ -1,0 +1,120 @@
+import { describe, expect, it } from "vitest";
+import type { ListedMethod } from "../mcp/createMcpClient.ts";
+import { cleanMethods } from "./cleanMethods.ts";
+import { isQueryEligible } from "./listing.ts";
+
+const NO_PRICES = { defaultExecutePriceUsd: null, executePrices: {} };
+const methodWith = (meta: unknown, more: Partial<ListedMethod> = {}): ListedMethod => ({
+  name: "method",
+  inputSchema: { type: "object" },
+  ...(meta !== undefined && { _meta: meta as Record<string, unknown> }),
+  ...more,
+});
+const clean = (meta: unknown, prices: Partial<Parameters<typeof cleanMethods>[1]> = {}) => {
+  const { methods, warnings } = cleanMethods([methodWith(meta)], { ...NO_PRICES, ...prices });
+  const [method] = methods;
+  if (method === undefined) throw new Error("it was left out");
+  return { method, warnings };
+};
+
+describe("what a server says of its methods", () => {
+  it("is filled in where it says nothing", () => {
+    const { method, warnings } = clean(undefined);
+    expect(method).toMatchObject({
+      description: "",
+      executeEligible: false,
+      executePriceUsd: null,
+      _meta: { surface: "both", queryEligible: true, latencyClass: "slow", pricing: {} },
+    });
+    expect(warnings).toEqual([]);
+  });
+
+  it.each([
+    [{ surface: "everything" }, { surface: "both" }],
+    [{ queryEligible: "yes" }, { queryEligible: true }],
+    [{ latencyClass: 5 }, { latencyClass: "slow" }],
+    [{ pricing: "free" }, { pricing: {} }],
+    [{ pricing: { executeUsd: "-1" } }, { pricing: {} }],
+    [{ pricing: { executeUsd: "1e-3" } }, { pricing: {} }],
+    [{ pricing: { executeUsd: "0.0000001" } }, { pricing: {} }],
+    [{ pricing: { executeUsd: Number.NaN } }, { pricing: {} }],
+    [{ pricing: { executeUsd: ["0.1"] } }, { pricing: {} }],
+    [{ contextRequirements: ["wallet", "bank"] }, { contextRequirements: ["wallet"] }],
+    [{ rateLimit: { maxRequestsPerMinute: 1.5, cooldownMs: 0 } }, { rateLimit: { cooldownMs: 0 } }],
+    [{ rateLimit: { maxConcurrency: 0, notes: "slow" } }, { rateLimit: { notes: "slow" } }],
+    [
+      { rateLimit: { recommendedBatchTools: ["method", "other", 1] } },
+      { rateLimit: { recommendedBatchTools: ["method"] } },
+    ],
+    [
+      { executeEligible: true, executePriceUsd: 5 },
+      { executeEligible: false, executePriceUsd: null },
+    ],
+  ])("%j is repaired, and the contributor hears of it", (meta, expected) => {
+    const { method, warnings } = clean(meta);
+    expect(method._meta).toMatchObject(expected);
+    expect(warnings).toHaveLength(1);
+    expect(warnings[0]).toMatch(/^method "method": /);
+  });
+
+  it("a number for a price is taken, and every price is written in one form", () => {
+    expect(clean({ pricing: { executeUsd: 0.001 } }).method.executePriceUsd).toBe("0.001");
+    expect(clean({ pricing: { executeUsd: "0.500000" } }).method.executePriceUsd).toBe("0.50");
+    expect(clean({ pricing: { executeUsd: "0" } }).method).toMatchObject({
+      executeEligible: true,
+      executePriceUsd: "0.00",
+    });
+  });
+
+  it("hints are found under each of their names", () => {
+    for (const meta of [{ rateLimit: { cooldownMs: 5 } }, { rateLimitHints: { cooldownMs: 5 } }, { cooldownMs: 5 }]) {
+      expect(clean(meta).method._meta.rateLimit).toEqual({ cooldownMs: 5 });
+    }
+  });
+
+  it("needs for context are found where they were written before", () => {
+    const { methods, warnings } = cleanMethods(
+      [methodWith({}, { inputSchema: { type: "object", "x-context-requirements": ["wallet"] } })],
+      NO_PRICES,
+    );
+    expect(methods[0]?._meta.contextRequirements).toEqual(["wallet"]);
+    expect(warnings[0]).toMatch(/belongs into _meta/);
+  });
+
+  it("whatever else it says is passed on, if it is not too much", () => {
+    expect(clean({ own: { nested: true } }).method._meta.own).toEqual({ nested: true });
+    const { method, warnings } = clean({ own: "x".repeat(20_000), surface: "execute" });
+    expect(method._meta.own).toBeUndefined();
+    expect(method._meta.surface).toBe("execute");
+    expect(warnings).toHaveLength(1);
+  });
+
+  it("prices: the owner's for the method, then the server's, then the default, from which {} opts out", () => {
+    const defaults = { defaultExecutePriceUsd: "0.01" };
+    expect(clean({}, defaults).method.executePriceUsd).toBe("0.01");
+    expect(clean({ pricing: {} }, defaults).method.executeEligible).toBe(false);
+    expect(clean({ pricing: { executeUsd: "0.02" } }, defaults).method.executePriceUsd).toBe("0.02");
+    const own = { ...defaults, executePrices: { method: "0.03" } };
+    expect(clean({ pricing: { executeUsd: "0.02" } }, own).method.executePriceUsd).toBe("0.03");
+    expect(clean({ surface: "answer" }, defaults).method).toMatchObject({
+      executeEligible: false,
+      executePriceUsd: "0.01",
+    });
+  });
+
+  it("a name that cannot be used, or comes twice, leaves the method out", () => {
+    const named = (name: string) => methodWith({}, { name });
+    const { methods, warnings } = cleanMethods(
+      [named("a"), named("a"), named("b\0"), named("c".repeat(201))],
+      NO_PRICES,
+    );
+    expect(methods.map(({ name }) => name)).toEqual(["a"]);
+    expect(warnings).toHaveLength(3);
+  });
+
+  it("a surface that contradicts queryEligible wins", () => {
+    expect(isQueryEligible(clean({ surface: "execute", queryEligible: true }).method)).toBe(false);
+    expect(isQueryEligible(clean({ latencyClass: "streaming" }).method)).toBe(false);
+    expect(isQueryEligible(clean({}).method)).toBe(true);
+  });
+});

@@ -1,0 +1,164 @@
+import type { Address } from "viem";
+import type { Clock } from "../../settlement/clock.ts";
+import { ApiError } from "../../settlement/daemon/http/errors.ts";
+import { toolIdFromUuid } from "../../settlement/domain/toolId.ts";
+import type { Signed, SignIn } from "../accounts/signIn.ts";
+import type { MarketChain } from "../chain/openChain.ts";
+import type { Store } from "../database/openStore.ts";
+import type { McpClient } from "../mcp/createMcpClient.ts";
+import { describeFailure } from "../mcp/outcome.ts";
+import type { Judge } from "../schema/createJudge.ts";
+import { type Check, checkTool } from "./checkTool.ts";
+import type { Listing, Registration, Standing } from "./listing.ts";
+import { findListing, saveListing, savePing, saveStanding, saveTexts, type Texts, takeDuePings } from "./listings.ts";
+import { statementOf } from "./statementOf.ts";
+
+export type SignToken = (request: { endpoint: string; toolId: string; purpose?: "smoke-test" }) => Promise<string>;
+
+export type RegistryOptions = {
+  store: Store;
+  clock: Clock;
+  chain: Pick<MarketChain, "tools">;
+  signIn: SignIn;
+  mcp: McpClient;
+  judge: Judge;
+  sign: SignToken;
+  // Whoever keeps listings in memory hears of changes at once.
+  changed?: (listing: Listing) => void;
+};
+
+// A no is an answer, with a sentence for each thing that was looked at.
+export type RegistrationOutcome = { listing: Listing | null; checks: Check[]; warnings: string[] };
+
+export type Registry = {
+  // The message that the tool's owner signs to list it as described.
+  challenge(registration: Registration): Promise<{ message: string; expiresAtMs: number }>;
+  register(registration: Registration, signed: Signed): Promise<RegistrationOutcome>;
+  // Asks the server for its methods again.
+  refresh(toolId: string, caller: Address): Promise<RegistrationOutcome>;
+  update(toolId: string, caller: Address, texts: Partial<Texts>): Promise<Listing>;
+  // Pings what is due. Returns how many answered and how many did not.
+  pingDue(): Promise<{ answered: number; failed: number }>;
+  // Reads how tools stand on chain, and keeps what has changed.
+  readStandings(listings: readonly Listing[]): Promise<void>;
+};
+
+const DAY_MS = 24 * 60 * 60 * 1_000;
+const HOUR_MS = 60 * 60 * 1_000;
+const MAX_FAILURES = 3;
+const PINGS_AT_A_TIME = 20;
+// Registration is one request, whose client waits.
+const MAX_CHECK_MS = 100_000;
+
+export function createRegistry(options: RegistryOptions): Registry {
+  const { store, clock, chain, signIn, mcp, judge, sign, changed = () => {} } = options;
+
+  async function standingOf(toolId: string): Promise<Standing> {
+    const [tool] = await chain.tools([toolIdFromUuid(toolId)]);
+    if (tool === null || tool === undefined) {
+      throw new ApiError("not_found", `there is no tool ${toolId} on chain; list it with npx hardhat list-tool first`);
+    }
+    return { ...tool, owner: tool.owner.toLowerCase() as Address };
+  }
+
+  // Who owns a tool is asked of the chain each time: it may have been sold a block ago.
+  async function owned(toolId: string, caller: Address): Promise<{ listing: Listing; standing: Standing }> {
+    const listing = await findListing(store.read, toolId);
+    if (listing === null) throw new ApiError("not_found", `there is no tool ${toolId}`);
+    const standing = await standingOf(toolId);
+    if (standing.owner !== caller) {
+      throw new ApiError("forbidden", `the tool belongs to ${standing.owner}, and this key to ${caller}`);
+    }
+    return { listing, standing };
+  }
+
+  async function list(registration: Registration, standing: Standing, call: boolean): Promise<RegistrationOutcome> {
+    const { endpoint } = registration;
+    const { checks, methods, warnings } = await checkTool(registration, standing, {
+      connection: mcp.connect(endpoint),
+      judge,
+      token: () => sign({ endpoint, toolId: "smoke-test", purpose: "smoke-test" }),
+      signal: AbortSignal.timeout(MAX_CHECK_MS),
+      call,
+    });
+    if (!checks.every(({ ok }) => ok)) return { listing: null, checks, warnings };
+    const nowMs = clock.nowMs();
+    const nextPingAtMs = nowMs + DAY_MS;
+    const saved = await store.alone((sql) =>
+      saveListing(sql, { registration, standing, methods, warnings, nextPingAtMs }, nowMs),
+    );
+    if (saved === "conflict") {
+      throw new ApiError("conflict", `you have listed ${endpoint} as another tool already; refresh or change that one`);
+    }
+    changed(saved);
+    return { listing: saved, checks, warnings };
+  }
+
+  return {
+    async challenge(registration) {
+      const { owner } = await standingOf(registration.toolId);
+      return signIn.challenge(owner, statementOf(registration));
+    },
+
+    async register(registration, signed) {
+      const signer = await signIn.verify(signed, statementOf(registration));
+      const standing = await standingOf(registration.toolId);
+      if (standing.owner !== signer) {
+        throw new ApiError("forbidden", `the tool belongs to ${standing.owner}, and ${signer} has signed`);
+      }
+      return list(registration, standing, true);
+    },
+
+    async refresh(toolId, caller) {
+      const { listing, standing } = await owned(toolId, caller);
+      return list(listing, standing, false);
+    },
+
+    async update(toolId, caller, texts) {
+      const { listing } = await owned(toolId, caller);
+      const saved = await store.alone((sql) => saveTexts(sql, toolId, { ...listing, ...texts }, clock.nowMs()));
+      if (saved === null) throw new ApiError("not_found", `there is no tool ${toolId}`);
+      changed(saved);
+      return saved;
+    },
+
+    async pingDue() {
+      const nowMs = clock.nowMs();
+      const due = await store.alone((sql) => takeDuePings(sql, nowMs, nowMs + HOUR_MS, PINGS_AT_A_TIME));
+      const answers = await Promise.all(
+        due.map(async ({ toolId, endpoint }) => {
+          const outcome = await mcp.connect(endpoint).ping({ token: () => sign({ endpoint, toolId }) });
+          const answered = outcome.kind === "alive";
+          const saved = await store.alone((sql) =>
+            savePing(sql, toolId, {
+              answered,
+              maxFailures: MAX_FAILURES,
+              reason: answered ? "" : `its server has not answered ${MAX_FAILURES} times: ${describeFailure(outcome)}`,
+              // One that fails is soon looked at again, so that it is gone in hours and back in one.
+              nextPingAtMs: nowMs + (answered ? DAY_MS : HOUR_MS),
+            }),
+          );
+          if (saved !== null) changed(saved);
+          return answered;
+        }),
+      );
+      const answered = answers.filter(Boolean).length;
+      return { answered, failed: answers.length - answered };
+    },
+
+    async readStandings(listings) {
+      const found = await chain.tools(listings.map(({ toolId }) => toolIdFromUuid(toolId)));
+      for (const [i, listing] of listings.entries()) {
+        const tool = found[i];
+        if (tool === null || tool === undefined) continue;
+        const standing: Standing = { ...tool, owner: tool.owner.toLowerCase() as Address };
+        if (isSameStanding(listing, standing)) continue;
+        await store.alone((sql) => saveStanding(sql, listing.toolId, standing));
+        changed({ ...listing, ...standing });
+      }
+    },
+  };
+}
+
+const isSameStanding = (a: Standing, b: Standing) =>
+  a.owner === b.owner && a.price === b.price && a.stake === b.stake && a.requiredStake === b.requiredStake;

@@ -1,0 +1,212 @@
+import { address, amount, count, text } from "../../settlement/ledger/database/decode.ts";
+import type { Param, Reader, Row, Sql } from "../../settlement/ledger/database/sql.ts";
+import type { Category, Listing, Method, Registration, Standing, SuggestedPrompt } from "./listing.ts";
+
+// The rows of listings. Whoever changes one takes the next revision with it, in the same transaction and holding the counter
+// until its end: so a process that has seen revision n has seen everything up to n.
+
+export type NewListing = {
+  registration: Registration;
+  standing: Standing;
+  methods: readonly Method[];
+  warnings: readonly string[];
+  nextPingAtMs: number;
+};
+
+const COLUMNS = [
+  "tool_id",
+  "name",
+  "description",
+  "category",
+  "endpoint",
+  "default_execute_usd",
+  "execute_prices",
+  "suggested_prompts",
+  "methods",
+  "warnings",
+  "refreshed_at",
+  "owner",
+  "price",
+  "stake",
+  "required_stake",
+  "next_ping_at",
+  "updated_at",
+  "revision",
+] as const;
+
+// Lists a tool, or what has changed of it. Its history stays. Conflict: the owner has listed the endpoint as another tool.
+export async function saveListing(sql: Sql, listing: NewListing, nowMs: number): Promise<Listing | "conflict"> {
+  const { registration, standing, methods, warnings, nextPingAtMs } = listing;
+  const { toolId, name, description, category, endpoint, defaultExecutePriceUsd } = registration;
+  const revision = await nextRevision(sql);
+  const taken = await sql.all("SELECT 1 FROM listings WHERE owner = $1 AND endpoint = $2 AND tool_id <> $3", [
+    standing.owner,
+    endpoint,
+    toolId,
+  ]);
+  if (taken.length > 0) return "conflict";
+  const values: Param[] = [
+    toolId,
+    name,
+    description,
+    category,
+    endpoint,
+    defaultExecutePriceUsd,
+    JSON.stringify(registration.executePrices),
+    JSON.stringify(registration.suggestedPrompts),
+    JSON.stringify(methods),
+    JSON.stringify(warnings),
+    nowMs,
+    standing.owner,
+    standing.price,
+    standing.stake,
+    standing.requiredStake,
+    nextPingAtMs,
+    nowMs,
+    revision,
+  ];
+  const places = values.map((_, i) => `$${i + 1}`).join(", ");
+  const [row] = await sql.all(
+    `INSERT INTO listings (${COLUMNS.join(", ")}, status, status_reason, verified, pings, pings_answered, failures_in_a_row,
+       calls, calls_succeeded, registered_at)
+     VALUES (${places}, 'active', NULL, 0, 1, 1, 0, 0, 0, $17)
+     ON CONFLICT (tool_id) DO UPDATE SET ${COLUMNS.slice(1)
+       .map((column) => `${column} = excluded.${column}`)
+       .join(", ")}, status = 'active', status_reason = NULL, failures_in_a_row = 0
+     RETURNING *`,
+    values,
+  );
+  return listingFrom(row ?? {});
+}
+
+export type Texts = Pick<Registration, "name" | "description" | "category" | "suggestedPrompts">;
+
+export async function saveTexts(sql: Sql, toolId: string, texts: Texts, nowMs: number): Promise<Listing | null> {
+  const { name, description, category, suggestedPrompts } = texts;
+  const [row] = await sql.all(
+    `UPDATE listings SET name = $2, description = $3, category = $4, suggested_prompts = $5, updated_at = $6, revision = $7
+     WHERE tool_id = $1 RETURNING *`,
+    [toolId, name, description, category, JSON.stringify(suggestedPrompts), nowMs, await nextRevision(sql)],
+  );
+  return row === undefined ? null : listingFrom(row);
+}
+
+export async function saveStanding(sql: Sql, toolId: string, standing: Standing): Promise<void> {
+  const { owner, price, stake, requiredStake } = standing;
+  const revision = await nextRevision(sql);
+  // The new owner may have listed the same endpoint as another tool; then this one stays the old owner's on paper, which
+  // changes nothing: who may change a listing is asked of the chain.
+  await sql.run(
+    `UPDATE listings SET price = $3, stake = $4, required_stake = $5, revision = $6,
+       owner = CASE WHEN EXISTS (SELECT 1 FROM listings o WHERE o.owner = $2 AND o.endpoint = listings.endpoint
+         AND o.tool_id <> $1) THEN listings.owner ELSE $2 END
+     WHERE tool_id = $1`,
+    [toolId, owner, price, stake, requiredStake, revision],
+  );
+}
+
+// The listings that are due for a ping, taken so that no other process pings them too.
+export async function takeDuePings(sql: Sql, nowMs: number, againAtMs: number, limit: number): Promise<Listing[]> {
+  const rows = await sql.all(
+    `SELECT tool_id FROM listings WHERE next_ping_at <= $1 ORDER BY next_ping_at LIMIT ${limit} ${sql.locks.skipLocked}`,
+    [nowMs],
+  );
+  const taken: Listing[] = [];
+  for (const row of rows) {
+    const [own] = await sql.all("UPDATE listings SET next_ping_at = $2 WHERE tool_id = $1 RETURNING *", [
+      text(row, "tool_id"),
+      againAtMs,
+    ]);
+    if (own !== undefined) taken.push(listingFrom(own));
+  }
+  return taken;
+}
+
+export type PingResult = { answered: boolean; maxFailures: number; reason: string; nextPingAtMs: number };
+
+// Delists after so many failures in a row, and lists again after the first answer.
+export async function savePing(sql: Sql, toolId: string, ping: PingResult): Promise<Listing | null> {
+  const { answered, maxFailures, reason, nextPingAtMs } = ping;
+  const revision = await nextRevision(sql);
+  const [row] = await sql.all(
+    answered
+      ? `UPDATE listings SET pings = pings + 1, pings_answered = pings_answered + 1, failures_in_a_row = 0,
+           status = 'active', status_reason = NULL, next_ping_at = $2, revision = $3
+         WHERE tool_id = $1 RETURNING *`
+      : `UPDATE listings SET pings = pings + 1, failures_in_a_row = failures_in_a_row + 1, next_ping_at = $2, revision = $3,
+           status = CASE WHEN failures_in_a_row + 1 >= $4 THEN 'delisted' ELSE status END,
+           status_reason = CASE WHEN failures_in_a_row + 1 >= $4 THEN $5 ELSE status_reason END
+         WHERE tool_id = $1 RETURNING *`,
+    answered ? [toolId, nextPingAtMs, revision] : [toolId, nextPingAtMs, revision, maxFailures, reason],
+  );
+  return row === undefined ? null : listingFrom(row);
+}
+
+export type CallCounts = { calls: number; succeeded: number };
+
+export async function addCalls(sql: Sql, counts: ReadonlyMap<string, CallCounts>): Promise<void> {
+  const revision = await nextRevision(sql);
+  for (const toolId of [...counts.keys()].sort()) {
+    const { calls = 0, succeeded = 0 } = counts.get(toolId) ?? {};
+    await sql.run(
+      "UPDATE listings SET calls = calls + $2, calls_succeeded = calls_succeeded + $3, revision = $4 WHERE tool_id = $1",
+      [toolId, calls, succeeded, revision],
+    );
+  }
+}
+
+export async function findListing(sql: Reader, toolId: string): Promise<Listing | null> {
+  const [row] = await sql.all("SELECT * FROM listings WHERE tool_id = $1", [toolId]);
+  return row === undefined ? null : listingFrom(row);
+}
+
+// Where somebody who follows the changes is.
+export type Place = Pick<Listing, "revision" | "toolId">;
+
+// What has changed since then, oldest change first.
+export async function listChanged(sql: Reader, { revision, toolId }: Place, limit: number): Promise<Listing[]> {
+  const rows = await sql.all(
+    `SELECT * FROM listings WHERE revision > $1 OR (revision = $1 AND tool_id > $2)
+     ORDER BY revision, tool_id LIMIT $3`,
+    [revision, toolId, limit],
+  );
+  return rows.map(listingFrom);
+}
+
+async function nextRevision(sql: Sql): Promise<number> {
+  const [row] = await sql.all(
+    "UPDATE revisions SET revision = revision + 1 WHERE name = 'listings' RETURNING revision",
+  );
+  return count(row ?? {}, "revision");
+}
+
+function listingFrom(row: Row): Listing {
+  const reason = row.status_reason;
+  return {
+    toolId: text(row, "tool_id"),
+    name: text(row, "name"),
+    description: text(row, "description"),
+    category: row.category === null ? null : (text(row, "category") as Category),
+    endpoint: text(row, "endpoint"),
+    defaultExecutePriceUsd: row.default_execute_usd === null ? null : text(row, "default_execute_usd"),
+    executePrices: JSON.parse(text(row, "execute_prices")) as Record<string, string>,
+    suggestedPrompts: JSON.parse(text(row, "suggested_prompts")) as SuggestedPrompt[],
+    methods: JSON.parse(text(row, "methods")) as Method[],
+    warnings: JSON.parse(text(row, "warnings")) as string[],
+    owner: address(row, "owner"),
+    price: amount(row, "price"),
+    stake: amount(row, "stake"),
+    requiredStake: amount(row, "required_stake"),
+    status: text(row, "status") === "active" ? { kind: "active" } : { kind: "delisted", reason: String(reason) },
+    isVerified: count(row, "verified") === 1,
+    pings: count(row, "pings"),
+    pingsAnswered: count(row, "pings_answered"),
+    failuresInARow: count(row, "failures_in_a_row"),
+    calls: count(row, "calls"),
+    callsSucceeded: count(row, "calls_succeeded"),
+    registeredAtMs: count(row, "registered_at"),
+    refreshedAtMs: count(row, "refreshed_at"),
+    updatedAtMs: count(row, "updated_at"),
+    revision: count(row, "revision"),
+  };
+}

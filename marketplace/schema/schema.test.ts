@@ -1,0 +1,90 @@
+import { describe, expect, it } from "vitest";
+import type { JsonSchema } from "../mcp/createMcpClient.ts";
+import { createJudge } from "./createJudge.ts";
+import { hashJson } from "./hashJson.ts";
+import { relax } from "./relax.ts";
+
+const judge = createJudge();
+const verdict = (schema: JsonSchema, value: unknown) => judge(schema, hashJson(schema), value).kind;
+
+describe("an answer against its schema", () => {
+  const schema = {
+    type: "object",
+    properties: {
+      price: { type: "number", minimum: 0 },
+      unit: { enum: ["gwei", "wei"] },
+      levels: { type: "array", items: { $ref: "#/$defs/level" }, maxItems: 3 },
+      note: { type: "string", nullable: true },
+    },
+    required: ["price"],
+    additionalProperties: false,
+    $defs: { level: { type: "integer" } },
+  };
+  it.each([
+    [{ price: 1 }, "valid"],
+    [{ price: 1, unit: "gwei", levels: [1, 2], note: null }, "valid"],
+    [{}, "invalid"],
+    [{ price: -1 }, "invalid"],
+    [{ price: "1" }, "invalid"],
+    [{ price: 1, unit: "ether" }, "invalid"],
+    [{ price: 1, levels: [1.5] }, "invalid"],
+    [{ price: 1, extra: 1 }, "invalid"],
+    [[], "invalid"],
+    [null, "invalid"],
+  ])("%j is %s", (value, expected) => {
+    expect(verdict(schema, value)).toBe(expected);
+  });
+
+  it("what is wrong is said where it is", () => {
+    const said = judge(schema, hashJson(schema), { price: "1" });
+    expect(said).toEqual({ kind: "invalid", problem: "/price must be number" });
+  });
+
+  it("a keyword that is left out convicts nobody, wherever it stands", () => {
+    const never = { type: "string", pattern: "^never$" };
+    expect(verdict(never, "other")).toBe("valid");
+    expect(verdict({ not: never }, "other")).toBe("valid");
+    expect(verdict({ oneOf: [never, { type: "string" }] }, "other")).toBe("valid");
+    expect(verdict({ oneOf: [never, { type: "string" }] }, 1)).toBe("invalid");
+    const byPattern = { type: "object", patternProperties: { "^a": {} }, additionalProperties: false };
+    expect(verdict(byPattern, { b: 1 })).toBe("valid");
+    expect(verdict({ if: { type: "string" }, else: false }, 1)).toBe("valid");
+    expect(verdict({ type: "array", uniqueItems: true }, [1, 1])).toBe("valid");
+  });
+
+  it("what is whole is judged as it is written", () => {
+    expect(verdict({ oneOf: [{ type: "string" }, { maxLength: 2 }] }, "a")).toBe("invalid");
+    expect(verdict({ not: { type: "string" } }, "a")).toBe("invalid");
+    expect(relax({ type: "string", description: "a remark", format: "date", "x-own": 1 }).exact).toBe(true);
+  });
+
+  it("a schema that names itself, or something elsewhere, is judged as far as it goes", () => {
+    const tree = { type: "object", properties: { child: { $ref: "#" } }, required: ["name"] };
+    expect(verdict(tree, { name: 1, child: { name: 2 } })).toBe("valid");
+    expect(verdict(tree, { child: {} })).toBe("invalid");
+    expect(verdict({ $ref: "https://evil.example/schema.json" }, 1)).toBe("valid");
+  });
+
+  it("neither a schema nor an answer can take more time than they are long", () => {
+    const doubling = Object.fromEntries(
+      Array.from({ length: 40 }, (_, i) => [
+        `d${i}`,
+        { anyOf: [{ $ref: `#/$defs/d${i + 1}` }, { $ref: `#/$defs/d${i + 1}` }] },
+      ]),
+    );
+    expect(verdict({ $ref: "#/$defs/d0", $defs: { ...doubling, d40: false } }, 1)).toBe("unknown");
+    let deep: unknown = {};
+    for (let i = 0; i < 60; i += 1) deep = { a: deep };
+    const branching = { properties: { a: { anyOf: [{ $ref: "#" }, { $ref: "#" }] } } };
+    expect(verdict(branching, deep)).toBe("valid");
+    expect(verdict({ type: "string", pattern: "^(a+)+$" }, `${"a".repeat(60)}!`)).toBe("valid");
+    let schema: JsonSchema = { type: "string" };
+    for (let i = 0; i < 100; i += 1) schema = { properties: { a: schema } };
+    expect(verdict(schema, {})).toBe("unknown");
+  });
+
+  it("a schema that is none convicts nobody", () => {
+    expect(verdict({ type: "strng" }, 1)).toBe("unknown");
+    expect(verdict({ minimum: "5" }, 1)).toBe("unknown");
+  });
+});

@@ -1,0 +1,180 @@
+import { setTimeout as pause } from "node:timers/promises";
+import { Pool } from "undici";
+import type { Address, Hex } from "viem";
+import { type ApiCode, ApiError } from "../../settlement/daemon/http/errors.ts";
+import type { CallView } from "../../settlement/views/call.ts";
+import type { SessionView } from "../../settlement/views/session.ts";
+
+export type OpenSession = { sessionId: string; payer: Address; maxSpendUsd: string; ttlMs: number };
+export type HoldCall = { callId: string; sessionId: string; toolId: string; method: string; priceUsd: string };
+export type Earnings = { batches: number; settledUsd: string; developerShareUsd: string };
+// A Query turn that was delivered; its id makes it happen once.
+export type RecordTurn = {
+  turnId: string;
+  payer: Address;
+  outcome: "delivered" | "failed";
+  modelCostUsd: string;
+  tools: readonly { toolId: string; amountUsd: string; calls: number }[];
+  requestHash: Hex;
+  responseHash: Hex;
+};
+export type Hashes = { requestHash: Hex; responseHash: Hex; schemaHash: Hex };
+
+// The settlement daemon, as the marketplace needs it. Every verb names what it makes, so that asking twice is asking once,
+// and is asked again if no answer came. A refusal of the daemon's is thrown as the ApiError that the caller is answered.
+export type SettlementClient = {
+  openSession(session: OpenSession): Promise<SessionView>;
+  // Null if there is none.
+  findSession(sessionId: string): Promise<{ payer: Address; session: SessionView } | null>;
+  closeSession(sessionId: string): Promise<SessionView>;
+  hold(call: HoldCall): Promise<{ call: CallView; session: SessionView }>;
+  capture(callId: string, hashes: Hashes): Promise<SessionView>;
+  void(callId: string): Promise<SessionView>;
+  // Throws the refusal if the payer cannot pay the amount beside what it owes already.
+  preflight(payer: Address, amountUsd: string): Promise<void>;
+  recordTurn(turn: RecordTurn): Promise<void>;
+  nameTool(toolId: string, name: string): Promise<void>;
+  // Of a tool, in final batches.
+  earnings(toolId: string): Promise<Earnings>;
+  // Throws unless the daemon can do its work.
+  ready(): Promise<void>;
+  close(): Promise<void>;
+};
+
+// What the daemon says no with, and the caller can do something about. Anything else is between the two services.
+const REFUSALS: ReadonlySet<string> = new Set<ApiCode>([
+  "no_wallet",
+  "insufficient_allowance",
+  "payment_failed",
+  "consent_required",
+  "invalid_max_spend",
+  "session_not_found",
+  "session_closed",
+  "session_expired",
+  "session_budget_exceeded",
+  "conflict",
+  "not_found",
+]);
+
+// Those that the payer settles with the chain.
+const WITH_HELP: ReadonlySet<string> = new Set<ApiCode>(["insufficient_allowance", "consent_required", "no_wallet"]);
+
+const TIMEOUT_MS = 10_000;
+const MAX_CONNECTIONS = 64;
+const TRIES = 3;
+const FIRST_WAIT_MS = 100;
+// What the daemon takes as a name in an address; nothing else can be one of its sessions.
+const NAME = /^[A-Za-z0-9._:~-]{1,200}$/;
+
+type Preflight = { allowed: true } | { allowed: false; code: ApiCode; reason: string; helpUrl?: string };
+
+type Refusal = { error: string; code: ApiCode; helpUrl?: string; session?: SessionView };
+
+// What stands between the two may answer in its own way.
+function bodyOf(text: string): Refusal {
+  try {
+    return JSON.parse(text) as Refusal;
+  } catch {
+    return { error: text, code: "internal" };
+  }
+}
+
+export class SettlementUnavailable extends ApiError {
+  constructor(reason: string) {
+    super("unavailable", "settlement cannot be reached at present; try again in a moment");
+    this.cause = reason;
+  }
+}
+
+export type SettlementClientOptions = { url: string; token: string; helpUrl: string | null };
+
+export function createSettlementClient({ url, token, helpUrl }: SettlementClientOptions): SettlementClient {
+  const pool = new Pool(new URL(url).origin, {
+    connections: MAX_CONNECTIONS,
+    headersTimeout: TIMEOUT_MS,
+    bodyTimeout: TIMEOUT_MS,
+    connect: { timeout: TIMEOUT_MS },
+  });
+  const base = new URL(url).pathname.replace(/\/$/, "");
+  const headers = { authorization: `Bearer ${token}`, "content-type": "application/json" };
+
+  async function once(method: "GET" | "POST", path: string, body?: object): Promise<{ status: number; text: string }> {
+    const { statusCode, body: answer } = await pool.request({
+      method,
+      path: base + path,
+      headers,
+      ...(body && { body: JSON.stringify(body) }),
+    });
+    return { status: statusCode, text: await answer.text() };
+  }
+
+  async function ask<T>(method: "GET" | "POST", path: string, body?: object): Promise<T> {
+    let reason = "";
+    for (let tries = 1; tries <= TRIES; tries += 1) {
+      if (tries > 1) await pause(FIRST_WAIT_MS * 4 ** (tries - 2));
+      let answer: Awaited<ReturnType<typeof once>>;
+      try {
+        answer = await once(method, path, body);
+      } catch (error) {
+        reason = error instanceof Error ? error.message : String(error);
+        continue;
+      }
+      if (answer.status < 300) return JSON.parse(answer.text) as T;
+      reason = `${method} ${path} was answered ${answer.status}: ${answer.text.slice(0, 500)}`;
+      if (answer.status < 500 && answer.status !== 429) throw refusalOf(answer.text, reason);
+    }
+    throw new SettlementUnavailable(reason);
+  }
+
+  function refusalOf(text: string, reason: string): Error {
+    const { error, code, session, ...given } = bodyOf(text);
+    if (!REFUSALS.has(code)) return new Error(reason);
+    const help = WITH_HELP.has(code) ? (helpUrl ?? given.helpUrl ?? null) : null;
+    return new ApiError(code, error, { helpUrl: help, ...(session && { session }) });
+  }
+
+  const sessionOf = ({ session }: { session: SessionView }) => session;
+
+  return {
+    async openSession({ ttlMs, ...session }) {
+      return sessionOf(await ask("POST", "/v1/sessions", { ...session, ttlSeconds: Math.floor(ttlMs / 1_000) }));
+    },
+    async findSession(sessionId) {
+      if (!NAME.test(sessionId)) return null;
+      try {
+        return await ask("GET", `/v1/sessions/${sessionId}`);
+      } catch (error) {
+        if (error instanceof ApiError && error.code === "session_not_found") return null;
+        throw error;
+      }
+    },
+    async closeSession(sessionId) {
+      return sessionOf(await ask("POST", `/v1/sessions/${sessionId}/close`));
+    },
+    hold: (call) => ask("POST", "/v1/calls", call),
+    async capture(callId, hashes) {
+      return sessionOf(await ask("POST", `/v1/calls/${callId}/capture`, hashes));
+    },
+    async void(callId) {
+      return sessionOf(await ask("POST", `/v1/calls/${callId}/void`));
+    },
+    async preflight(payer, amountUsd) {
+      const answer = await ask<Preflight>("POST", "/v1/preflight", { payer, amountUsd });
+      if (answer.allowed) return;
+      const { code, reason, helpUrl: own } = answer;
+      throw new ApiError(code, reason, { helpUrl: code === "payment_failed" ? null : (helpUrl ?? own ?? null) });
+    },
+    async recordTurn(turn) {
+      await ask("POST", "/v1/turns", turn);
+    },
+    async nameTool(toolId, name) {
+      await ask("POST", `/v1/tools/${toolId}`, { name });
+    },
+    earnings: (toolId) => ask("GET", `/v1/tools/${toolId}`),
+    async ready() {
+      const { status, text } = await once("GET", "/ready");
+      if (status !== 200) throw new Error(`the settlement daemon is not ready: ${text.slice(0, 500)}`);
+    },
+    close: () => pool.close(),
+  };
+}

@@ -1,0 +1,187 @@
+import { generateKeyPairSync, type KeyObject } from "node:crypto";
+import { createServer, type Server, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import { createMcpExpressApp } from "@modelcontextprotocol/sdk/server/express.js";
+import Fastify from "fastify";
+import { exportJWK, type JWTPayload, SignJWT, UnsecuredJWT } from "jose";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import type { ContextRequest } from "./checkRequest.ts";
+import { isOpenMcpMethod, isProtectedMcpMethod } from "./methods.ts";
+import { createContextHook, createContextMiddleware, withContext } from "./middleware.ts";
+
+const issuer = "https://market.example";
+const audience = "https://tools.example.com/mcp";
+const keys = generateKeyPairSync("rsa", { modulusLength: 2048 });
+const stranger = generateKeyPairSync("rsa", { modulusLength: 2048 });
+const publicKey = keys.publicKey.export({ type: "spki", format: "pem" }).toString();
+const options = { audience, issuer, publicKey };
+
+const nowSeconds = () => Math.floor(Date.now() / 1_000);
+const claims = (changes: JWTPayload = {}) => ({
+  ...{ iss: issuer, aud: audience, toolId: "tool", iat: nowSeconds(), exp: nowSeconds() + 120 },
+  ...changes,
+});
+const sign = (payload: JWTPayload, key: KeyObject = keys.privateKey, kid?: string) =>
+  new SignJWT(payload).setProtectedHeader({ alg: "RS256", ...(kid && { kid }) }).sign(key);
+
+const call = { jsonrpc: "2.0", id: 1, method: "tools/call", params: { name: "quote" } };
+const seen = ({ context, auth, body }: ContextRequest) => ({ context, auth: auth?.extra, body });
+
+type Host = { name: string; start(): Promise<{ url: string; close(): Promise<unknown> }> };
+
+const listening = async (server: Server) => {
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const { port } = server.address() as AddressInfo;
+  return { url: `http://127.0.0.1:${port}/mcp`, close: () => new Promise((resolve) => server.close(resolve)) };
+};
+
+const hosts: Host[] = [
+  {
+    name: "Express",
+    start: () => {
+      const app = createMcpExpressApp();
+      app.all("/mcp", createContextMiddleware(options), (request: ContextRequest, response: ServerResponse) =>
+        response.end(JSON.stringify(seen(request))),
+      );
+      return listening(createServer(app));
+    },
+  },
+  {
+    name: "Fastify",
+    start: async () => {
+      const app = Fastify();
+      const preHandler = createContextHook(options);
+      app.route({
+        method: ["GET", "POST"],
+        url: "/mcp",
+        preHandler,
+        handler: async (request) => seen(request as ContextRequest),
+      });
+      return { url: `${await app.listen({ port: 0, host: "127.0.0.1" })}/mcp`, close: () => app.close() };
+    },
+  },
+  {
+    name: "Node's http",
+    start: () =>
+      listening(createServer(withContext(options, (request, response) => response.end(JSON.stringify(seen(request)))))),
+  },
+];
+
+describe.each(hosts)("the middleware for $name", ({ start }) => {
+  let server: Awaited<ReturnType<Host["start"]>>;
+  beforeAll(async () => {
+    server = await start();
+  });
+  afterAll(() => server.close());
+
+  async function post(body: unknown, authorization?: string) {
+    const response = await fetch(server.url, {
+      method: "POST",
+      headers: { "content-type": "application/json", ...(authorization && { authorization }) },
+      body: typeof body === "string" ? body : JSON.stringify(body),
+    });
+    return { status: response.status, body: (await response.json()) as Record<string, unknown> };
+  }
+
+  const refused = { status: 401, body: { error: "Unauthorized" } };
+
+  it("lets everybody look", async () => {
+    for (const method of ["initialize", "tools/list", "ping", "something/else"]) {
+      expect(await post({ ...call, method })).toMatchObject({ status: 200, body: { body: { method } } });
+    }
+    expect((await fetch(server.url)).status).toBe(200);
+  });
+
+  it("lets the marketplace call, and tells the tool who asks", async () => {
+    const token = await sign(claims({ sub: "a payer" }));
+    const { status, body } = await post(call, `Bearer ${token}`);
+    expect(status).toBe(200);
+    expect(body).toMatchObject({ context: { toolId: "tool", sub: "a payer" }, auth: { toolId: "tool" }, body: call });
+  });
+
+  it("refuses a call without a token, alone as in a batch", async () => {
+    expect(await post(call)).toEqual(refused);
+    expect(await post([call])).toEqual(refused);
+    expect(await post([{ ...call, method: "ping" }, call])).toEqual(refused);
+    const token = await sign(claims());
+    expect((await post([call], `Bearer ${token}`)).status).toBe(200);
+  });
+
+  it("refuses whatever is no token of this marketplace for this tool, now", async () => {
+    const bad: [string, Promise<string> | string][] = [
+      ["another audience", sign(claims({ aud: `${audience}/` }))],
+      ["another issuer", sign(claims({ iss: "https://ctxprotocol.com" }))],
+      ["another key", sign(claims(), stranger.privateKey)],
+      ["expired", sign(claims({ exp: nowSeconds() - 60 }))],
+      ["without an end", sign({ iss: issuer, aud: audience, toolId: "tool", iat: nowSeconds() })],
+      ["without a tool", sign({ iss: issuer, aud: audience, iat: nowSeconds(), exp: nowSeconds() + 9 })],
+      ["unsigned", new UnsecuredJWT(claims()).encode()],
+      [
+        "the public key as a password",
+        new SignJWT(claims()).setProtectedHeader({ alg: "HS256" }).sign(Buffer.from(publicKey)),
+      ],
+      ["nonsense", "nonsense"],
+    ];
+    for (const [why, token] of bad) expect(await post(call, `Bearer ${await token}`), why).toEqual(refused);
+    expect(await post(call, `bearer ${await sign(claims())}`)).toEqual(refused);
+  });
+
+  it("lets nothing pass that it cannot read", async () => {
+    const response = await fetch(server.url, {
+      method: "POST",
+      headers: { "content-type": "text/plain" },
+      body: JSON.stringify(call),
+    });
+    expect(response.status).toBeGreaterThanOrEqual(400);
+    expect((await fetch(server.url, { method: "POST", body: "{" })).status).toBeGreaterThanOrEqual(400);
+  });
+});
+
+describe("keys from the marketplace", () => {
+  it("are fetched once, the next one with the current, and no stranger's key makes a tool fetch again", async () => {
+    const published = [
+      { ...(await exportJWK(keys.publicKey)), kid: "current", alg: "RS256" },
+      { ...(await exportJWK(stranger.publicKey)), kid: "next", alg: "RS256" },
+    ];
+    let fetches = 0;
+    const jwks = await listening(
+      createServer((_request, response) => {
+        fetches++;
+        response.setHeader("content-type", "application/json").end(JSON.stringify({ keys: published }));
+      }),
+    );
+    const listener = withContext({ audience, issuer, jwksUrl: jwks.url }, (_request, response) => response.end("{}"));
+    const tool = await listening(createServer(listener));
+    const statusWith = async (token: string) =>
+      (
+        await fetch(tool.url, {
+          method: "POST",
+          headers: { authorization: `Bearer ${token}` },
+          body: JSON.stringify(call),
+        })
+      ).status;
+    try {
+      expect(await statusWith(await sign(claims(), keys.privateKey, "current"))).toBe(200);
+      expect(await statusWith(await sign(claims(), stranger.privateKey, "next"))).toBe(200);
+      expect(await statusWith(await sign(claims(), stranger.privateKey, "current"))).toBe(401);
+      expect(await statusWith(await sign(claims(), stranger.privateKey, "unheard of"))).toBe(401);
+      expect(fetches).toBe(1);
+    } finally {
+      await Promise.all([tool.close(), jwks.close()]);
+    }
+  });
+});
+
+it("the two sets of methods are those of the SDK", () => {
+  const methods = [
+    "tools/call",
+    "initialize",
+    "tools/list",
+    "resources/list",
+    "prompts/list",
+    "ping",
+    "notifications/initialized",
+  ];
+  expect(methods.filter(isProtectedMcpMethod)).toEqual(["tools/call"]);
+  expect(methods.filter(isOpenMcpMethod)).toEqual(methods.slice(1));
+});

@@ -1,0 +1,3 @@
+declare module "spdx-satisfies" {
+  export default function satisfies(expression: string, allowed: readonly string[]): boolean;
+}

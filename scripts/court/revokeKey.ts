@@ -1,0 +1,32 @@
+import { requiredAddress } from "../command/arguments.ts";
+import { command } from "../command/command.ts";
+import { findTool } from "../command/findTool.ts";
+import { formatTime } from "../command/format.ts";
+import { openDeployment } from "../command/openDeployment.ts";
+import type { CommonArguments } from "../command/session.ts";
+import { report, send } from "../command/transaction/send.ts";
+import { openCourt } from "./openCourt.ts";
+
+type Arguments = CommonArguments & Record<"key" | "court", string | undefined> & { tool: string };
+
+export default command<Arguments>(async (args, session) => {
+  const key = requiredAddress("--key", args.key);
+  const { court, address } = await openCourt(session, args.court);
+  const { id, uuid } = await findTool(await openDeployment(session), args.tool);
+  const receipts = await send(session, {
+    sentence: `End what the key ${key} may sign for tool ${uuid}.`,
+    calls: [
+      {
+        title: `revoke the key ${key}`,
+        to: address,
+        data: court.interface.encodeFunctionData("revokeKey", [id, key]),
+      },
+    ],
+  });
+  const { until } = await court.keyPeriod(id, key);
+  report(session, receipts, `What it signs counts until ${formatTime(until)}.`, {
+    tool: uuid,
+    key,
+    until: Number(until),
+  });
+});

@@ -1,0 +1,46 @@
+import { emptyTask, task } from "hardhat/config";
+import { optional, reading, sending } from "../../command/options.ts";
+
+const tool = { name: "tool", description: "The tool's id, a UUID" } as const;
+const marketplace = optional("marketplace", "The marketplace's address; MARKETPLACE_URL of the environment otherwise");
+
+// What people without a browser do at a marketplace. They sign for it, and send nothing to the chain.
+export const marketplaceTasks = [
+  emptyTask("api-key", "Keys with which programs buy at a marketplace").build(),
+  sending(task(["api-key", "create"], "Make an API key of your account; it is shown once"))
+    .addOption(optional("name", "Your own name for the key"))
+    .addOption(marketplace)
+    .setAction(() => import("./createApiKey.ts"))
+    .build(),
+  sending(task(["api-key", "list"], "Show the API keys of your account, never the keys themselves"))
+    .addOption(marketplace)
+    .setAction(() => import("./listApiKeys.ts"))
+    .build(),
+  sending(task(["api-key", "revoke"], "Revoke an API key of your account, at once and permanently"))
+    .addPositionalArgument({ name: "id", description: "The key's id, as api-key list shows it" })
+    .addOption(marketplace)
+    .setAction(() => import("./revokeApiKey.ts"))
+    .build(),
+  sending(task("register-tool", "Offer a tool at a marketplace, which tries it first; or change what it says of it"))
+    .addPositionalArgument(tool)
+    .addOption(optional("endpoint", "The URL of the tool's MCP server, as buyers reach it"))
+    .addOption(optional("name", "What buyers read first"))
+    .addOption(optional("description", "What it does, in the words that buyers search with"))
+    .addOption(optional("category", 'Such as "Utility"; none otherwise'))
+    .addOption(optional("executePrice", "In USDC, for a call of each method that names no price of its own"))
+    .addOption(optional("executePrices", "Prices that win over the server's, such as search=0.01,fetch=0.002"))
+    .addOption(optional("prompts", "A text file with an example of what to ask on each line"))
+    .addOption(marketplace)
+    .setAction(() => import("./registerTool.ts"))
+    .build(),
+  sending(task("refresh-tool", "Have a marketplace ask a tool's server for its methods again"))
+    .addPositionalArgument(tool)
+    .addOption(marketplace)
+    .setAction(() => import("./refreshTool.ts"))
+    .build(),
+  reading(task("tool-status", "Show how a tool stands at a marketplace: offered or why not, uptime, calls, warnings"))
+    .addPositionalArgument(tool)
+    .addOption(marketplace)
+    .setAction(() => import("./toolStatus.ts"))
+    .build(),
+];

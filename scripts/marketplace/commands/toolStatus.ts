@@ -1,0 +1,32 @@
+import { CommandError } from "../../command/CommandError.ts";
+import { command } from "../../command/command.ts";
+import { findTool } from "../../command/findTool.ts";
+import { openDeployment } from "../../command/openDeployment.ts";
+import type { Json, Row } from "../../command/output.ts";
+import { printable } from "../../command/printable.ts";
+import type { CommonArguments } from "../../command/session.ts";
+import { openMarketplace } from "./openMarketplace.ts";
+
+type Arguments = CommonArguments & { tool: string; marketplace: string | undefined };
+
+export default command<Arguments>(async (args, session) => {
+  const { url, ask } = openMarketplace(session, args.marketplace);
+  const { uuid } = await findTool(await openDeployment(session), args.tool);
+  const { body: status } = await ask("GET", `/api/v1/tools/${uuid}/status`, undefined, { key: null }).catch((error) => {
+    if (!(error instanceof CommandError) || error.details.status !== 404) throw error;
+    throw new CommandError(`tool ${uuid} is on chain and not at ${url.origin}: run register-tool ${uuid}`);
+  });
+  const shown = (field: string) => printable(`${status[field]}`);
+  const { output } = session;
+  output.say(`Tool ${uuid} at ${url.origin}`);
+  output.rows([
+    ["offered", status.offered === true ? "yes" : `no: ${shown("reason")}`],
+    ["endpoint", shown("endpoint")],
+    ["stake", `${shown("stakeUsd")} USDC of ${shown("requiredStakeUsd")} required`],
+    ["uptime", `${shown("pingsAnswered")} of ${shown("pings")} pings answered`],
+    ["calls", `${shown("callsSucceeded")} of ${shown("calls")} succeeded`],
+    ["refreshed", shown("refreshedAt")],
+    ...(status.warnings as string[]).map((warning): Row => ["look at", printable(warning)]),
+  ]);
+  output.result(status as { [key: string]: Json });
+});

@@ -1,0 +1,26 @@
+import type { DeploymentRecord } from "../../settlement/deployment.ts";
+import {
+  type ContextRouter,
+  ContextRouter__factory,
+  type ProtocolAccess,
+  ProtocolAccess__factory,
+  type ToolStaking,
+  ToolStaking__factory,
+} from "../../typechain-types/index.ts";
+import type { Addresses } from "./description.ts";
+
+export type Protocol = { manager: ProtocolAccess; staking: ToolStaking; router: ContextRouter };
+
+export function connectProtocol(addresses: Addresses, runner: Parameters<typeof ContextRouter__factory.connect>[1]) {
+  return {
+    manager: ProtocolAccess__factory.connect(addresses.manager, runner),
+    staking: ToolStaking__factory.connect(addresses.staking, runner),
+    router: ContextRouter__factory.connect(addresses.router, runner),
+  } satisfies Protocol;
+}
+
+export const addressesOf = ({ contracts }: DeploymentRecord): Addresses => ({
+  manager: contracts.manager.address,
+  staking: contracts.staking.address,
+  router: contracts.router.address,
+});

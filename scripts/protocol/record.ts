@@ -1,0 +1,27 @@
+import type { DeploymentRecord } from "../../settlement/deployment.ts";
+import { ADMIN_DELAY_SECONDS, type Terms } from "./description.ts";
+import { PARAMETER_NAMES, PARAMETERS } from "./parameters.ts";
+
+// What is to be written down of a deployment on these terms.
+export function recordOf({
+  terms,
+  ...known
+}: Pick<DeploymentRecord, "network" | "chainId" | "label" | "contracts" | "compiler" | "commit"> & {
+  terms: Terms;
+}): DeploymentRecord {
+  const { operatorLimit, ...parties } = terms.parties;
+  return {
+    network: known.network,
+    chainId: known.chainId,
+    usdc: terms.usdc,
+    deployer: terms.deployer,
+    label: known.label,
+    contracts: known.contracts,
+    parties,
+    adminDelaySeconds: ADMIN_DELAY_SECONDS,
+    operatorLimits: { [parties.operator]: operatorLimit.toString() },
+    parameters: Object.fromEntries(PARAMETER_NAMES.map((name) => [name, PARAMETERS[name].initial.toString()])),
+    compiler: known.compiler,
+    commit: known.commit,
+  };
+}

@@ -1,0 +1,160 @@
+import type { Address, Hex, PublicClient } from "viem";
+import type { BudgetKey, BudgetOnChain } from "../../domain/budget.ts";
+import { microUsdc } from "../../domain/money.ts";
+import { byHash } from "../blocks/createBlockReads.ts";
+import type { Chain, Refund, Spendable } from "../chain.ts";
+import { chunksOf, createClient, MULTICALL, QUESTIONS_PER_MULTICALL } from "../rpc/createClient.ts";
+import type { Endpoints } from "../rpc/endpoints.ts";
+import { routerAbi } from "./abi.ts";
+
+export type AccountReads = Pick<
+  Chain,
+  "nonce" | "balance" | "headOf" | "operatorLimit" | "spendable" | "refunds" | "credits"
+>;
+
+// So many payers' balances, allowances and caps stay far below the gas that providers give a read.
+const PAYERS_PER_READ = 200;
+// What a multicall without a contract returns is limited to the size of a contract's code.
+const STRUCTS_PER_MULTICALL = 60;
+
+// What operators, payers and payees have.
+export function createAccountReads(options: {
+  endpoints: Endpoints;
+  client: PublicClient;
+  router: Address;
+}): AccountReads {
+  const { endpoints, client, router } = options;
+  return {
+    async nonce(account, at) {
+      if (at === "latest") return client.getTransactionCount({ address: account });
+      return Number(await endpoints.read("eth_getTransactionCount", [account, byHash(at)]));
+    },
+
+    balance: (account) => client.getBalance({ address: account }),
+
+    headOf: (operator) =>
+      client.readContract({ address: router, abi: routerAbi, functionName: "headOf", args: [operator] }),
+
+    operatorLimit: (operator) => readOperatorLimit(client, router, operator),
+
+    // At a block that is named, so that it is known how old the answer is.
+    spendable: (payers, budgets = []) =>
+      endpoints.fromOne((read) => readSpendable(createClient({ read }), router, payers, budgets)),
+
+    refunds: (payers) => readRefunds(client, router, payers),
+
+    async credits(accounts) {
+      const results: bigint[] = [];
+      for (const some of chunksOf(accounts, QUESTIONS_PER_MULTICALL)) {
+        const read = await client.multicall({
+          contracts: some.map(
+            (account) => ({ address: router, abi: routerAbi, functionName: "creditOf", args: [account] }) as const,
+          ),
+          ...MULTICALL,
+        });
+        results.push(...read);
+      }
+      return results.map(microUsdc);
+    },
+  };
+}
+
+async function readSpendable(
+  one: PublicClient,
+  router: Address,
+  payers: readonly Address[],
+  budgets: readonly BudgetKey[],
+): Promise<Spendable[]> {
+  const results: Spendable[] = [];
+  const { number: atBlock, timestamp } = await one.getBlock();
+  const known = await readBudgets(one, router, budgets, atBlock);
+  for (const some of chunksOf(payers, PAYERS_PER_READ)) {
+    const read = await one.readContract({
+      address: router,
+      abi: routerAbi,
+      functionName: "spendableMany",
+      args: [some],
+      blockNumber: atBlock,
+    });
+    for (const [i, payer] of some.entries()) {
+      const own = known.get(payer.toLowerCase()) ?? new Map();
+      results.push({ payer, atBlock, timestamp, ...spendableOf(payer, read[i]), budgets: own });
+    }
+  }
+  return results;
+}
+
+// By payer and id.
+async function readBudgets(one: PublicClient, router: Address, budgets: readonly BudgetKey[], blockNumber: bigint) {
+  const known = new Map<string, Map<bigint, BudgetOnChain>>();
+  for (const some of chunksOf(budgets, STRUCTS_PER_MULTICALL)) {
+    const read = await one.multicall({
+      contracts: some.map(
+        ({ payer, id }) => ({ address: router, abi: routerAbi, functionName: "budgetOf", args: [payer, id] }) as const,
+      ),
+      blockNumber,
+      ...MULTICALL,
+    });
+    for (const [i, [budget, toolsHash]] of read.entries()) {
+      const { payer, id } = some[i] as BudgetKey;
+      const own = known.get(payer.toLowerCase()) ?? new Map<bigint, BudgetOnChain>();
+      known.set(payer.toLowerCase(), own.set(id, onChain(budget, toolsHash)));
+    }
+  }
+  return known;
+}
+
+async function readRefunds(client: PublicClient, router: Address, payers: readonly Address[]): Promise<Refund[]> {
+  const results: Refund[] = [];
+  for (const some of chunksOf(payers, STRUCTS_PER_MULTICALL)) {
+    const read = await client.multicall({
+      contracts: some.map(
+        (payer) => ({ address: router, abi: routerAbi, functionName: "prepaidOf", args: [payer] }) as const,
+      ),
+      ...MULTICALL,
+    });
+    // A request may be for more than was left by what was drawn meanwhile.
+    for (const { balance, refunding, readyAt } of read) {
+      results.push({ amount: microUsdc(BigInt(Math.min(refunding, balance))), readyAt: BigInt(readyAt) });
+    }
+  }
+  return results;
+}
+
+// What an operator may settle in 24 hours, and how much of that is left; zero for who is no operator.
+export async function readOperatorLimit(client: PublicClient, router: Address, operator: Address) {
+  const question = { address: router, abi: routerAbi, functionName: "operatorLimit", args: [operator] } as const;
+  const [limit, left] = await client.readContract(question);
+  return { limit, left };
+}
+
+type SpendableRead = Pick<Spendable, "allowance" | "dailyCapLeft" | "consentRequired"> & {
+  amount: bigint;
+  balance: bigint;
+  prepaid: bigint;
+};
+
+function spendableOf(payer: Address, read: SpendableRead | undefined) {
+  if (read === undefined) throw new RangeError(`the router left out ${payer}`);
+  const { amount, balance, allowance, dailyCapLeft, prepaid, consentRequired } = read;
+  return {
+    amount: microUsdc(amount),
+    balance: microUsdc(balance),
+    allowance,
+    dailyCapLeft,
+    prepaid: microUsdc(prepaid),
+    consentRequired,
+  };
+}
+
+type BudgetRead = { maxSpend: number; spent: number; validUntil: number; endsAt: number };
+
+function onChain({ maxSpend, spent, validUntil, endsAt }: BudgetRead, toolsHash: Hex): BudgetOnChain {
+  return {
+    maxSpend: microUsdc(BigInt(maxSpend)),
+    spent: microUsdc(BigInt(spent)),
+    validUntil: BigInt(validUntil),
+    endsAt: BigInt(endsAt),
+    toolsHash,
+  };
+}

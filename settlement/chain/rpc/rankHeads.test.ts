@@ -1,0 +1,129 @@
+import type { Hex } from "viem";
+import { describe, expect, it } from "vitest";
+import { createHeadRanking, type SeenHead } from "./rankHeads.ts";
+
+const NOW_MS = 1_800_000_000_000;
+const BLOCK_MS = 2_000;
+const NEWEST = 10_000n;
+const FINALITY_BLOCKS = 600n;
+
+const hashOf = (number: bigint, fork = 0): Hex => `0x${(number * 10n + BigInt(fork)).toString(16).padStart(64, "0")}`;
+const blockAt = (number: bigint, fork = 0) => ({
+  number,
+  hash: hashOf(number, fork),
+  timestampMs: NOW_MS - Number(NEWEST - number) * BLOCK_MS,
+});
+
+// A node that has everything up to a block, of the chain or of a fork of its own.
+type Node = { head: bigint; finalized?: bigint; fork?: number };
+
+function rank(nodes: Record<string, Node>, nowMs = NOW_MS, ranking = createHeadRanking()) {
+  const seen: SeenHead[] = Object.entries(nodes).map(([endpoint, { head, finalized, fork }]) => ({
+    endpoint,
+    head: blockAt(head, fork),
+    finalized: blockAt(finalized ?? head - FINALITY_BLOCKS, fork),
+  }));
+  return ranking(seen, nowMs, async (endpoint, number) => {
+    const node = nodes[endpoint];
+    return node !== undefined && number <= node.head ? hashOf(number, node.fork) : null;
+  });
+}
+
+const kindsOf = ({ standings }: Awaited<ReturnType<typeof rank>>) => [...standings.values()].map(({ kind }) => kind);
+
+describe("of several endpoints", () => {
+  it("the order of preference stays while all are level, whoever has a block more", async () => {
+    const ranking = await rank({ a: { head: NEWEST - 3n }, b: { head: NEWEST } });
+    expect(ranking.order).toEqual(["a", "b"]);
+    expect(kindsOf(ranking)).toEqual(["fresh", "fresh"]);
+  });
+
+  it("one that stands still comes last, and has no say in what is final", async () => {
+    const ranking = await rank({ a: { head: NEWEST - 1_000n }, b: { head: NEWEST } });
+    expect(ranking.order).toEqual(["b", "a"]);
+    expect(ranking.standings.get("a")).toEqual({
+      kind: "stale",
+      reason: `is at block ${NEWEST - 1_000n}, 2000 s behind the others`,
+    });
+    expect(ranking.finalized).toEqual(blockAt(NEWEST - FINALITY_BLOCKS));
+  });
+
+  it("none is stale when the chain itself stands still", async () => {
+    const ranking = await rank({ a: { head: NEWEST }, b: { head: NEWEST } }, NOW_MS + 3_600_000);
+    expect(kindsOf(ranking)).toEqual(["fresh", "fresh"]);
+  });
+
+  it("one that invents blocks ahead of the clock wins nothing alone", async () => {
+    const ranking = await rank({ a: { head: NEWEST + 1_000n }, b: { head: NEWEST } });
+    expect(ranking.order).toEqual(["b", "a"]);
+    expect(kindsOf(ranking)).toEqual(["contradicts", "fresh"]);
+    expect(ranking.finalized).toEqual(blockAt(NEWEST - FINALITY_BLOCKS));
+  });
+
+  it("one that invents as much as the clock allows makes no healthy one stale", async () => {
+    const ranking = await rank({ a: { head: NEWEST }, b: { head: NEWEST + 7n } });
+    expect(ranking.order).toEqual(["a", "b"]);
+    expect(kindsOf(ranking)).toEqual(["fresh", "fresh"]);
+  });
+
+  it("two that agree are believed before a clock that is slow", async () => {
+    const ranking = await rank(
+      { a: { head: NEWEST }, b: { head: NEWEST }, c: { head: NEWEST - 1_000n } },
+      NOW_MS - 600_000,
+    );
+    expect(kindsOf(ranking)).toEqual(["fresh", "fresh", "stale"]);
+  });
+
+  it("one that stands still while another goes on is told apart by a clock that is minutes slow, too", async () => {
+    const slowMs = NOW_MS - 600_000;
+    const ranking = createHeadRanking();
+    await rank({ a: { head: NEWEST }, b: { head: NEWEST } }, slowMs, ranking);
+    for (let seconds = 2; seconds <= 120; seconds += 2) {
+      const head = NEWEST + BigInt(seconds / 2);
+      const { order } = await rank({ a: { head: NEWEST }, b: { head } }, slowMs + seconds * 1_000, ranking);
+      expect([seconds, order[0]]).toEqual([seconds, seconds > 30 ? "b" : "a"]);
+    }
+  });
+
+  it("one alone that calls its head final does not make it so", async () => {
+    const ranking = await rank({ a: { head: NEWEST, finalized: NEWEST }, b: { head: NEWEST } });
+    expect(ranking.finalized).toEqual(blockAt(NEWEST - FINALITY_BLOCKS));
+  });
+
+  it("one whose finality stands still does not keep two others from theirs, and one other it does", async () => {
+    const behind = { head: NEWEST, finalized: 1n };
+    const two = await rank({ a: behind, b: { head: NEWEST }, c: { head: NEWEST } });
+    expect(two.finalized).toEqual(blockAt(NEWEST - FINALITY_BLOCKS));
+    // That one may call final what is not, as after hours without a block.
+    const one = await rank({ a: behind, b: { head: NEWEST, finalized: NEWEST } });
+    expect(one.finalized).toEqual(blockAt(1n));
+  });
+
+  it("two that differ in a final block leave open what is final", async () => {
+    const ranking = await rank({ a: { head: NEWEST, fork: 1 }, b: { head: NEWEST } });
+    expect(ranking.order).toEqual(["a", "b"]);
+    expect(ranking.finalized).toEqual({
+      unknown: `differs from another endpoint in block ${NEWEST - FINALITY_BLOCKS}, which is final: one of them is wrong`,
+    });
+  });
+
+  it("one that differs from the stale one, too, is not believed for being ahead", async () => {
+    const ranking = await rank({ a: { head: NEWEST - 1_000n }, b: { head: NEWEST, fork: 1 } });
+    expect("unknown" in ranking.finalized).toBe(true);
+  });
+
+  it("most of them outvote one that differs in a final block, in whatever order", async () => {
+    const liar = { head: NEWEST, fork: 1 };
+    const honest = { head: NEWEST - 1n };
+    for (const nodes of [
+      { liar, b: honest, c: honest },
+      { b: honest, liar, c: honest },
+      { b: honest, c: honest, liar },
+    ]) {
+      const ranking = await rank(nodes);
+      expect(ranking.order).toEqual(["b", "c", "liar"]);
+      expect(ranking.standings.get("liar")?.kind).toBe("contradicts");
+      expect(ranking.finalized).toEqual(blockAt(NEWEST - 1n - FINALITY_BLOCKS));
+    }
+  });
+});

@@ -1,0 +1,144 @@
+import type { Hex } from "viem";
+import type { Block } from "../chain.ts";
+
+// What one endpoint says of the chain at about the same moment as the others. `finalized` is null if it does not say.
+export type SeenHead = { endpoint: string; head: Block; finalized: Block | null };
+
+export type Standing =
+  | { kind: "fresh" }
+  // It is behind the others. What it says was true, and is used only if nobody else answers.
+  | { kind: "stale"; reason: string }
+  // It says what the others rule out.
+  | { kind: "contradicts"; reason: string };
+
+export type Ranking = {
+  // Whom to ask, best first.
+  order: readonly string[];
+  standings: ReadonlyMap<string, Standing>;
+  // The newest block that every fresh endpoint calls final; or why none can be named.
+  finalized: Block | { unknown: string };
+};
+
+// Fifteen blocks of Base. Less happens between healthy nodes at any moment, and settlement can wait for as long.
+const MAX_LAG_MS = 30_000;
+// How far ahead of this machine's clock an endpoint may be with nobody to support it: less than what makes another one stale,
+// so that a liar alone cannot outrun a healthy endpoint.
+const MAX_AHEAD_MS = 15_000;
+// A node can follow the head while its finality stands still. On Base the two are about 20 minutes apart.
+const MAX_FINALITY_LAG_MS = 60 * 60_000;
+
+// Remembers since when each head has stood, by our own clock: that tells one that stands still from one that goes on even if
+// that clock is wrong by minutes.
+export function createHeadRanking() {
+  const stood = new Map<string, { number: bigint; sinceMs: number }>();
+
+  // In order of preference.
+  return (seen: readonly SeenHead[], nowMs: number, hashAt: HashAt): Promise<Ranking> => {
+    for (const { endpoint, head } of seen) {
+      const last = stood.get(endpoint);
+      if (last?.number === head.number && last.sinceMs <= nowMs) continue;
+      stood.set(endpoint, { number: head.number, sinceMs: nowMs });
+    }
+    const stoodForMs = ({ endpoint }: SeenHead) => nowMs - (stood.get(endpoint)?.sinceMs ?? nowMs);
+    const moves = seen.filter((one) => stoodForMs(one) <= MAX_LAG_MS);
+    const standStill = seen.filter(
+      (one) => !moves.includes(one) && moves.some(({ head }) => head.number > one.head.number),
+    );
+    return rankHeads(seen, new Set(standStill), nowMs, hashAt);
+  };
+}
+
+type HashAt = (endpoint: string, number: bigint) => Promise<Hex | null>;
+
+// Decides whom to believe. An endpoint is stale if it is behind one that can be believed, and not merely behind the one that
+// is farthest ahead: nothing keeps a node from inventing blocks. Among those that are fresh the order of preference stays, so
+// that one block more wins nothing. `hashAt` asks an endpoint for its block at a height.
+async function rankHeads(
+  seen: readonly SeenHead[],
+  standStill: ReadonlySet<SeenHead>,
+  nowMs: number,
+  hashAt: HashAt,
+): Promise<Ranking> {
+  const moving = seen.filter((one) => !standStill.has(one));
+  const newest = newestBelievable(moving, nowMs);
+  const standings = new Map(seen.map((one) => [one.endpoint, standingOf(one.head, newest, standStill.has(one))]));
+  const fresh = () => seen.filter(({ endpoint }) => standings.get(endpoint)?.kind === "fresh");
+
+  const voters = seen.filter(({ endpoint }) => standings.get(endpoint)?.kind !== "contradicts");
+  const leader = await findLeader(fresh(), voters, hashAt);
+  for (const [endpoint, reason] of leader.rivals) standings.set(endpoint, { kind: "contradicts", reason });
+
+  const grade = ({ endpoint }: SeenHead) => GRADES.indexOf(standings.get(endpoint)?.kind ?? "contradicts");
+  const order = seen.toSorted((a, b) => grade(a) - grade(b)).map(({ endpoint }) => endpoint);
+  return { order, standings, finalized: leader.unknown === null ? finalizedBy(fresh()) : { unknown: leader.unknown } };
+}
+
+const GRADES: readonly Standing["kind"][] = ["fresh", "stale", "contradicts"];
+
+// The newest head that is not ahead of our clock, or that a second endpoint supports: then it is the clock that is slow. If
+// there is none, the least that anybody says.
+function newestBelievable(seen: readonly SeenHead[], nowMs: number): number {
+  const times = seen.map(({ head }) => head.timestampMs);
+  const believable = times.filter(
+    (time, i) =>
+      time <= nowMs + MAX_AHEAD_MS || times.some((other, j) => i !== j && Math.abs(other - time) <= MAX_LAG_MS),
+  );
+  return believable.length > 0 ? Math.max(...believable) : Math.min(...times);
+}
+
+function standingOf({ number, timestampMs }: Block, newestMs: number, standsStill: boolean): Standing {
+  const seconds = Math.round(Math.abs(newestMs - timestampMs) / 1_000);
+  if (standsStill) return { kind: "stale", reason: `stands still at block ${number} while others go on` };
+  if (timestampMs > newestMs) {
+    return { kind: "contradicts", reason: `is at block ${number}, ${seconds} s ahead of what can be believed` };
+  }
+  if (newestMs - timestampMs <= MAX_LAG_MS) return { kind: "fresh" };
+  return { kind: "stale", reason: `is at block ${number}, ${seconds} s behind the others` };
+}
+
+type Leader = { unknown: string | null; rivals: ReadonlyMap<string, string> };
+
+// The first candidate that most of the others do not contradict about a final block, with those that do. If there is none, as
+// always when there are two and they differ, nobody can say what is final.
+async function findLeader(
+  candidates: readonly SeenHead[],
+  voters: readonly SeenHead[],
+  hashAt: HashAt,
+): Promise<Leader> {
+  const outvoted = new Map<string, string>();
+  for (const candidate of candidates) {
+    const others = voters.filter((voter) => voter !== candidate);
+    const differences = await Promise.all(others.map((other) => differenceOf(candidate, other, hashAt)));
+    const rivals = new Map(
+      others.flatMap(({ endpoint }, i) => (differences[i] ? [[endpoint, differences[i]] as const] : [])),
+    );
+    if (rivals.size * 2 <= others.length) {
+      return { unknown: null, rivals: new Map([...outvoted, ...rivals]) };
+    }
+    const [reason = ""] = rivals.values();
+    outvoted.set(candidate.endpoint, reason);
+  }
+  const [reason = "no endpoint is fresh"] = outvoted.values();
+  return { unknown: reason, rivals: new Map() };
+}
+
+// Compares two endpoints at the older of their final blocks, which both must have. What one of them cannot show is no
+// difference: it may have been pruned.
+async function differenceOf(one: SeenHead, other: SeenHead, hashAt: HashAt): Promise<string | null> {
+  if (one.finalized === null || other.finalized === null) return null;
+  const [lower, upper] =
+    one.finalized.number <= other.finalized.number ? [one.finalized, other] : [other.finalized, one];
+  const hash =
+    upper.finalized?.number === lower.number ? upper.finalized.hash : await hashAt(upper.endpoint, lower.number);
+  if (hash === null || hash === lower.hash) return null;
+  return `differs from another endpoint in block ${lower.number}, which is final: one of them is wrong`;
+}
+
+// What all of them call final. One whose finality stands still is left out only if two others are far ahead of it: one alone
+// may be calling final what is not.
+function finalizedBy(fresh: readonly SeenHead[]): Ranking["finalized"] {
+  const known = fresh.flatMap(({ finalized }) => finalized ?? []).sort((a, b) => Number(b.number - a.number));
+  const second = known[1] ?? known[0];
+  if (second === undefined) return { unknown: "the endpoints do not say which block is final" };
+  return known.findLast(({ timestampMs }) => second.timestampMs - timestampMs <= MAX_FINALITY_LAG_MS) ?? second;
+}

@@ -1,0 +1,89 @@
+import type { FastifyBaseLogger } from "fastify";
+import { SettlementError } from "../../domain/errors.ts";
+import { formatUsd } from "../../domain/money.ts";
+import type { EngineEvent } from "../../engine/context.ts";
+import type { Alerts } from "./alerts.ts";
+
+// Each event under the ids by which a charge can be followed: its batch and its transaction.
+export function reportEvent(event: EngineEvent, log: FastifyBaseLogger, alerts: Alerts): void {
+  switch (event.kind) {
+    case "planned":
+      log.info({ event: event.kind, batch: event.root, operator: event.operator }, "batch planned");
+      return;
+    case "sent":
+      log.info({ event: event.kind, batch: event.id, tx: event.txHash, outcome: event.outcome }, "transaction sent");
+      return;
+    case "replaced":
+      log.info({ event: event.kind, batch: event.id, maxFeePerGas: `${event.maxFeePerGas}` }, "transaction replaced");
+      return;
+    case "included":
+      log.info(
+        { event: event.kind, batch: event.id, tx: event.txHash, gasUsed: `${event.gasUsed}` },
+        "transaction included",
+      );
+      return;
+    case "lost":
+    case "final":
+    case "abandoned":
+      log.info({ event: event.kind, batch: event.id }, `transaction ${event.kind}`);
+      return;
+    case "admitting":
+      log.info({ event: event.kind }, "new turns and calls are taken again");
+      return;
+    case "holding":
+      // Another reason is another alert; the same reason with another fee is not.
+      alerts.raise(
+        event.kind,
+        `operator ${event.operator} holds: ${event.reason}`,
+        `${event.operator} ${event.reason.replace(/\d+/g, "")}`,
+      );
+      return;
+    case "row_set_aside":
+      alerts.raise(event.kind, `the charges of ${event.payer} are set aside: ${event.reason}`, event.payer);
+      return;
+    case "above_limit":
+      alerts.raise(
+        event.kind,
+        `charge ${event.chargeId} of ${formatUsd(event.amount)} USDC is above the whole limit of operator ${event.operator}, ${formatUsd(event.limit)}`,
+        event.chargeId,
+      );
+      return;
+    case "key_used_elsewhere":
+      alerts.raise(
+        event.kind,
+        `the key of operator ${event.operator} was used elsewhere at nonce ${event.nonce}`,
+        event.operator,
+      );
+      return;
+    case "usdc_upgraded":
+      alerts.raise(event.kind, `the code behind USDC was ${event.from} and is now ${event.to}`, event.to);
+      return;
+    case "ledger_moved":
+      alerts.raise(
+        event.kind,
+        `the ledger was at ${event.from} and is now at ${event.to}: it was restored or failed over`,
+      );
+      return;
+    case "endpoint_stale":
+    case "endpoint_contradicts":
+      alerts.raise(event.kind, `${event.endpoint} ${event.reason}`, event.endpoint);
+      return;
+    case "overloaded":
+      alerts.raise(event.kind, `new turns and calls are refused, because settlement does not keep up: ${event.reason}`);
+      return;
+    case "halted":
+    case "chain_unavailable":
+    case "ledger_unavailable":
+    case "signer_unavailable":
+      alerts.raise(event.kind, event.reason);
+  }
+}
+
+// What a whole tick can fail for without a fault of its own.
+const OUTAGES: readonly string[] = ["ledger_unavailable", "chain_unavailable", "signer_unavailable"];
+
+// A tick that threw. If something that it needs is away, that is what to look at, by the name that it has everywhere.
+export function reportFailedTick(error: unknown, alerts: Alerts): void {
+  const kind = error instanceof SettlementError && OUTAGES.includes(error.code) ? error.code : "tick_failed";
+  alerts.raise(kind, error instanceof Error ? error.message : String(error));
+}

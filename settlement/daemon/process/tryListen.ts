@@ -1,0 +1,23 @@
+import { createServer } from "node:net";
+
+type Listen = { host: string; port: number };
+
+// Why an address cannot be listened on, with the way out; null for what has nothing to do with it.
+export function reasonNotToListen(error: unknown, { host, port }: Listen): string | null {
+  const code = error instanceof Error && "code" in error ? error.code : undefined;
+  if (code === "EADDRINUSE") return `port ${port} is taken; SETTLEMENT_LISTEN names another one`;
+  if (code === "EACCES") return `this user may not listen on port ${port}; SETTLEMENT_LISTEN names another one`;
+  if (code === "EADDRNOTAVAIL" || code === "EINVAL" || code === "ENOTFOUND" || code === "EAI_AGAIN") {
+    return `${host} is not an address of this machine; SETTLEMENT_LISTEN names another one, such as 127.0.0.1:${port}`;
+  }
+  return null;
+}
+
+// Listens for a moment. Returns the error if that cannot be done, and null if it can.
+export function tryListen(listen: Listen): Promise<Error | null> {
+  return new Promise((resolve) => {
+    const server = createServer();
+    server.once("error", resolve);
+    server.listen(listen, () => server.close(() => resolve(null)));
+  });
+}

@@ -1,0 +1,33 @@
+import type { Address } from "viem";
+import type { MicroUsdc } from "../../domain/money.ts";
+import type { Refusal } from "../../engine/accept/preflight.ts";
+import { type SessionView, sessionView } from "../../views/session.ts";
+import { ApiError } from "../http/errors.ts";
+import type { Services } from "../http/route.ts";
+
+export const NO_WALLET = "there is no wallet to be charged";
+
+// Opens a session, or finds the one that the same request opened before.
+export async function startSession(
+  services: Services,
+  { id, payer, maxSpend, ttlMs }: { id: string; payer: Address; maxSpend: MicroUsdc; ttlMs: number },
+): Promise<SessionView> {
+  const { engine, clock, helpUrl } = services;
+  const started = await engine.startSession(id, payer, maxSpend, ttlMs);
+  if (started.kind === "conflict") throw new ApiError("conflict", `there is another session ${id}`);
+  if (started.kind === "refused") throw refusalOf(started.preflight, helpUrl);
+  return sessionView(started.session, clock.nowMs());
+}
+
+export function refusalOf(preflight: Refusal, helpUrl: string | null, session?: SessionView): ApiError {
+  const details = session === undefined ? {} : { session };
+  switch (preflight.code) {
+    case "insufficient_allowance":
+    case "consent_required":
+      return new ApiError(preflight.code, preflight.reason, { ...details, helpUrl });
+    case "payment_failed":
+      return new ApiError(preflight.code, preflight.reason, details);
+    case "no_wallet":
+      return new ApiError(preflight.code, NO_WALLET, { ...details, helpUrl });
+  }
+}

@@ -1,0 +1,38 @@
+import type { Address } from "viem";
+import { SettlementError } from "../../domain/errors.ts";
+import type { MicroUsdc } from "../../domain/money.ts";
+import type { Call } from "../../domain/session.ts";
+import type { EngineContext } from "../context.ts";
+import type { Admission } from "./admission.ts";
+import type { Preflight } from "./preflight.ts";
+
+// How often the chain is asked again because what it said was outdated, or taken by another call, by the time it was used.
+const MAX_TRIES = 5;
+
+// Reserves a call's price in its session if the payer can pay it. A call that was held before is the same call, whatever
+// its payer can spend by now: its tool may have run already.
+export async function hold(
+  { ledger, clock }: Pick<EngineContext, "ledger" | "clock">,
+  check: (payer: Address | null, amount: MicroUsdc, notBefore?: bigint) => Promise<Preflight>,
+  admission: Admission,
+  call: Call,
+) {
+  let notBefore = 0n;
+  for (let tries = 0; tries < MAX_TRIES; tries++) {
+    const isKnown = (await ledger.findHold(call.callId)) !== null;
+    const session = await ledger.findSession(call.sessionId);
+    if (!isKnown && session === null) return { kind: "session_not_found" as const };
+    const preflight = isKnown || session === null ? null : await check(session.payer, call.amount, notBefore);
+    if (preflight !== null && preflight.code !== "ok" && session !== null) {
+      return { kind: "refused" as const, preflight, session };
+    }
+    const funds = preflight?.code === "ok" ? preflight.spendable : null;
+    const write = () => ledger.hold(call, funds, clock.nowMs());
+    const held = await (isKnown ? write() : admission.write(1, write));
+    if (held.kind === "outdated") notBefore = held.takenAtBlock;
+    else if (held.kind !== "unaffordable") return held;
+  }
+  throw new SettlementError("chain_unavailable", "what the payer can spend changes too quickly to be known", {
+    retryable: true,
+  });
+}

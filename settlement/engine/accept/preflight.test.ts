@@ -1,0 +1,98 @@
+import type { Address } from "viem";
+import { describe, expect, it } from "vitest";
+import type { Spendable } from "../../chain/chain.ts";
+import { spendableOf } from "../../chain/testing/spendableOf.ts";
+import { type MicroUsdc, microUsdc } from "../../domain/money.ts";
+import type { Exposure } from "../../domain/payer.ts";
+import type { Ledger } from "../../ledger/ledger.ts";
+import { preflight } from "./preflight.ts";
+
+const PAYER: Address = "0x00000000000000000000000000000000000000aa";
+
+// One payer with 100 of everything and nothing pending, but for what a test says.
+function ask(
+  amount: bigint,
+  chain: Partial<Record<keyof Spendable, bigint | boolean>> = {},
+  own: Partial<Record<keyof Exposure, bigint>> = {},
+) {
+  const spendable = { ...spendableOf(PAYER, 100n, { dailyCapLeft: 100n }), ...chain } as Spendable;
+  const exposure = { payer: PAYER, pending: 0n, held: 0n, debt: 0n, ...own };
+  const ledger = { readExposures: async () => [exposure as Exposure] } as unknown as Ledger;
+  return preflight(ledger, async () => spendable, PAYER, microUsdc(amount));
+}
+
+describe("preflight", () => {
+  it("says ok up to the last unit, with the funds", async () => {
+    expect(await ask(40n, {}, { pending: 50n, held: 10n })).toMatchObject({
+      code: "ok",
+      funds: {
+        available: 40n as MicroUsdc,
+        balance: 100n,
+        allowance: 100n,
+        dailyCapLeft: 100n,
+        pending: 50n,
+        held: 10n,
+        debt: 0n,
+      },
+    });
+  });
+
+  it("counts what is pending and held against every limit", async () => {
+    expect(await ask(41n, {}, { pending: 50n, held: 10n })).toMatchObject({ code: "insufficient_allowance" });
+  });
+
+  it.each([
+    ["insufficient_allowance", "spending cap", { allowance: 9n }],
+    ["insufficient_allowance", "daily cap", { dailyCapLeft: 9n }],
+    ["payment_failed", "not enough USDC", { balance: 9n, amount: 9n }],
+    ["payment_failed", "token lets nothing", { amount: 0n }],
+  ] as const)("answers %s and says why: %s", async (code, reason, chain) => {
+    expect(await ask(10n, chain)).toMatchObject({ code, reason: expect.stringContaining(reason) });
+  });
+
+  it("refuses a payer with a debt whatever there is to spend", async () => {
+    expect(await ask(1n, {}, { debt: 1n })).toMatchObject({
+      code: "payment_failed",
+      reason: expect.stringContaining("still owed"),
+      funds: { debt: 1n },
+    });
+  });
+
+  it("counts prepaid money instead of the wallet, and never both together", async () => {
+    const poor = { amount: 0n, allowance: 0n, prepaid: 50n };
+    expect(await ask(40n, poor, { pending: 10n })).toMatchObject({ code: "ok", spendable: { amount: 50n } });
+    expect(await ask(41n, poor, { pending: 10n })).toMatchObject({
+      code: "insufficient_allowance",
+      reason: expect.stringContaining("prepaid balance leaves too little"),
+      funds: { available: 40n, prepaid: 50n },
+    });
+    // 100 in the wallet and 50 prepaid are no 101 for one row.
+    expect(await ask(100n, { prepaid: 50n })).toMatchObject({ code: "ok", spendable: { amount: 100n } });
+    expect(await ask(101n, { prepaid: 50n })).toMatchObject({ code: "insufficient_allowance" });
+  });
+
+  it("holds the daily cap against prepaid money", async () => {
+    expect(await ask(10n, { prepaid: 50n, dailyCapLeft: 9n, amount: 9n })).toMatchObject({
+      code: "insufficient_allowance",
+      reason: expect.stringContaining("daily cap"),
+      funds: { available: 9n },
+    });
+  });
+
+  it("does not serve whoever demands consent without a budget, and says what to do", async () => {
+    expect(await ask(1n, { consentRequired: true, prepaid: 50n })).toMatchObject({
+      code: "consent_required",
+      reason: expect.stringContaining("sign a budget"),
+    });
+  });
+
+  it("answers no_wallet without one", async () => {
+    const nobody = {} as Ledger;
+    const unread = () => Promise.reject(new Error("nothing should be read"));
+    expect(await preflight(nobody, unread, null, microUsdc(1n))).toEqual({ code: "no_wallet" });
+  });
+
+  it("never shows less than nothing as available", async () => {
+    expect(await ask(0n, { amount: 5n }, { pending: 50n })).toMatchObject({ funds: { available: 0n } });
+  });
+});

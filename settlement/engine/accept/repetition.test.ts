@@ -1,0 +1,68 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { microUsdc } from "../../domain/money.ts";
+import type { Ledger } from "../../ledger/ledger.ts";
+import { backends, type Store } from "../../ledger/testing/backends.ts";
+import { ALICE, BOB, toolOf, usdc } from "../../ledger/testing/fixtures.ts";
+import type { Admission } from "./admission.ts";
+import { hold } from "./hold.ts";
+import type { Preflight, PreflightFunds } from "./preflight.ts";
+import { startSession } from "./startSession.ts";
+
+const zero = microUsdc(0n);
+const funds: PreflightFunds = {
+  available: zero,
+  balance: zero,
+  allowance: 0n,
+  dailyCapLeft: 0n,
+  prepaid: zero,
+  consentRequired: false,
+  pending: zero,
+  held: zero,
+  debt: zero,
+};
+const spendable = { amount: 10n ** 9n, atBlock: 0n };
+const rich = async (): Promise<Preflight> => ({ code: "ok", funds, spendable });
+const poor = async (): Promise<Preflight> => ({ code: "insufficient_allowance", funds, reason: "the cap is used up" });
+const open: Admission = { write: (_, write) => write() };
+const session = { id: "s", payer: ALICE, maxSpend: usdc(100), ttlMs: 60_000 };
+const call = { callId: "c", sessionId: "s", toolId: toolOf(1), method: "quote", amount: usdc(10) };
+
+describe.each(backends)("what is asked for again, on $name", ({ create }) => {
+  let store: Store;
+  let ledger: Ledger;
+  const context = () => ({ ledger, clock: { nowMs: () => 1 } });
+
+  beforeAll(async () => {
+    store = await create();
+    ledger = await store.open();
+  });
+  afterAll(() => store.remove());
+
+  it("is refused as long as it was never granted and its payer cannot pay", async () => {
+    expect(await startSession(context(), poor, session)).toMatchObject({ kind: "refused" });
+    expect(await ledger.findSession("s")).toBeNull();
+    expect(await startSession(context(), rich, session)).toMatchObject({ kind: "opened" });
+    expect(await hold(context(), poor, open, call)).toMatchObject({ kind: "refused", session: { id: "s" } });
+    expect(await hold(context(), rich, open, call)).toMatchObject({ kind: "held" });
+  });
+
+  it("is the session or the call that was granted before, whatever its payer can spend by now", async () => {
+    expect(await startSession(context(), poor, session)).toMatchObject({ kind: "duplicate", session: { id: "s" } });
+    expect(await hold(context(), poor, open, call)).toMatchObject({ kind: "duplicate", hold: { callId: "c" } });
+  });
+
+  it("is a conflict if it differs", async () => {
+    expect(await startSession(context(), rich, { ...session, payer: BOB })).toEqual({ kind: "conflict" });
+    expect(await hold(context(), rich, open, { ...call, amount: usdc(11) })).toEqual({ kind: "conflict" });
+  });
+
+  it("needs a wallet and a session", async () => {
+    expect(await startSession(context(), rich, { ...session, payer: null })).toEqual({
+      kind: "refused",
+      preflight: { code: "no_wallet" },
+    });
+    expect(await hold(context(), rich, open, { ...call, callId: "d", sessionId: "none" })).toEqual({
+      kind: "session_not_found",
+    });
+  });
+});

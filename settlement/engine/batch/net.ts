@@ -1,0 +1,123 @@
+import { type Address, bytesToHex, type Hex } from "viem";
+import { encodeSettle } from "../../chain/router/settleCall.ts";
+import type { Batch, BatchBounds, BatchRow, ChargeFailure, NetResult, OperatorRoom } from "../../domain/batch.ts";
+import type { DueCharge } from "../../domain/charge.ts";
+import { MAX_AMOUNT, sumOf } from "../../domain/money.ts";
+import type { ToolId } from "../../domain/toolId.ts";
+import { type Draw, drawOf, exceeded, type Funds, mustWait, type Underway } from "./draw.ts";
+import { createMerkleTree } from "./merkleTree.ts";
+import { leafOf, type ReceiptDomain } from "./receipt.ts";
+
+// A line names its tool by one byte.
+const MAX_TOOLS = 256;
+const MAX_LINES_PER_ROW = 255;
+
+type OpenRow = { draw: Draw; modelCost: bigint; total: bigint; lines: Map<ToolId, bigint> };
+
+// Turns due charges into one batch: one row per account, one line per tool in it. It is pure, and the order of the
+// charges decides only what is left for the next batch when something does not fit; the same set of charges always
+// gives the same root.
+//
+// The batch stays within what is left of the operator's limit, which the router would refuse to exceed.
+//
+// A charge above what its account's limits leave is unpayable: it fails now, without costing anybody gas, and the account's
+// other charges still go through. One that is above them only because of what is underway waits.
+export function net(
+  charges: readonly DueCharge[],
+  fundsOf: ReadonlyMap<Address, Funds>,
+  // `previous` is the batch that this one follows.
+  bounds: BatchBounds & OperatorRoom & { previous: Hex; domain: ReceiptDomain; underway: Underway },
+): NetResult {
+  const dueOf = new Map<Address, bigint>();
+  for (const { chargedTo, amount } of charges) dueOf.set(chargedTo, (dueOf.get(chargedTo) ?? 0n) + amount);
+  const rows = new Map<Address, OpenRow>();
+  const tools = new Set<ToolId>();
+  const taken: DueCharge[] = [];
+  const unpayable: { chargeId: Hex; reason: ChargeFailure }[] = [];
+  const aboveLimit: DueCharge[] = [];
+  let waiting: DueCharge | null = null;
+  let lines = 0;
+  let sum = 0n;
+
+  for (const charge of charges) {
+    if (taken.length === bounds.maxCharges) break;
+    const funds = fundsOf.get(charge.chargedTo);
+    // Nothing is known of this account now; its charge stays due.
+    if (funds === undefined) continue;
+
+    const row = rows.get(charge.chargedTo) ?? {
+      draw: drawOf(funds, dueOf.get(charge.chargedTo) ?? 0n, bounds.underway),
+      modelCost: 0n,
+      total: 0n,
+      lines: new Map(),
+    };
+    const total = row.total + charge.amount;
+    const reason = exceeded(row.draw, total);
+    if (reason !== null) {
+      unpayable.push({ chargeId: charge.id, reason });
+      continue;
+    }
+    if (mustWait(row.draw, total)) continue;
+    if (charge.amount > bounds.limit) {
+      aboveLimit.push(charge);
+      continue;
+    }
+    if (sum + charge.amount > bounds.room) {
+      waiting = charge;
+      break;
+    }
+    const toolId = charge.for.kind === "tool" ? charge.for.toolId : null;
+    const addsLine = toolId !== null && !row.lines.has(toolId);
+    const fits =
+      total <= MAX_AMOUNT &&
+      (rows.has(charge.chargedTo) || rows.size < bounds.maxRows) &&
+      (!addsLine || (lines < bounds.maxLines && row.lines.size < MAX_LINES_PER_ROW)) &&
+      (toolId === null || tools.has(toolId) || tools.size < MAX_TOOLS);
+    if (!fits) continue;
+
+    rows.set(charge.chargedTo, row);
+    row.total = total;
+    sum += charge.amount;
+    if (toolId === null) row.modelCost += charge.amount;
+    else row.lines.set(toolId, (row.lines.get(toolId) ?? 0n) + charge.amount);
+    if (toolId !== null) tools.add(toolId);
+    if (addsLine) lines += 1;
+    taken.push(charge);
+  }
+  const batch = taken.length > 0 ? buildBatch(taken, rows, tools, bounds) : null;
+  return { batch, unpayable, waiting, aboveLimit };
+}
+
+function buildBatch(
+  charges: DueCharge[],
+  rows: Map<Address, OpenRow>,
+  tools: Set<ToolId>,
+  { previous, domain }: { previous: Hex; domain: ReceiptDomain },
+): Batch {
+  const toolIds = [...tools].sort();
+  const indexOf = new Map(toolIds.map((toolId, index) => [toolId, index]));
+  const leaves = charges.map((charge) => leafOf(domain, charge));
+  const { root } = createMerkleTree(leaves);
+  const receipts = charges.map(({ id, chargedTo }, position) => ({
+    chargeId: id,
+    chargedTo,
+    leaf: bytesToHex(leaves[position] as Uint8Array),
+  }));
+  const batchRows = [...rows].sort(byKey).map(
+    ([payer, { draw, modelCost, lines }]): BatchRow => ({
+      payer,
+      modelCost,
+      ...(draw.prepaid && { prepaid: true }),
+      lines: [...lines].sort(byKey).map(([toolId, amount]) => ({ toolIndex: indexOf.get(toolId) as number, amount })),
+    }),
+  );
+  return {
+    root,
+    rows: batchRows,
+    receipts,
+    total: sumOf(charges.map(({ amount }) => amount)),
+    calldata: encodeSettle({ previous, root, toolIds, rows: batchRows }),
+  };
+}
+
+const byKey = ([a]: [string, unknown], [b]: [string, unknown]) => (a < b ? -1 : 1);

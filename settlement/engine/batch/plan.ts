@@ -1,0 +1,127 @@
+import type { Address } from "viem";
+import type { NetResult, OperatorRoom } from "../../domain/batch.ts";
+import { formatUsd, microUsdc } from "../../domain/money.ts";
+import type { Submission } from "../../domain/submission.ts";
+import type { DuePayer, Lease } from "../../ledger/ledger.ts";
+import { type EngineContext, type Policy, retryPolicy } from "../context.ts";
+import { type Funds, isShort, type Underway, underwayOf } from "./draw.ts";
+import { net } from "./net.ts";
+import { operatorRoom } from "./operatorRoom.ts";
+import { previousBatch } from "./previousBatch.ts";
+
+// Makes one batch out of what is due, or says that there is nothing to do or a reason to wait.
+export async function plan(
+  context: EngineContext,
+  lease: Lease,
+  maxRows: number,
+  // Whether to wait until there is enough for a batch that is worth its gas.
+  mayWait: boolean,
+): Promise<{ kind: "planned"; submission: Submission } | { kind: "nothing_due" } | { kind: "hold"; reason: string }> {
+  const { ledger, chain, clock, policy } = context;
+  context.reached("before_plan");
+  const due = await ledger.listDuePayers(clock.nowMs(), maxRows);
+  if (due.length === 0 || (mayWait && isEarly(due, maxRows, policy.batch, clock.nowMs()))) {
+    return { kind: "nothing_due" };
+  }
+  const accounts = wholeAccounts(due, policy.bounds.maxCharges);
+  const underway = await readUnderway(context);
+  const fundsOf = await readFunds(context, accounts, due);
+  // While nobody can be charged, a batch would only be simulated in vain.
+  const availability = await chain.availability();
+  if (availability.kind === "unavailable") return { kind: "hold", reason: availability.reason };
+
+  const room = await operatorRoom(context, lease.operator);
+  if (room.limit === 0n)
+    return { kind: "hold", reason: `${lease.operator} is not an operator: it is suspended or was removed` };
+
+  const previous = await previousBatch(context, lease.operator);
+  if (previous === null)
+    return { kind: "hold", reason: `the ledger does not know the last batch of ${lease.operator}` };
+
+  let netted: NetResult | null = null;
+  const domain = { chainId: chain.chainId, router: chain.router };
+  const bounds = { ...policy.bounds, maxRows, ...room, previous, domain, underway };
+  const submission = await ledger.planBatch(
+    lease,
+    {
+      accounts,
+      maxCharges: bounds.maxCharges,
+      router: chain.router,
+      net: (charges) => {
+        netted = net(charges, fundsOf, bounds);
+        return netted;
+      },
+      retry: retryPolicy(context),
+    },
+    clock.nowMs(),
+  );
+  context.reached("after_plan");
+  const held = reportLimit(context, lease.operator, room, netted);
+  if (submission === null) return held === null ? { kind: "nothing_due" } : { kind: "hold", reason: held };
+  context.report({ kind: "planned", root: submission.id, operator: lease.operator });
+  return { kind: "planned", submission };
+}
+
+// What was taken in a batch that is no longer underway may be missing in what an endpoint that lags says. Of whom that is so
+// nothing is known now.
+async function readFunds(
+  { chain, ledger }: EngineContext,
+  accounts: readonly Address[],
+  due: readonly DuePayer[],
+): Promise<Map<Address, Funds>> {
+  const found = await chain.spendable(accounts);
+  const exposures = await ledger.readExposures(accounts);
+  const fresh = found.filter(({ atBlock }, i) => atBlock >= (exposures[i]?.takenAtBlock ?? 0n));
+  const dueOf = new Map(due.map(({ chargedTo, amount }) => [chargedTo, amount]));
+  const short = fresh.filter((account) => isShort(account, dueOf.get(account.payer) ?? 0n)).map(({ payer }) => payer);
+  const refunds = await chain.refunds(short);
+  const refundOf = new Map(short.map((payer, i) => [payer, refunds[i]?.amount]));
+  return new Map(fresh.map((account) => [account.payer, { ...account, refunding: refundOf.get(account.payer) ?? 0n }]));
+}
+
+// Of all keys: they charge the same payers.
+async function readUnderway({ ledger }: EngineContext): Promise<Underway> {
+  const unmined: Submission[] = [];
+  for (const { operator } of await ledger.listOperators()) unmined.push(...(await ledger.listUnmined(operator)));
+  return underwayOf(unmined);
+}
+
+// Whether what is due is little, and more may come in the meantime. A batch that was too large is made again at once.
+function isEarly(
+  due: readonly DuePayer[],
+  maxRows: number,
+  { minCharges, maxWaitMs }: Policy["batch"],
+  nowMs: number,
+): boolean {
+  if (due.length >= maxRows || due.some(({ oldestDueAtMs }) => nowMs - oldestDueAtMs >= maxWaitMs)) return false;
+  return due.reduce((sum, { charges }) => sum + charges, 0) < minCharges;
+}
+
+// What the operator's limit keeps from being settled: until it has room again, or until somebody raises it.
+function reportLimit(
+  { report }: EngineContext,
+  operator: Address,
+  { limit, room }: OperatorRoom,
+  netted: NetResult | null,
+): string | null {
+  const usd = (amount: bigint) => formatUsd(microUsdc(amount));
+  for (const { id, amount } of netted?.aboveLimit ?? []) {
+    report({ kind: "above_limit", operator, chargeId: id, amount, limit: microUsdc(limit) });
+  }
+  if (netted?.waiting == null) return null;
+  return `the limit of ${operator} leaves ${usd(room)} of ${usd(limit)} USDC, and ${usd(netted.waiting.amount)} is due`;
+}
+
+// A payer costs a batch the same however many charges are netted into its row. So a batch takes everything that is due of
+// as many accounts as fit, rather than a little of each; only an account with more than a whole batch is divided, when it is the one that has waited longest.
+export function wholeAccounts(due: readonly DuePayer[], maxCharges: number): Address[] {
+  const [first] = due;
+  if (first !== undefined && first.charges > maxCharges) return [first.chargedTo];
+  let charges = 0;
+  const fits = due.filter((account) => {
+    if (charges + account.charges > maxCharges) return false;
+    charges += account.charges;
+    return true;
+  });
+  return fits.map(({ chargedTo }) => chargedTo);
+}

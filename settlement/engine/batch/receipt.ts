@@ -1,0 +1,60 @@
+import { type Address, bytesToHex, type Hex } from "viem";
+import type { DueCharge } from "../../domain/charge.ts";
+import { keccak256 } from "./keccak.ts";
+
+const WORD_BYTES = 32;
+const WORDS = 13;
+
+// Where a receipt is good: the same charge under another router, or under one of the same address on another chain, is
+// another receipt.
+export type ReceiptDomain = { chainId: number; router: Address };
+
+// A receipt is what the platform commits to for one charge: where it is settled, who owes it, who is charged, for what,
+// how much, and hashes of what was asked and answered. As Solidity would write it:
+//   abi.encode(uint256 chainId, address router, bytes32 chargeId, address payer, address chargedTo, bytes16 toolId,
+//              uint256 amount, uint256 calls, uint256 accruedAtMs, uint256 attempts, bytes32 request, bytes32 response,
+//              bytes32 schema)
+// The model's charge has the tool id zero. All fields have a fixed size, so they are written down word by word.
+export function encodeReceipt(domain: ReceiptDomain, charge: DueCharge): Hex {
+  return bytesToHex(receiptBytes(domain, charge));
+}
+
+function receiptBytes({ chainId, router }: ReceiptDomain, charge: DueCharge): Uint8Array {
+  const { for: subject, hashes } = charge;
+  const words = Buffer.alloc(WORDS * WORD_BYTES);
+  let at = 0;
+  const bytes = (value: Hex) => {
+    words.write(value.slice(2), at, "hex");
+    at += WORD_BYTES;
+  };
+  const number = (value: number | bigint) => {
+    const digits = value.toString(16);
+    const even = digits.length % 2 === 0 ? digits : `0${digits}`;
+    words.write(even, at + WORD_BYTES - even.length / 2, "hex");
+    at += WORD_BYTES;
+  };
+  const address = (value: Hex) => {
+    words.write(value.slice(2), at + 12, "hex");
+    at += WORD_BYTES;
+  };
+  number(chainId);
+  address(router);
+  bytes(charge.id);
+  address(charge.payer);
+  address(charge.chargedTo);
+  if (subject.kind === "tool") bytes(subject.toolId);
+  else number(0);
+  number(charge.amount);
+  number(subject.kind === "tool" ? subject.calls : 0);
+  number(charge.accruedAtMs);
+  number(charge.attempts);
+  bytes(hashes.request);
+  bytes(hashes.response);
+  bytes(hashes.schema);
+  return words;
+}
+
+// Hashed twice, as is usual for leaves: no inner node of the tree can then pass for a receipt.
+export function leafOf(domain: ReceiptDomain, charge: DueCharge): Uint8Array {
+  return keccak256(keccak256(receiptBytes(domain, charge)));
+}

@@ -1,0 +1,60 @@
+import type { Signer } from "../../chain/signer/signer.ts";
+import { fillerOf, type Submission } from "../../domain/submission.ts";
+import type { Lease } from "../../ledger/ledger.ts";
+import type { EngineContext } from "../context.ts";
+import { submit } from "./submit.ts";
+
+// Where the ledger is, compared with where it was. After a restore or a failover it may lack what was signed last.
+export async function checkHome({ ledger, report }: EngineContext): Promise<void> {
+  const home = await ledger.readHome();
+  const check = await ledger.noteHome(home);
+  if (check.kind === "moved") report({ kind: "ledger_moved", from: check.from, to: home });
+}
+
+// Whether anything may be planned. A ledger that was restored does not know all bytes that its keys have signed; those may still
+// be mined, with charges that the ledger would settle again under another root. So every nonce on which such bytes can wait is
+// filled, and only when all of them are spent for good, those of every key, is anything planned: what was mined instead of a
+// filler has been seen by the watch by then, and halts.
+export async function fence(
+  context: EngineContext,
+  lease: Lease,
+  signer: Signer,
+  unmined: readonly Submission[],
+): Promise<{ kind: "open" } | { kind: "fenced"; reason: string }> {
+  const { ledger, chain, policy, clock } = context;
+  const operators = await ledger.listOperators();
+  const own = operators.find(({ operator }) => operator === lease.operator.toLowerCase());
+  const other = operators.find(({ operator, fence }) => fence !== 0 && operator !== own?.operator);
+  if (own === undefined || own.fence === 0) return other === undefined ? { kind: "open" } : fencedOff(other.operator);
+
+  const finalized = await chain.finalized();
+  const [chainNonce, finalNonce] = await Promise.all([
+    chain.nonce(lease.operator, "latest"),
+    chain.nonce(lease.operator, finalized),
+  ]);
+  if (own.fence < 0) {
+    // No more than this is sent before something of it is mined, and as much again may be on its way back from blocks that a
+    // reorg has just left.
+    const reach = Math.max(own.nextNonce, chainNonce) + 2 * policy.maxInFlight;
+    await ledger.setFence(lease, reach, chainNonce);
+    return fencedOff(own.operator);
+  }
+  if (finalNonce >= own.fence) {
+    // Not in this tick: the watch has not looked since.
+    await ledger.removeFence(lease, own.fence);
+    return fencedOff(own.operator);
+  }
+  const taken = new Set(unmined.filter(({ state }) => state.kind !== "planned").map(({ nonce }) => nonce));
+  for (let nonce = chainNonce; nonce < own.fence; nonce++) {
+    if (taken.has(nonce)) continue;
+    const filler = await ledger.planFiller(lease, { ...fillerOf(lease.operator, nonce), nonce }, clock.nowMs());
+    // Whatever else has this nonce is on its way, or was final before the chain undid it.
+    if (filler.kind === "filler" && filler.state.kind === "planned") await submit(context, lease, signer, filler);
+  }
+  return fencedOff(own.operator);
+}
+
+const fencedOff = (operator: string) => ({
+  kind: "fenced" as const,
+  reason: `the ledger was restored or failed over; what it has forgotten is fenced off until the nonces of ${operator} are final`,
+});

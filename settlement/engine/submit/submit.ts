@@ -1,0 +1,138 @@
+import type { Address, Hex } from "viem";
+import { following } from "../../chain/router/settleCall.ts";
+import type { Signer } from "../../chain/signer/signer.ts";
+import { SettlementError } from "../../domain/errors.ts";
+import type { Submission } from "../../domain/submission.ts";
+import type { Lease } from "../../ledger/ledger.ts";
+import { stillFollows } from "../batch/previousBatch.ts";
+import type { EngineContext } from "../context.ts";
+import { type Fees, marketFees } from "./fees.ts";
+import { send } from "./send.ts";
+
+export type SubmitOutcome =
+  | { kind: "sent" }
+  // Taken apart; its charges are due again. `smaller` asks for fewer rows next time.
+  | { kind: "unplanned"; smaller: boolean }
+  // The chain has it already; confirming finds it.
+  | { kind: "already_settled" }
+  | { kind: "hold"; reason: string };
+
+// Takes a planned submission to the network: simulate, save the nonce, sign, save the bytes, send. Until something is
+// signed it can still be taken apart; from then on its rows and its nonce are fixed.
+export async function submit(
+  context: EngineContext,
+  lease: Lease,
+  signer: Signer,
+  submission: Submission,
+): Promise<SubmitOutcome> {
+  const { ledger, chain, policy } = context;
+  let { gasLimit } = submission;
+  const simulated = gasLimit === 0n;
+  // One that has its gas was simulated before a crash; its place in the queue must be filled either way. What fills a gap
+  // has a nonce from the start and no gas yet.
+  if (simulated) {
+    const calldata = await asIfItsTurnWereNow(context, submission);
+    // What it was to follow has come to nothing, and it would with it.
+    if (calldata === null) {
+      await takeApart(context, lease, submission, []);
+      return { kind: "unplanned", smaller: false };
+    }
+    const simulation = await chain.simulate({ from: signer.address, to: submission.to, calldata });
+    switch (simulation.kind) {
+      case "ok":
+        gasLimit = withMargin(simulation.gas);
+        break;
+      case "already_settled":
+        return { kind: "already_settled" };
+      case "out_of_order":
+        return { kind: "hold", reason: `batch ${simulation.head} was settled meanwhile` };
+      case "unavailable":
+        return { kind: "hold", reason: simulation.reason };
+      case "operator_refused":
+        await takeApart(context, lease, submission, []);
+        return { kind: "hold", reason: simulation.reason };
+      case "row_breaks":
+        await takeApart(context, lease, submission, [simulation.payer]);
+        context.report({
+          kind: "row_set_aside",
+          payer: simulation.payer,
+          reason: "the token refuses it without a reason",
+        });
+        return { kind: "unplanned", smaller: false };
+      case "too_large":
+        await takeApart(context, lease, submission, []);
+        return { kind: "unplanned", smaller: true };
+      case "reverts":
+        return isolate(context, lease, submission, simulation.reason);
+    }
+  }
+
+  const [head, tip, chainNonce] = await Promise.all([
+    chain.head(),
+    chain.priorityFee(),
+    chain.nonce(signer.address, "latest"),
+  ]);
+  // What is simulated without the margin may fit where it does not fit with it. Once signed, it could not be split.
+  if (simulated && submission.kind === "settle" && gasLimit > head.maxGas) {
+    await takeApart(context, lease, submission, []);
+    return { kind: "unplanned", smaller: true };
+  }
+  const fees = marketFees(head.baseFeePerGas, tip, policy.maxFeePerGasCeiling);
+  if (fees === null) {
+    const asked = head.baseFeePerGas + tip;
+    return { kind: "hold", reason: `the chain asks for ${asked} wei per gas, which is above the ceiling` };
+  }
+  const numbered = await ledger.assignNonce(lease, submission.id, chainNonce, gasLimit);
+  await send(context, await signAndSave(context, lease, signer, numbered, fees));
+  return { kind: "sent" };
+}
+
+// The calldata of a batch with the chain's last batch in place of the one that it follows, which may not be mined yet: what
+// it will do can be asked only of the state that there is. Null if nothing leads from there to what it follows.
+async function asIfItsTurnWereNow({ ledger, chain }: EngineContext, submission: Submission): Promise<Hex | null> {
+  if (submission.kind !== "settle") return submission.calldata;
+  const head = await chain.headOf(submission.operator);
+  const unmined = await ledger.listUnmined(submission.operator);
+  return stillFollows(submission, head, unmined) ? following(submission.calldata, head) : null;
+}
+
+// Signs the submission on its nonce and saves the bytes. Nothing is sent that is not in the ledger.
+export async function signAndSave(
+  context: EngineContext,
+  lease: Lease,
+  signer: Signer,
+  submission: Submission,
+  fees: Fees,
+): Promise<Submission> {
+  const { ledger, chain, clock } = context;
+  const { nonce, to, calldata, gasLimit } = submission;
+  if (nonce === null) throw new SettlementError("invalid_input", `submission ${submission.id} has no nonce to sign`);
+  context.reached("before_sign");
+  const { raw, txHash } = await signer.sign({ chainId: chain.chainId, nonce, to, calldata, gasLimit, ...fees });
+  context.reached("after_sign");
+  const saved = await ledger.saveBroadcast(lease, submission.id, { raw, txHash, ...fees, signedAtMs: clock.nowMs() });
+  context.reached("after_save");
+  return saved;
+}
+
+// A batch that reverts for no reason that names a row is halved until one row is left, and that one is set aside.
+async function isolate(
+  context: EngineContext,
+  lease: Lease,
+  submission: Submission,
+  reason: string,
+): Promise<SubmitOutcome> {
+  if (submission.kind !== "settle") return { kind: "hold", reason };
+  const batch = await context.ledger.findBatch(submission.id);
+  const accounts = batch?.rows === 1 ? await context.ledger.listAccounts(submission.id) : [];
+  for (const payer of accounts) context.report({ kind: "row_set_aside", payer, reason });
+  await takeApart(context, lease, submission, accounts);
+  return { kind: "unplanned", smaller: accounts.length === 0 };
+}
+
+function takeApart({ ledger, policy, clock }: EngineContext, lease: Lease, { id }: Submission, drop: Address[]) {
+  return ledger.unplanBatch(lease, id, drop, policy.brokenRowWaitMs, clock.nowMs());
+}
+
+// A payer's state can change between simulation and inclusion and make a row cost more, never by this much.
+const withMargin = (gas: bigint) => gas + gas / 5n + 50_000n;

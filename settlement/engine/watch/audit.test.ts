@@ -1,0 +1,48 @@
+import type { Address, Hex } from "viem";
+import { expect, it } from "vitest";
+import type { Chain } from "../../chain/chain.ts";
+import { microUsdc } from "../../domain/money.ts";
+import type { Ledger } from "../../ledger/ledger.ts";
+import { audit } from "./audit.ts";
+
+const OPERATOR: Address = "0x00000000000000000000000000000000000000aa";
+const ROOT: Hex = `0x${"1".repeat(64)}`;
+const TX: Hex = `0x${"2".repeat(64)}`;
+
+// A chain on which one operator has settled one batch for good, and a ledger that has it in some state or not at all.
+function auditOf(submission: object | null, operator: Address = OPERATOR, operators: readonly Address[] = [OPERATOR]) {
+  const chain = {
+    finalized: async () => ({ number: 9n, hash: TX, timestampMs: 0 }),
+    settledBatches: async () => [{ root: ROOT, operator, txHash: TX, blockNumber: 5n }],
+    receipt: async () => ({ batches: new Map() }),
+  } as unknown as Chain;
+  const ledger = {
+    readFinalBatches: async () => ({ roots: new Set(), charged: microUsdc(0n) }),
+    listOperators: async () => operators.map((known) => ({ operator: known })),
+    findSubmission: async () => submission,
+  } as unknown as Ledger;
+  return audit(ledger, chain, 0n, [OPERATOR]);
+}
+
+it("a batch of our key that the ledger does not know is a difference", async () => {
+  expect(await auditOf(null)).toMatchObject({
+    kind: "different",
+    differences: [expect.stringContaining("not in the ledger")],
+  });
+});
+
+it("a ledger that has forgotten even its operators is no excuse", async () => {
+  expect(await auditOf(null, OPERATOR, [])).toMatchObject({ kind: "different" });
+});
+
+it("a batch that the ledger has abandoned is a difference", async () => {
+  expect(await auditOf({ kind: "payout", state: { kind: "abandoned" } })).toMatchObject({
+    kind: "different",
+    differences: [expect.stringContaining("abandoned in the ledger")],
+  });
+});
+
+it("a batch that was signed and not recorded yet is none, and neither is another operator's", async () => {
+  expect(await auditOf({ kind: "payout", state: { kind: "submitted" } })).toEqual({ kind: "equal", batches: 1 });
+  expect(await auditOf(null, "0x00000000000000000000000000000000000000bb")).toEqual({ kind: "equal", batches: 0 });
+});

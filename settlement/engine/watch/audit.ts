@@ -1,0 +1,55 @@
+import type { Address, Hex } from "viem";
+import type { Chain } from "../../chain/chain.ts";
+import { formatUsd, microUsdc } from "../../domain/money.ts";
+import type { Ledger } from "../../ledger/ledger.ts";
+import { reconcileBatch } from "../confirm/reconcileBatch.ts";
+
+export type Audit = { kind: "equal"; batches: number } | { kind: "different"; differences: readonly string[] };
+
+// Reads every settlement since `fromBlock` from the chain again and compares it with the ledger: each batch line by line,
+// the batches of one with those of the other, and the sums. It trusts nothing that was recorded along the way.
+export async function audit(
+  ledger: Ledger,
+  chain: Chain,
+  fromBlock = 0n,
+  // Keys of this deployment that a ledger may have forgotten with everything else.
+  ownKeys: readonly Address[] = [],
+): Promise<Audit> {
+  const differences: string[] = [];
+  // Settlement goes on meanwhile. The ledger's moment comes first, so that whatever was final then is on the chain's side of
+  // the comparison, and what becomes final later is on neither.
+  const final = await ledger.readFinalBatches();
+  const finalized = await chain.finalized();
+  const keys = new Set(ownKeys.map((key) => key.toLowerCase() as Address));
+  for (const { operator } of await ledger.listOperators()) keys.add(operator);
+  const onChain = new Set<Hex>();
+  let charged = 0n;
+  for (const { root, operator, txHash } of await chain.settledBatches(fromBlock, finalized.number)) {
+    const submission = await ledger.findSubmission(root);
+    // Other operators of the same router have ledgers of their own.
+    if (submission === null && !keys.has(operator)) continue;
+    onChain.add(root);
+    if (submission === null) {
+      differences.push(`batch ${root} in ${txHash} is on chain and not in the ledger`);
+      continue;
+    }
+    // What was signed may be mined before it is recorded; what was given up, or never signed, may not be.
+    if (submission.state.kind === "abandoned") {
+      differences.push(`batch ${root} in ${txHash} is settled for good on chain and abandoned in the ledger`);
+    }
+    const outcome = (await chain.receipt(txHash))?.batches.get(root) ?? null;
+    const difference = reconcileBatch(submission, outcome);
+    if (difference !== null) differences.push(`batch ${root} in ${txHash}: ${difference}`);
+    // What was mined and not yet final in the ledger was not part of its sums yet.
+    if (final.roots.has(root)) charged += outcome?.charged ?? 0n;
+  }
+
+  for (const root of final.roots) {
+    if (!onChain.has(root)) differences.push(`batch ${root} is final in the ledger and not on chain`);
+  }
+  if (final.charged !== charged) {
+    const amounts = [charged, final.charged].map((amount) => formatUsd(microUsdc(amount)));
+    differences.push(`${amounts[0]} USDC were charged on chain and ${amounts[1]} in the ledger`);
+  }
+  return differences.length === 0 ? { kind: "equal", batches: onChain.size } : { kind: "different", differences };
+}

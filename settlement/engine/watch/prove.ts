@@ -1,0 +1,41 @@
+import { bytesToHex, type Hex, hexToBytes } from "viem";
+import type { Chain } from "../../chain/chain.ts";
+import type { Charge } from "../../domain/charge.ts";
+import type { Ledger } from "../../ledger/ledger.ts";
+import { createMerkleTree, verifiesProof } from "../batch/merkleTree.ts";
+import { encodeReceipt, leafOf } from "../batch/receipt.ts";
+
+export type Proof = {
+  charge: Charge;
+  // The receipt's fields as `abi.encode` writes them; its double hash is the leaf.
+  receipt: Hex;
+  leaf: Hex;
+  root: Hex;
+  // The siblings from the leaf up to the root, for OpenZeppelin's MerkleProof.
+  path: readonly Hex[];
+  // When the chain settled the root; zero if it has not.
+  settledAt: bigint;
+};
+
+export type ProofOutcome = { kind: "proof"; proof: Proof } | { kind: "charge_not_found" } | { kind: "not_in_a_batch" };
+
+// Proves one charge against the root that is on chain, with no help from the ledger but the receipts themselves.
+export async function prove(ledger: Ledger, chain: Chain, chargeId: Hex): Promise<ProofOutcome> {
+  const charge = await ledger.findCharge(chargeId);
+  if (charge === null) return { kind: "charge_not_found" };
+  if (!("root" in charge.state)) return { kind: "not_in_a_batch" };
+  const { root } = charge.state;
+  // Of the batch, and not of today's configuration: it may have been settled by an earlier router.
+  const submission = await ledger.findSubmission(root);
+  const domain = { chainId: chain.chainId, router: submission?.to ?? chain.router };
+  const leaf = bytesToHex(leafOf(domain, charge));
+  const receipts = await ledger.listReceipts(root);
+  const path = createMerkleTree(receipts.map((receipt) => hexToBytes(receipt.leaf))).proofOf(leaf);
+  const settledAt = await chain.settledAt(root, "latest");
+  return { kind: "proof", proof: { charge, receipt: encodeReceipt(domain, charge), leaf, root, path, settledAt } };
+}
+
+// What anybody can check without the ledger.
+export function verifyProof({ root, leaf, path }: Pick<Proof, "root" | "leaf" | "path">): boolean {
+  return verifiesProof(root, leaf, path);
+}

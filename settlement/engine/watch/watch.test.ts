@@ -1,0 +1,143 @@
+import type { Address, Hex } from "viem";
+import { beforeEach, describe, expect, it } from "vitest";
+import type { EngineContext, EngineEvent } from "../context.ts";
+import { createWatch } from "./watch.ts";
+
+const KEY: Address = "0x00000000000000000000000000000000000000aa";
+const OTHER: Address = "0x00000000000000000000000000000000000000bb";
+const hash = (n: number): Hex => `0x${n.toString(16).padStart(64, "0")}`;
+const LEASE = { operator: KEY, holder: "tests", token: 1, untilMs: 0 };
+
+// A chain of ten blocks, of which the first five are final, and a ledger that has given out the nonces 0 and 1.
+describe("the watch", () => {
+  let batches: { root: Hex; operator: Address; txHash: Hex; blockNumber: bigint }[];
+  let known: Map<Hex, string>;
+  let blockHashes: Map<bigint, Hex>;
+  let chainNonce: number;
+  let finalized: { number: bigint; hash: Hex } | null;
+  let halt: string | null;
+  let events: EngineEvent["kind"][];
+  let context: EngineContext;
+  let watch: ReturnType<typeof createWatch>;
+
+  beforeEach(() => {
+    batches = [];
+    known = new Map();
+    blockHashes = new Map(Array.from({ length: 11 }, (_, n) => [BigInt(n), hash(n)]));
+    chainNonce = 2;
+    finalized = { number: 3n, hash: hash(3) };
+    halt = null;
+    events = [];
+    const stop = async (reason: string) => {
+      halt ??= reason;
+    };
+    context = {
+      chain: {
+        finalized: async () => ({ number: 5n, hash: hash(5), timestampMs: 0 }),
+        head: async () => ({ number: 10n, hash: hash(10), timestampMs: 0 }),
+        blockHash: async (number: bigint) => blockHashes.get(number) ?? null,
+        settledBatches: async (from: bigint, to: bigint) =>
+          batches.filter(({ blockNumber }) => blockNumber >= from && blockNumber <= to),
+        nonce: async () => chainNonce,
+      },
+      ledger: {
+        readFinalized: async () => finalized,
+        noteFinalized: async (block: { number: bigint; hash: Hex }) => {
+          finalized = { number: block.number, hash: block.hash };
+        },
+        listOperators: async () => [{ operator: KEY, holder: "tests", untilMs: 0, nextNonce: 2 }],
+        findSubmission: async (root: Hex) => (known.has(root) ? { state: { kind: known.get(root) } } : null),
+        readHalt: async () => (halt === null ? null : { reason: halt, sinceMs: 0 }),
+        halt: stop,
+        haltForUndoneBlock: async (reason: string, block: { number: bigint; hash: Hex }) => {
+          finalized = block;
+          await stop(reason);
+        },
+        haltForForeignNonces: async (_: unknown, __: number, reason: string) => stop(reason),
+      },
+      signers: [{ address: KEY }],
+      clock: { nowMs: () => 0 },
+      fromBlock: 0n,
+      report: ({ kind }: EngineEvent) => events.push(kind),
+    } as unknown as EngineContext;
+    watch = createWatch(context);
+  });
+
+  const settle = (root: Hex, operator = KEY) => batches.push({ root, operator, txHash: hash(99), blockNumber: 7n });
+
+  it("goes on from the newest final block when it knows every batch of our keys", async () => {
+    settle(hash(1));
+    known.set(hash(1), "submitted");
+    settle(hash(2), OTHER);
+    expect(await watch.watch()).toBe(true);
+    expect(halt).toBeNull();
+    expect(finalized).toEqual({ number: 5n, hash: hash(5) });
+  });
+
+  it("has nothing to say about blocks before the ledger's first, whatever is final", async () => {
+    context = { ...context, fromBlock: 8n };
+    watch = createWatch(context);
+    settle(hash(1));
+    await watch.watch();
+    await watch.watch();
+    expect(halt).toBeNull();
+  });
+
+  it("halts on a batch of our key that is not in the ledger, and goes no further", async () => {
+    settle(hash(1));
+    await watch.watch();
+    expect(halt).toContain("not in the ledger");
+    expect(events).toEqual(["halted"]);
+    expect(finalized?.number).toBe(3n);
+  });
+
+  it("halts on a batch that the ledger has abandoned, whoever settled it", async () => {
+    settle(hash(1), OTHER);
+    known.set(hash(1), "abandoned");
+    await watch.watch();
+    expect(halt).toContain("abandoned");
+  });
+
+  it("halts when a block that was final is another one now, even if nobody was looking", async () => {
+    blockHashes.set(3n, hash(33));
+    await watch.watch();
+    expect(halt).toContain("block 3 was final");
+    // Once somebody has looked, the same block is not found again.
+    expect(finalized).toEqual({ number: 0n, hash: hash(0) });
+  });
+
+  it("goes on from the same block under its new hash if the router came later than what was final, and halts once", async () => {
+    context = { ...context, fromBlock: 8n };
+    watch = createWatch(context);
+    blockHashes.set(3n, hash(33));
+    await watch.watch();
+    expect(halt).toContain("block 3 was final");
+    expect(finalized).toEqual({ number: 3n, hash: hash(33) });
+    halt = null;
+    await watch.watch();
+    expect(halt).toBeNull();
+  });
+
+  it("says nothing about a chain that is shorter than what was final, and waits", async () => {
+    blockHashes.delete(3n);
+    expect(await watch.watch()).toBe(false);
+    expect(halt).toBeNull();
+    expect(events).toEqual(["holding"]);
+  });
+
+  it("halts when the key has used a nonce that the ledger never gave out", async () => {
+    await watch.checkNonces(LEASE);
+    expect(halt).toBeNull();
+    // Once may be a slip of an endpoint's.
+    chainNonce = 4;
+    await watch.checkNonces(LEASE);
+    chainNonce = 2;
+    await watch.checkNonces(LEASE);
+    chainNonce = 4;
+    await watch.checkNonces(LEASE);
+    expect(halt).toBeNull();
+    await watch.checkNonces(LEASE);
+    expect(halt).toContain("nonce 2 to 3");
+    expect(events).toEqual(["key_used_elsewhere", "halted"]);
+  });
+});

@@ -1,0 +1,115 @@
+import type { Address, Hex } from "viem";
+import type { Block } from "../../chain/chain.ts";
+import { SettlementError } from "../../domain/errors.ts";
+import { larger, smaller } from "../../domain/money.ts";
+import type { Lease } from "../../ledger/ledger.ts";
+import { halt } from "../confirm/confirm.ts";
+import type { EngineContext } from "../context.ts";
+
+// Logs may come from a node that is behind the one that named the head, and it does not say so. It is asked again for the
+// blocks of the last two minutes, and no batch becomes final within them.
+const OVERLAP_BLOCKS = 64n;
+
+// How far to look back when a final block was undone: a day of Base.
+const REWOUND_BLOCKS = 43_200n;
+
+export type Watch = ReturnType<typeof createWatch>;
+
+// Looks at the chain for what this ledger cannot explain. Exactly once rests on the ledger's memory; a restored copy, a
+// failover that lost commits, a batch that was given up too early and a thief with a key all show in the same way: as a
+// batch, or a nonce, of one of our keys that the ledger does not know. Then nobody submits until a person has looked.
+export function createWatch(context: EngineContext) {
+  const { ledger, chain } = context;
+  // Up to where this process has looked, above what is final.
+  let seen: Pick<Block, "number" | "hash"> | null = null;
+
+  // Keys whose nonce was above the ledger's when the chain was last asked.
+  const suspicions = new Set<Address>();
+
+  // Before anything is planned in a tick. False while the chain is shorter than what was final: nothing can be said then.
+  async function watch(): Promise<boolean> {
+    const last = await ledger.readFinalized();
+    const [finalized, head] = await Promise.all([chain.finalized(), chain.head()]);
+    if (last !== null && !(await isStillFinal(last, finalized))) return false;
+    // A ledger that begins later than what is final has nothing to say about the blocks before it.
+    const from = larger(larger(last?.number ?? -1n, context.fromBlock - 1n), await lookedUpTo());
+    const keys = await ourKeys();
+    for (const { root, operator, txHash } of await chain.settledBatches(from + 1n, head.number)) {
+      await explain(root, operator, txHash, keys);
+    }
+    seen = head;
+    if ((await ledger.readHalt()) === null && (last === null || last.number < finalized.number)) {
+      await ledger.noteFinalized(finalized);
+    }
+    return true;
+  }
+
+  // A chain that undoes what it called final breaks the promise that everything else rests on.
+  async function isStillFinal(last: Pick<Block, "number" | "hash">, finalized: Block): Promise<boolean> {
+    const hash = await chain.blockHash(last.number);
+    if (hash === null) {
+      const reason = `block ${last.number} was final, and the chain ends at ${finalized.number} now`;
+      for (const { address } of context.signers) context.report({ kind: "holding", operator: address, reason });
+      return false;
+    }
+    if (hash !== last.hash) await haltForUndone(last, hash);
+    return true;
+  }
+
+  async function haltForUndone(last: Pick<Block, "number" | "hash">, hash: Hex): Promise<void> {
+    const reason = `block ${last.number} was final as ${last.hash} and is now ${hash}`;
+    // Not before the router was there, and never ahead of what was final: a block and its hash must belong together, or the
+    // same finding would halt again and again.
+    const number = smaller(larger(context.fromBlock, last.number - REWOUND_BLOCKS), last.number);
+    const earlier = await chain.blockHash(number);
+    const goOnFrom = earlier === null ? { number: last.number, hash } : { number, hash: earlier };
+    await ledger.haltForUndoneBlock(reason, goOnFrom, context.clock.nowMs());
+    seen = null;
+    context.report({ kind: "halted", reason });
+  }
+
+  // Where this process need not look again, if the chain goes on from there.
+  async function lookedUpTo(): Promise<bigint> {
+    if (seen === null || (await chain.blockHash(seen.number)) !== seen.hash) return -1n;
+    return seen.number - OVERLAP_BLOCKS;
+  }
+
+  async function ourKeys(): Promise<Set<Address>> {
+    const known = (await ledger.listOperators()).map(({ operator }) => operator);
+    return new Set([...known, ...context.signers.map(({ address }) => lower(address))]);
+  }
+
+  // Other operators of the same router have ledgers of their own; what they settle is theirs to explain, unless it is ours.
+  async function explain(root: Hex, operator: Address, txHash: Hex, keys: ReadonlySet<Address>): Promise<void> {
+    const submission = await ledger.findSubmission(root);
+    const settled = `${operator} has settled batch ${root} in ${txHash}`;
+    if (submission === null && keys.has(operator)) await halt(context, `${settled}, which is not in the ledger`);
+    if (submission?.state.kind === "abandoned") await halt(context, `${settled}, which the ledger has abandoned`);
+  }
+
+  // Nonces that are spent on chain and that the ledger never gave out: somebody else has the key. The chain is asked first,
+  // because a nonce is in the ledger before its bytes are anywhere.
+  async function checkNonces(lease: Lease): Promise<void> {
+    const chainNonce = await chain.nonce(lease.operator, "latest");
+    const own = (await ledger.listOperators()).find(({ operator }) => operator === lower(lease.operator));
+    if (own === undefined) throw new SettlementError("fenced", `${lease.operator} is not in the ledger`);
+    // A key that this ledger has never used may have been used for something else before.
+    const isForeign = own.nextNonce > 0 && chainNonce > own.nextNonce;
+    const suspected = suspicions.delete(lease.operator);
+    if (!isForeign) return;
+    // One endpoint that says too much once is no thief. It is asked again in the next tick.
+    if (!suspected) {
+      suspicions.add(lease.operator);
+      return;
+    }
+    const nonces = chainNonce - own.nextNonce === 1 ? `${own.nextNonce}` : `${own.nextNonce} to ${chainNonce - 1}`;
+    const reason = `${lease.operator} has used nonce ${nonces}, which this ledger never gave out`;
+    await ledger.haltForForeignNonces(lease, chainNonce, reason, context.clock.nowMs());
+    context.report({ kind: "key_used_elsewhere", operator: lease.operator, nonce: own.nextNonce });
+    context.report({ kind: "halted", reason });
+  }
+
+  return { watch, checkNonces };
+}
+
+const lower = (address: Address) => address.toLowerCase() as Address;

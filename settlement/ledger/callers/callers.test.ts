@@ -1,0 +1,51 @@
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import type { Ledger } from "../ledger.ts";
+import { backends, type Store } from "../testing/backends.ts";
+import { hashOf } from "../testing/fixtures.ts";
+
+describe.each(backends)("callers on $name", ({ create }) => {
+  let store: Store;
+  let ledger: Ledger;
+  beforeEach(async () => {
+    store = await create();
+    ledger = await store.open();
+  });
+  afterEach(async () => {
+    expect(await ledger.audit()).toEqual([]);
+    await store.remove();
+  });
+
+  it("a key is claimed once until its claim is old, and the first answer stays", async () => {
+    const claim = { caller: "alice", key: "k", digest: hashOf("request") };
+    expect(await ledger.claimKey(claim, 1, 10)).toEqual({ kind: "claimed", atMs: 1 });
+    expect(await ledger.claimKey(claim, 10, 10)).toEqual({ kind: "running" });
+    expect(await ledger.claimKey(claim, 11, 10)).toEqual({ kind: "claimed", atMs: 11 });
+    expect(await ledger.claimKey(claim, 12, 10)).toEqual({ kind: "running" });
+    const first = { status: 201, body: "{}" };
+    expect(await ledger.saveAnswer("alice", "k", first)).toEqual(first);
+    expect(await ledger.saveAnswer("alice", "k", { status: 500, body: "later" })).toEqual(first);
+    expect(await ledger.claimKey(claim, 99, 10)).toEqual({ kind: "answered", answer: first });
+  });
+
+  it("a key that was released can be claimed by any request, unless its claim was taken over or answered", async () => {
+    const claim = { caller: "alice", key: "k", digest: hashOf("request") };
+    await ledger.claimKey(claim, 1, 10);
+    await ledger.claimKey(claim, 11, 10);
+    await ledger.releaseKey("alice", "k", 1);
+    expect(await ledger.claimKey(claim, 12, 10)).toEqual({ kind: "running" });
+    await ledger.releaseKey("alice", "k", 11);
+    const other = { ...claim, digest: hashOf("other") };
+    expect(await ledger.claimKey(other, 13, 10)).toEqual({ kind: "claimed", atMs: 13 });
+    await ledger.saveAnswer("alice", "k", { status: 200, body: "{}" });
+    await ledger.releaseKey("alice", "k", 13);
+    expect(await ledger.claimKey(other, 14, 10)).toMatchObject({ kind: "answered" });
+  });
+
+  it("a key with another request is a conflict, and another caller's key is another key", async () => {
+    const claim = { caller: "alice", key: "k", digest: hashOf("request") };
+    await ledger.claimKey(claim, 1, 10);
+    expect(await ledger.claimKey({ ...claim, digest: hashOf("other") }, 2, 10)).toEqual({ kind: "conflict" });
+    const ofBob = { ...claim, caller: "bob", digest: hashOf("other") };
+    expect(await ledger.claimKey(ofBob, 2, 10)).toMatchObject({ kind: "claimed" });
+  });
+});

@@ -1,0 +1,31 @@
+import { closeSync, existsSync, fsyncSync, openSync, rmSync } from "node:fs";
+import { DatabaseSync } from "node:sqlite";
+import { SettlementError } from "../../domain/errors.ts";
+import { createPrivately } from "./createPrivately.ts";
+
+const BUSY_TIMEOUT_MS = 5_000;
+
+// Writes a ledger file as it is at one moment into a new file, while others go on writing. Copying the file itself would
+// miss what is in its log, or tear it.
+export function copySqlite(path: string, target: string): void {
+  if (existsSync(target) || !createPrivately(target, "the copy")) {
+    throw new SettlementError("invalid_input", `${target} exists; name a new file, so that no older copy is lost`);
+  }
+  const database = new DatabaseSync(path, { timeout: BUSY_TIMEOUT_MS });
+  try {
+    // It takes an empty file for a new one.
+    database.prepare("VACUUM INTO ?").run(target);
+  } catch (error) {
+    // Half a copy is none.
+    rmSync(target, { force: true });
+    throw error;
+  } finally {
+    database.close();
+  }
+  const file = openSync(target, "r+");
+  try {
+    fsyncSync(file);
+  } finally {
+    closeSync(file);
+  }
+}

@@ -1,0 +1,131 @@
+import type { Address } from "viem";
+import { address, text } from "./decode.ts";
+import { inEvenChunks, placeholders } from "./sql.ts";
+import type { Tx } from "./tx.ts";
+
+// Rows for which daemons that share a database may wait, in the one order in which every transaction locks them; rows of one
+// kind are locked in the order of their names. So whoever waits holds only what comes before, and nobody waits in a circle.
+// A row that is inserted is locked by its name alone: only who inserts the same name waits for it.
+export const LOCK_ORDER = [
+  "operators",
+  "finalized_blocks",
+  "halts",
+  "token_implementations",
+  "payees",
+  "answers",
+  "tool_names",
+  "turns",
+  "new sessions",
+  "holds",
+  "sessions",
+  "unexplained_payments",
+  "payers",
+  "new holds",
+  "due_accounts",
+  "stats",
+  "totals",
+] as const;
+
+// Rows for which nobody waits, and why.
+//   operators  whoever writes them holds the row of their operator, or those of all operators.
+//   sessions   a charge that waits in its session is written by who holds the session. Of those that wait no longer, due ones
+//              are taken by who finds them unlocked (SKIP LOCKED), and batched ones are their operator's.
+//   insert     they are only ever inserted, without a name that somebody else could insert.
+export const GUARDED_BY = {
+  submissions: "operators",
+  homes: "operators",
+  broadcasts: "operators",
+  batches: "operators",
+  earnings: "operators",
+  charges: "sessions",
+  failures: "insert",
+} as const;
+
+export type Lock = (typeof LOCK_ORDER)[number];
+
+// For what is not one operator's alone: whoever writes for an operator waits until it is done.
+export async function lockOperators(tx: Tx): Promise<void> {
+  if (tx.locks.forUpdate === "") return;
+  await tx.all(`SELECT operator FROM operators ORDER BY operator ${tx.locks.forUpdate}`);
+}
+
+// Of a call that shares its transaction with others: the last kind of row that must be locked before it runs, by name where
+// the call inserts it itself, and the rows that it changes.
+export type Touches = {
+  lock: Lock;
+  name?: string;
+  calls?: readonly string[];
+  sessions?: readonly string[];
+  payers?: readonly Address[];
+};
+
+export type Work<T> = ((tx: Tx) => T | Promise<T>) & { touches: Touches };
+
+export function touching<T>(touches: Touches, work: (tx: Tx) => T | Promise<T>): Work<T> {
+  return Object.assign(work, { touches });
+}
+
+// In which order the calls of a group run. Those that lock the same run as they came.
+export function compareTouches(a: Touches, b: Touches): number {
+  const [name, other] = [a.name ?? "", b.name ?? ""];
+  return LOCK_ORDER.indexOf(a.lock) - LOCK_ORDER.indexOf(b.lock) || (name < other ? -1 : name > other ? 1 : 0);
+}
+
+// Locks, for all calls of a group, what comes up to `lock` in the order. To be asked before each call.
+export function createLocks(tx: Tx, touched: readonly Touches[]): (lock: Lock) => Promise<void> {
+  // SQLite has one writer.
+  if (tx.locks.forUpdate === "") return async () => {};
+  const sessions = new Set(touched.flatMap((touches) => touches.sessions ?? []));
+  const payers = new Set(touched.flatMap((touches) => touches.payers ?? []));
+  const steps: [Lock, () => Promise<void>][] = [
+    ["holds", lockHolds],
+    ["sessions", lockSessions],
+    ["payers", lockPayers],
+  ];
+
+  async function lockHolds(): Promise<void> {
+    const calls = padded(touched.flatMap((touches) => touches.calls ?? []));
+    const rows = await tx.all(
+      `SELECT session_id FROM holds WHERE call_id IN (${placeholders(calls.length)}) ORDER BY call_id ${tx.locks.forUpdate}`,
+      calls,
+    );
+    for (const row of rows) sessions.add(text(row, "session_id"));
+  }
+
+  async function lockSessions(): Promise<void> {
+    const ids = padded(sessions);
+    const rows = await tx.all(
+      `SELECT payer FROM sessions WHERE id IN (${placeholders(ids.length)}) ORDER BY id ${tx.locks.forUpdate}`,
+      ids,
+    );
+    for (const row of rows) payers.add(address(row, "payer"));
+  }
+
+  // A row that is not there yet cannot be locked, so it is made.
+  async function lockPayers(): Promise<void> {
+    await inEvenChunks([...payers].sort(), (chunk) => {
+      const rows = chunk.map((_, i) => `($${i + 1}, 0, 0, 0, 0)`);
+      return tx.all(
+        `INSERT INTO payers (payer, pending, held, debt, taken_at_block) VALUES ${rows.join(", ")}
+         ON CONFLICT (payer) DO UPDATE SET pending = payers.pending`,
+        chunk,
+      );
+    });
+  }
+
+  return async (lock) => {
+    while (steps[0] !== undefined && LOCK_ORDER.indexOf(steps[0][0]) <= LOCK_ORDER.indexOf(lock)) {
+      const [[, run]] = steps;
+      steps.shift();
+      await run();
+    }
+  };
+}
+
+// All in one statement, because only the database knows the order of its texts; filled up with the last of them, so that
+// there are few lengths and few statements to prepare.
+function padded(names: Iterable<string>): string[] {
+  const all = [...new Set(names)];
+  const length = 2 ** Math.ceil(Math.log2(Math.max(all.length, 1)));
+  return [...all, ...Array<string>(length - all.length).fill(all.at(-1) ?? "")];
+}

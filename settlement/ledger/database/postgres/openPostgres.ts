@@ -1,0 +1,321 @@
+import { createHash } from "node:crypto";
+import pg from "pg";
+import type { Random } from "../../../clock.ts";
+import { SettlementError } from "../../../domain/errors.ts";
+import type { Attempt, Database, Param, Row, Sql, TransactionOptions } from "../sql.ts";
+import { readAddress } from "./readAddress.ts";
+import { checkSession, SESSION_OPTIONS, WITHOUT_TIMEOUT } from "./session.ts";
+import { cut, unlessSilent } from "./silence.ts";
+import { wireOf } from "./wire.ts";
+
+export type PostgresOptions = {
+  url: string;
+  maxConnections?: number;
+  random?: Random;
+};
+
+const MAX_CONNECTIONS = 8;
+// While the server works on one group of calls, this process makes the next one.
+const WRITERS = 2;
+// A transaction is tried this often before the caller hears that the ledger is unavailable.
+const MAX_TRIES = 6;
+const FIRST_WAIT_MS = 20;
+// And for so long, where each try takes its time.
+const GIVE_UP_MS = 6_000;
+const CONNECT_TIMEOUT_MS = 3_000;
+const MAX_NAMED_STATEMENTS = 200;
+
+const INT8 = 20;
+const INT4 = 23;
+// Not that of the transaction's beginning: a lock may have been waited for since.
+const NOW = "CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000 AS BIGINT)";
+const LOCKS = { forUpdate: "FOR UPDATE", skipLocked: "FOR UPDATE SKIP LOCKED" };
+// Any fixed number: the daemons that share a database take turns by it when they migrate.
+const MIGRATION_LOCK = 5_241_993n;
+
+// Classes of SQLSTATE. Transient: the same transaction may succeed when it is done again, and has had no effect.
+const TRANSIENT = new Set(["40001", "40P01", "55P03"]);
+// Connection exception, insufficient resources, operator intervention, system error.
+const UNAVAILABLE_CLASSES = new Set(["08", "53", "57", "58"]);
+const CORRUPT_CLASS = "XX";
+// After these the server hangs up: connection exception, operator intervention, a transaction that was idle for too long.
+const LAST_WORDS = /^(08|57P0[1-5]|25P0[34])/;
+// A server that only reads, as a standby does: somebody else is, or will be, the one that writes.
+const READ_ONLY = "25006";
+
+// Several daemons may share the database. Transactions are short and read committed: every condition that money hangs on
+// is in the statement that changes the row.
+export function openPostgres({
+  url,
+  maxConnections = MAX_CONNECTIONS,
+  random = Math.random,
+}: PostgresOptions): Database {
+  const config: pg.ClientConfig = {
+    ...readAddress(url),
+    connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
+    keepAlive: true,
+    // A statement is sent without waiting for the answer to the one before it.
+    pipeline: true,
+    options: SESSION_OPTIONS,
+    types: { getTypeParser },
+  };
+  const pool = new pg.Pool({
+    ...config,
+    max: maxConnections,
+    onConnect: async (client) => {
+      // What breaks a connection is heard by the queries that it breaks. Between two of them, and after the last, nobody
+      // listens, and what nobody listens to would end the process.
+      client.on("error", ignore);
+      try {
+        await unlessSilent(client, config, checkSession(client));
+      } catch (error) {
+        cut(client);
+        throw error;
+      }
+    },
+  });
+  // A connection that breaks while nobody uses it is replaced by its pool.
+  pool.on("error", ignore);
+
+  async function transaction<T>(
+    work: (sql: Sql, attempt: Attempt) => Promise<T>,
+    { repeatable }: TransactionOptions,
+    isolation = "READ COMMITTED",
+  ): Promise<T> {
+    let mayHaveCommitted = false;
+    return untilDone(async () => {
+      const outcome = await attempt(connect, isolation, (sql) => work(sql, { mayHaveCommitted }));
+      if (outcome.kind === "unknown") mayHaveCommitted = true;
+      return outcome.kind === "unknown" && !repeatable
+        ? { kind: "failed", error: unavailable(outcome.error) }
+        : outcome;
+    });
+  }
+
+  // Tries again for as long as that may help, and not for longer than whoever waits can use.
+  async function untilDone<T>(attempt: () => Promise<Outcome<T>>): Promise<T> {
+    const givenUpAtMs = performance.now() + GIVE_UP_MS;
+    for (let tries = 1; ; tries += 1) {
+      const outcome = await attempt();
+      if (outcome.kind === "committed") return outcome.result;
+      if (outcome.kind === "failed") throw outcome.error;
+      if (tries === MAX_TRIES || performance.now() > givenUpAtMs) throw unavailable(outcome.error);
+      // The wait is random, so that two that got in each other's way do not meet again.
+      await waitMs(FIRST_WAIT_MS * 2 ** (tries - 1) * (0.5 + random()));
+    }
+  }
+
+  async function connect(): Promise<Connection> {
+    const client = await answered(pool.connect());
+    return { client, query: (text, params = []) => query(client, config, text, params) };
+  }
+
+  return {
+    transaction: (work, options) => transaction(work, options),
+    async migration(work) {
+      await transaction(
+        async (sql) => {
+          await sql.all(WITHOUT_TIMEOUT);
+          await sql.all("SELECT 1 FROM pg_advisory_xact_lock($1)", [MIGRATION_LOCK]);
+          await work({ ...sql, script: async (text) => void (await sql.all(text)) });
+        },
+        { repeatable: true },
+      );
+    },
+    snapshot: (work) =>
+      transaction(
+        async (sql) => {
+          await sql.all(WITHOUT_TIMEOUT);
+          return work(sql);
+        },
+        { repeatable: true },
+        "REPEATABLE READ READ ONLY",
+      ),
+    writers: WRITERS,
+    read: { all: (text, params) => untilDone(() => attemptRead(connect, text, params)) },
+    // Another cluster, or the same one after somebody else was promoted to be its primary.
+    async home() {
+      const [row] = await this.read.all(
+        `SELECT system_identifier::text AS cluster, substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8) AS timeline,
+           (SELECT oid::text FROM pg_database WHERE datname = current_database()) AS database
+         FROM pg_control_system()`,
+      );
+      return `cluster ${row?.cluster}, timeline ${row?.timeline}, database ${row?.database}`;
+    },
+    async close() {
+      if (!pool.ending) await pool.end();
+    },
+  };
+}
+
+const ignore = () => undefined;
+
+type Outcome<T> =
+  | { kind: "committed"; result: T }
+  // Nothing was changed, and it may go better next time.
+  | { kind: "retry"; error: unknown }
+  // The connection was lost after COMMIT was sent and before its answer came.
+  | { kind: "unknown"; error: unknown }
+  | { kind: "failed"; error: unknown };
+
+type Connection = {
+  client: pg.PoolClient;
+  query(text: string, params?: readonly Param[]): Promise<pg.QueryResult<Row>>;
+};
+
+async function attemptRead(
+  connect: () => Promise<Connection>,
+  text: string,
+  params?: readonly Param[],
+): Promise<Outcome<Row[]>> {
+  let connection: Connection | null = null;
+  let broken = false;
+  try {
+    connection = await connect();
+    return { kind: "committed", result: (await connection.query(text, params)).rows };
+  } catch (error) {
+    broken = isConnectionLost(error);
+    return verdictOn(error);
+  } finally {
+    connection?.client.release(broken);
+  }
+}
+
+async function attempt<T>(
+  connect: () => Promise<Connection>,
+  isolation: string,
+  work: (sql: Sql) => Promise<T>,
+): Promise<Outcome<T>> {
+  let connection: Connection;
+  try {
+    connection = await connect();
+  } catch (error) {
+    return verdictOn(error);
+  }
+  const { client, query } = connection;
+  const sent: Promise<unknown>[] = [];
+  let committing = false;
+  let broken = false;
+  try {
+    // Not waited for: what comes after it is sent behind it, and fails if it does.
+    query(`BEGIN ISOLATION LEVEL ${isolation}`).catch(ignore);
+    const result = await work({
+      locks: LOCKS,
+      now: NOW,
+      all: async (text, params) => (await query(text, params)).rows,
+      run: async (text, params) => (await query(text, params)).rowCount ?? 0,
+      send(text, params) {
+        const answer = query(text, params);
+        answer.catch(ignore);
+        sent.push(answer);
+      },
+    });
+    committing = true;
+    // If one of those that were sent has failed, its error is the first to come, and the commit was none.
+    const [{ command }] = await Promise.all([query("COMMIT"), ...sent]);
+    // This is how PostgreSQL answers to COMMIT when a statement has failed before.
+    if (command !== "COMMIT") throw new Error(`the transaction was not committed: the answer was ${command}`);
+    return { kind: "committed", result };
+  } catch (error) {
+    const verdict = verdictOn(error);
+    broken = isConnectionLost(error);
+    if (committing && broken) return { kind: "unknown", error };
+    if (!broken) {
+      broken = await query("ROLLBACK").then(
+        () => false,
+        () => true,
+      );
+    }
+    return verdict;
+  } finally {
+    client.release(broken);
+  }
+}
+
+function verdictOn(error: unknown): { kind: "retry" | "failed"; error: unknown } {
+  if (isConnectionLost(error)) return { kind: "retry", error };
+  if (error instanceof SettlementError && error.retryable) return { kind: "retry", error };
+  if (error instanceof pg.DatabaseError && TRANSIENT.has(error.code ?? "")) return { kind: "retry", error };
+  return { kind: "failed", error: classified(error) };
+}
+
+// The server says so as its last word, or the socket does. One that only reads is left for the one that writes.
+function isConnectionLost(error: unknown): boolean {
+  if (error instanceof pg.DatabaseError) return LAST_WORDS.test(error.code ?? "") || error.code === READ_ONLY;
+  return error instanceof ConnectionLost;
+}
+
+// What `pg` throws for a lost connection has no type and no code, so it is given one where it appears: whatever fails
+// without an answer of the server, be it refused, cut or late.
+class ConnectionLost extends Error {}
+
+function classified(error: unknown): unknown {
+  if (!(error instanceof pg.DatabaseError)) return error;
+  const code = error.code ?? "";
+  if (code.startsWith(CORRUPT_CLASS)) {
+    return new SettlementError("ledger_corrupt", `the ledger is damaged: ${error.message}`, { cause: error });
+  }
+  return UNAVAILABLE_CLASSES.has(code.slice(0, 2)) ? unavailable(error) : error;
+}
+
+function unavailable(error: unknown): SettlementError {
+  if (error instanceof SettlementError) return error;
+  const reason = error instanceof Error ? error.message : String(error);
+  return new SettlementError("ledger_unavailable", `the ledger cannot be reached: ${reason}`, {
+    retryable: true,
+    cause: error,
+  });
+}
+
+const statementNames = new Map<string, string>();
+
+function query(
+  client: pg.PoolClient,
+  config: pg.ClientConfig,
+  text: string,
+  params: readonly Param[],
+): Promise<pg.QueryResult<Row>> {
+  const values = params.map((param) => (param === null ? null : param.toString()));
+  const name = nameOf(text, values.length);
+  const asked = together(client, () => client.query<Row>(name === null ? { text, values } : { name, text, values }));
+  return answered(unlessSilent(client, config, asked));
+}
+
+// What is asked in one go is one write to the network.
+function together<T>(client: pg.PoolClient, ask: () => T): T {
+  const { stream } = wireOf(client).connection;
+  stream.cork();
+  process.nextTick(() => stream.uncork());
+  return ask();
+}
+
+async function answered<T>(asked: Promise<T>): Promise<T> {
+  try {
+    return await asked;
+  } catch (error) {
+    if (error instanceof pg.DatabaseError || error instanceof SettlementError) throw error;
+    throw new ConnectionLost(error instanceof Error ? error.message : String(error), { cause: error });
+  }
+}
+
+// A statement with a name is planned once per connection, and stays there for as long as the connection does. So this is no
+// cache that forgets: the first texts are the verbs', and lists of every length, which come after them, go without a name.
+// Scripts have no parameters.
+function nameOf(text: string, parameters: number): string | null {
+  if (parameters === 0) return null;
+  const known = statementNames.get(text);
+  if (known !== undefined) return known;
+  if (statementNames.size >= MAX_NAMED_STATEMENTS) return null;
+  const name = createHash("sha256").update(text).digest("hex").slice(0, 32);
+  statementNames.set(text, name);
+  return name;
+}
+
+// Every integer is a bigint, as from SQLite.
+function getTypeParser(oid: number, format?: "text" | "binary") {
+  return oid === INT8 || oid === INT4 ? BigInt : pg.types.getTypeParser(oid, format);
+}
+
+function waitMs(ms: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, ms));
+}

@@ -1,0 +1,103 @@
+// The little that the verbs need from a database. They are written once, in the SQL that SQLite and PostgreSQL share, with
+// $1, $2, … for parameters; what differs between the two is in their drivers and in `Locks`.
+export type Value = string | bigint | null;
+export type Row = { readonly [column: string]: Value };
+export type Param = string | bigint | number | null;
+
+// Both may answer at once or later: SQLite runs in this process, PostgreSQL does not.
+export type Sql = {
+  all(text: string, params?: readonly Param[]): Row[] | Promise<Row[]>;
+  // Returns how many rows were changed.
+  run(text: string, params?: readonly Param[]): number | Promise<number>;
+  // Runs a statement whose answer nobody needs: what comes after it is not held up for it, the commit included. Statements run
+  // in the order in which they were given, and if one fails, all of them have.
+  send(text: string, params?: readonly Param[]): void;
+  locks: Locks;
+  // An expression for the time in milliseconds by the database's clock: the one that all who share it have in common.
+  now: string;
+};
+
+export type Reader = Pick<Sql, "all">;
+
+// What to append to a SELECT so that nobody else changes its rows before the commit. SQLite has one writer and needs none.
+export type Locks = { forUpdate: string; skipLocked: string };
+
+// `mayHaveCommitted` is true when an earlier try of the same work lost its connection while it was committing.
+export type Attempt = { mayHaveCommitted: boolean };
+
+export type TransactionOptions = {
+  // Whether the work may be done again when nobody knows whether it was committed: only if doing it twice is doing it
+  // once. Otherwise the caller is told that the ledger is unavailable, and finds out itself.
+  repeatable: boolean;
+};
+
+export type Database = {
+  // Runs the work and commits it. Resolves only when it is on disk; otherwise it throws and nothing has changed, unless the
+  // connection was lost while committing.
+  transaction<T>(work: (sql: Sql, attempt: Attempt) => Promise<T>, options: TransactionOptions): Promise<T>;
+  // Applies migrations under a lock that keeps other processes from doing the same.
+  migration(work: (sql: Sql & { script(text: string): void | Promise<void> }) => Promise<void>): Promise<void>;
+  // Several reads of one moment.
+  snapshot<T>(work: (sql: Reader) => Promise<T>): Promise<T>;
+  // How many transactions of one process are worth having on their way at a time.
+  writers: number;
+  // Sees what was committed, and never waits for a writer.
+  read: Reader;
+  // Where the data is, by marks that a copy of it does not share: it differs after a restore and after a failover.
+  home(): Promise<string>;
+  close(): Promise<void>;
+};
+
+// A list of parameters for IN or VALUES. Both databases take tens of thousands in one statement; a chunk stays far below.
+export const CHUNK = 500;
+
+export function chunksOf<T>(items: readonly T[], size = CHUNK): T[][] {
+  const chunks: T[][] = [];
+  for (let start = 0; start < items.length; start += size) chunks.push(items.slice(start, start + size));
+  return chunks;
+}
+
+// Chunks of few different lengths, so that few statements must be prepared and few round trips made.
+export function evenChunksOf<T>(items: readonly T[]): T[][] {
+  const chunks: T[][] = [];
+  let start = 0;
+  for (const size of EVEN_CHUNKS) {
+    for (; items.length - start >= size; start += size) chunks.push(items.slice(start, start + size));
+  }
+  return chunks;
+}
+
+// One statement for each chunk, all asked in one go: the database takes them in their order, and one answer is waited for.
+export async function inEvenChunks<T>(
+  items: readonly T[],
+  ask: (chunk: readonly T[]) => Row[] | Promise<Row[]>,
+): Promise<Row[]> {
+  return (await Promise.all(evenChunksOf(items).map(ask))).flat();
+}
+
+const EVEN_CHUNKS = [64, 32, 16, 8, 4, 2, 1];
+
+// "$3, $4, $5" for three parameters from the third on.
+export function placeholders(count: number, from = 1): string {
+  return Array.from({ length: count }, (_, i) => `$${from + i}`).join(", ");
+}
+
+// "($1, $2), ($3, $4)" for two rows of two. Remembered: the same few shapes are needed for every accrual.
+export function tuples(rows: number, columns: number): string {
+  const shape = rows * MAX_COLUMNS + columns;
+  const known = shapes.get(shape);
+  if (known !== undefined) return known;
+  const text = Array.from({ length: rows }, (_, row) => `(${placeholders(columns, row * columns + 1)})`).join(", ");
+  shapes.set(shape, text);
+  return text;
+}
+
+// "(VALUES (CAST($3 AS BIGINT), $4), …)" for as many keys of charges from the third parameter on.
+export function chargeKeys(count: number, from: number): string {
+  const keys = Array.from({ length: count }, (_, i) => `(CAST($${from + 2 * i} AS BIGINT), $${from + 2 * i + 1})`);
+  return `(VALUES ${keys.join(", ")})`;
+}
+
+const MAX_COLUMNS = 100;
+// At most one per number of rows in a chunk and table.
+const shapes = new Map<number, string>();

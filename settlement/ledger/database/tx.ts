@@ -1,0 +1,86 @@
+import type { Address } from "viem";
+import { createDueAccounts, type DueAccounts } from "./dueAccounts.ts";
+import {
+  type Attempt,
+  type Database,
+  evenChunksOf,
+  type Param,
+  type Sql,
+  type TransactionOptions,
+  tuples,
+} from "./sql.ts";
+import { createTally, type Tally } from "./stats.ts";
+
+// `takenAtBlock` is the newest block in which something of the payer's was taken; what is added up are the others.
+type Counters = { pending: bigint; held: bigint; debt: bigint; takenAtBlock: bigint };
+
+// A transaction as the verbs see it.
+export type Tx = Sql & {
+  // Changes what is known of a payer. Changes are gathered and written before the commit: once per payer however many
+  // calls share the transaction, and in the order of addresses, so that two writers never wait for each other in a circle.
+  change(payer: Address, by: Partial<Counters>): void;
+  // What was gathered for a payer so far, and is in no row yet.
+  changeOf(payer: Address): Readonly<Counters>;
+  // Which accounts have charges that wait for a batch. Gathered and written likewise, after the payers.
+  due: Omit<DueAccounts, "write">;
+  // Adds to what happened at a time. Gathered and written likewise, at the end.
+  count: Tally["add"];
+};
+
+const NO_CHANGE: Counters = { pending: 0n, held: 0n, debt: 0n, takenAtBlock: 0n };
+
+export function inTransaction<T>(
+  database: Database,
+  work: (tx: Tx, attempt: Attempt) => Promise<T>,
+  { shard, ...options }: TransactionOptions & { shard: number },
+): Promise<T> {
+  return database.transaction(async (sql, attempt) => {
+    const changes = new Map<Address, Counters>();
+    const due = createDueAccounts();
+    const tally = createTally();
+    const tx: Tx = {
+      ...sql,
+      change(payer, { pending = 0n, held = 0n, debt = 0n, takenAtBlock = 0n }) {
+        const change = changes.get(payer);
+        if (change === undefined) {
+          changes.set(payer, { pending, held, debt, takenAtBlock });
+          return;
+        }
+        change.pending += pending;
+        change.held += held;
+        change.debt += debt;
+        if (takenAtBlock > change.takenAtBlock) change.takenAtBlock = takenAtBlock;
+      },
+      changeOf: (payer) => changes.get(payer) ?? NO_CHANGE,
+      due,
+      count: tally.add,
+    };
+    const result = await work(tx, attempt);
+    writeChanges(sql, changes);
+    due.write(sql);
+    tally.write(sql, shard);
+    return result;
+  }, options);
+}
+
+function writeChanges({ send }: Sql, changes: ReadonlyMap<Address, Counters>): void {
+  const rows = [...changes]
+    .filter(([, change]) => Object.values(change).some((value) => value !== 0n))
+    .sort(([a], [b]) => (a < b ? -1 : 1));
+  for (const chunk of evenChunksOf(rows)) {
+    const params: Param[] = [];
+    for (const [payer, { pending, held, debt, takenAtBlock }] of chunk) {
+      params.push(payer, pending, held, debt, takenAtBlock);
+    }
+    send(
+      `INSERT INTO payers (payer, pending, held, debt, taken_at_block) VALUES ${tuples(chunk.length, 5)}
+       ON CONFLICT (payer) DO UPDATE SET
+         pending = payers.pending + excluded.pending,
+         held = payers.held + excluded.held,
+         debt = payers.debt + excluded.debt,
+         taken_at_block = CASE WHEN payers.taken_at_block < excluded.taken_at_block
+           THEN excluded.taken_at_block ELSE payers.taken_at_block END`,
+      params,
+    );
+  }
+}

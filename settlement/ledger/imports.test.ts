@@ -1,0 +1,72 @@
+import { globSync, readdirSync, readFileSync } from "node:fs";
+import { dirname, join, relative } from "node:path";
+import { expect, it } from "vitest";
+
+const LEDGER = import.meta.dirname;
+const SETTLEMENT = join(LEDGER, "..");
+
+// What a subject may take from another, beside what all of them stand on.
+const SUBJECTS: Readonly<Record<string, readonly string[]>> = {
+  accruals: [],
+  callers: [],
+  // A fence is made of submissions that fill nonces.
+  operators: ["submissions/plan/planSubmission.ts"],
+  // Rows are read as whoever writes them reads them.
+  reads: [
+    "accruals/decode.ts",
+    "sessions/decode.ts",
+    "submissions/adopt/takenOnChain.ts",
+    "submissions/decode.ts",
+    "submissions/outcome/outcomeJson.ts",
+    "submissions/receipts.ts",
+  ],
+  // A capture makes a charge.
+  sessions: ["accruals/insertCharges.ts"],
+  // A batch is made of charges, and whoever writes for an operator shows its lease.
+  submissions: ["accruals/decode.ts", "operators/acquireLease.ts", "operators/lease.ts"],
+  token: [],
+  tools: [],
+};
+const GROUND = [/^database\//, /^validate\.ts$/, /^conflict\.ts$/, /^\.\.\/domain\//];
+// What the service outside may know: the verbs, how to open a ledger, how to copy one, and how long a step of its time line is.
+const FACE = ["ledger.ts", "openLedger.ts", "database/copySqlite.ts", "database/stats.ts"];
+
+const IMPORT = /\bfrom\s*"(\.[^"]+)"|\bimport\s*\(\s*"(\.[^"]+)"\s*\)/g;
+const filesIn = (folder: string) =>
+  globSync("**/*.ts", { cwd: folder })
+    .map((path) => join(folder, path))
+    .filter((path) => !path.endsWith(".test.ts") && !path.startsWith(join(LEDGER, "testing/")));
+
+// As paths from the ledger's folder, types included: what cannot be named cannot be leant on.
+const importsOf = (file: string) =>
+  [...readFileSync(file, "utf8").matchAll(IMPORT)].map(([, from, dynamic]) =>
+    relative(LEDGER, join(dirname(file), from ?? dynamic ?? "")),
+  );
+
+it.each(Object.entries(SUBJECTS))("%s takes from other subjects what is declared and no more", (subject, declared) => {
+  const allowed = (path: string) =>
+    path.startsWith(`${subject}/`) || declared.includes(path) || GROUND.some((ground) => ground.test(path));
+  const taken = filesIn(join(LEDGER, subject)).flatMap(importsOf);
+  expect(taken.filter((path) => !allowed(path))).toEqual([]);
+  expect(
+    declared.filter((path) => !taken.includes(path)),
+    "declared and not needed",
+  ).toEqual([]);
+});
+
+it("the database knows nothing of what is kept in it", () => {
+  const taken = filesIn(join(LEDGER, "database")).flatMap(importsOf);
+  expect(taken.filter((path) => !/^(database\/|\.\.\/domain\/|\.\.\/clock\.ts$)/.test(path))).toEqual([]);
+});
+
+it("every folder is a subject, the database, or for tests", () => {
+  const folders = readdirSync(LEDGER, { withFileTypes: true }).filter((entry) => entry.isDirectory());
+  expect(folders.map(({ name }) => name).sort()).toEqual([...Object.keys(SUBJECTS), "database", "testing"].sort());
+});
+
+it("the rest of the service knows the ledger by its face", () => {
+  const outside = filesIn(SETTLEMENT).filter((file) => relative(LEDGER, file).startsWith(".."));
+  const known = outside.flatMap((file) => importsOf(file).filter((path) => !path.startsWith("..")));
+  expect(outside.length).toBeGreaterThan(100);
+  expect([...new Set(known)].sort()).toEqual([...FACE].sort());
+});

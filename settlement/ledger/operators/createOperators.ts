@@ -1,0 +1,33 @@
+import type { Runner } from "../database/createRunner.ts";
+import { acquireLease } from "./acquireLease.ts";
+import { noteHome, planFiller, removeFence, setFence } from "./fence.ts";
+import { haltForUndoneBlock, noteFinalized, readFinalized } from "./finality.ts";
+import { halt, readHalt, resume } from "./halt.ts";
+import { haltForForeignNonces } from "./haltForForeignNonces.ts";
+import { createLeased } from "./lease.ts";
+import { listOperators } from "./listOperators.ts";
+import { releaseLease } from "./releaseLease.ts";
+
+export type Operators = ReturnType<typeof createOperators>;
+
+// One writer per operator key, and none at all while there is a halt.
+export function createOperators(runner: Runner) {
+  const { alone, read } = runner;
+  const leased = createLeased(runner);
+  return {
+    acquireLease: alone(acquireLease),
+    releaseLease: alone(releaseLease),
+    halt: alone(halt),
+    resume: alone(resume),
+    haltForForeignNonces: leased(haltForForeignNonces),
+    haltForUndoneBlock: alone(haltForUndoneBlock),
+    noteHome: alone(noteHome),
+    setFence: leased(setFence),
+    removeFence: leased(removeFence),
+    planFiller: leased(planFiller),
+    noteFinalized: alone(noteFinalized),
+    readFinalized: read(readFinalized),
+    listOperators: read(listOperators),
+    readHalt: read(readHalt),
+  };
+}

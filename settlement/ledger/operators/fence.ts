@@ -1,0 +1,64 @@
+import type { OtherSubmission, Submission } from "../../domain/submission.ts";
+import { text } from "../database/decode.ts";
+import { lockOperators } from "../database/lockOrder.ts";
+import type { Tx } from "../database/tx.ts";
+import { storeSubmission } from "../submissions/plan/planSubmission.ts";
+import { validCount, validTime } from "../validate.ts";
+import type { Lease } from "./lease.ts";
+
+export type HomeCheck = { kind: "same" } | { kind: "moved"; from: string };
+
+// Where the ledger is. If that is not where it was, it is a copy, or a standby that took over, and may lack what was signed
+// last: every key is fenced off before anything is planned.
+export function noteHome(home: string) {
+  return async (tx: Tx): Promise<HomeCheck> => {
+    const [row] = await tx.all("SELECT home FROM homes");
+    if (row === undefined) {
+      await tx.run("INSERT INTO homes (id, home, moved) VALUES (1, $1, 0) ON CONFLICT DO NOTHING", [home]);
+      return { kind: "same" };
+    }
+    if (text(row, "home") === home) return { kind: "same" };
+    await lockOperators(tx);
+    // Another daemon may have noticed as well, and been first.
+    const [now] = await tx.all("SELECT home FROM homes");
+    if (now?.home === home) return { kind: "same" };
+    await tx.run("UPDATE operators SET fence = -1");
+    await tx.run("UPDATE homes SET home = $1, moved = 1", [home]);
+    return { kind: "moved", from: text(row, "home") };
+  };
+}
+
+// How far the fence of this key reaches, once the chain has been asked. What the chain has spent by then was given out by the
+// ledger that this one is a copy of: nobody else need have the key.
+export function setFence({ operator }: Lease, nonce: number, chainNonce: number) {
+  validCount("the nonce", nonce);
+  validCount("the chain's nonce", chainNonce);
+  return async (tx: Tx): Promise<void> => {
+    await tx.run(
+      `UPDATE operators SET fence = $2, next_nonce = CASE WHEN next_nonce < $3 THEN $3 ELSE next_nonce END
+       WHERE operator = $1 AND fence < 0`,
+      [operator, nonce, chainNonce],
+    );
+  };
+}
+
+// Everything below it is spent for good.
+export function removeFence({ operator }: Lease, nonce: number) {
+  validCount("the nonce", nonce);
+  return async (tx: Tx): Promise<void> => {
+    await tx.run("UPDATE operators SET fence = 0 WHERE operator = $1 AND fence = $2", [operator, nonce]);
+  };
+}
+
+// Puts a filler on a nonce. What was abandoned on it lets go of it: the chain has not spent it after all.
+export function planFiller(lease: Lease, filler: OtherSubmission & { nonce: number }, nowMs: number) {
+  validCount("the nonce", filler.nonce);
+  validTime("now", nowMs);
+  return async (tx: Tx): Promise<Submission> => {
+    await tx.run("UPDATE submissions SET nonce = NULL WHERE operator = $1 AND nonce = $2 AND state = 'abandoned'", [
+      lease.operator,
+      filler.nonce,
+    ]);
+    return storeSubmission(tx, lease, filler, nowMs);
+  };
+}

@@ -1,0 +1,72 @@
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { createLedger } from "../createLedger.ts";
+import type { Lease, Ledger } from "../ledger.ts";
+import { backends, createPostgresStore, type Store } from "../testing/backends.ts";
+import { leaseOf, OPERATOR } from "../testing/fixtures.ts";
+import { withClock } from "../testing/withClock.ts";
+
+describe.each(backends)("operators on $name", ({ create }) => {
+  let store: Store;
+  let ledger: Ledger;
+  beforeEach(async () => {
+    store = await create();
+    ledger = await store.open();
+  });
+  afterEach(() => store.remove());
+
+  it("a lease is renewed by its holder, refused to others and taken over when it has run out", async () => {
+    let nowMs = 0;
+    const clocked = await createLedger(withClock(store.database(), { nowMs: () => nowMs }));
+    const acquire = (holder: string) => clocked.acquireLease(OPERATOR, holder, 1_000);
+    const lease = (await acquire("daemon")) as Lease;
+    nowMs = 100;
+    expect(await acquire("daemon")).toEqual({ ...lease, untilMs: 1_100 });
+    nowMs = 1_099;
+    expect(await acquire("other")).toBeNull();
+    nowMs = 1_100;
+    const other = await acquire("other");
+    expect(other?.token).toBe(lease.token + 1);
+    await clocked.releaseLease(lease);
+    nowMs = 1_200;
+    expect(await acquire("daemon")).toBeNull();
+    await clocked.releaseLease(other as Lease);
+    expect((await acquire("daemon"))?.token).toBe(lease.token + 2);
+    await clocked.close();
+  });
+
+  it("a lease lasts by the database's clock, which goes", async () => {
+    const first = await ledger.acquireLease(OPERATOR, "daemon", 1);
+    let taken: Lease | null = null;
+    await expect.poll(async () => (taken ??= await ledger.acquireLease(OPERATOR, "other", 1))).not.toBeNull();
+    expect(taken).toMatchObject({ token: (first?.token ?? 0) + 1 });
+  });
+
+  it("an operator is shown with who holds its lease, and with nobody once that was given back", async () => {
+    expect(await ledger.listOperators()).toEqual([]);
+    const lease = await leaseOf(ledger);
+    const { operator, holder, untilMs } = lease;
+    expect(await ledger.listOperators()).toEqual([{ operator, holder, untilMs, nextNonce: 0, fence: 0 }]);
+    await ledger.releaseLease(lease);
+    expect(await ledger.listOperators()).toMatchObject([{ operator, holder: null }]);
+  });
+
+  it("a halt keeps its first reason until it is lifted", async () => {
+    expect(await ledger.readHalt()).toBeNull();
+    await ledger.halt("drift in batch 7", 10);
+    await ledger.halt("another", 20);
+    expect(await ledger.readHalt()).toEqual({ reason: "drift in batch 7", sinceMs: 10 });
+    await ledger.resume();
+    expect(await ledger.readHalt()).toBeNull();
+  });
+});
+
+it("of two daemons that ask PostgreSQL for one operator's lease at once, one gets it", async () => {
+  const store = await createPostgresStore();
+  const [one, two] = [await store.open(), await store.open()];
+  const leases = await Promise.all([
+    one.acquireLease(OPERATOR, "one", 60_000),
+    two.acquireLease(OPERATOR, "two", 60_000),
+  ]);
+  expect(leases.filter((lease) => lease !== null)).toHaveLength(1);
+  await store.remove();
+});

@@ -1,0 +1,128 @@
+import type { BatchOutcome } from "../../domain/batch.ts";
+import { address, amount, hex, text } from "../database/decode.ts";
+import type { Reader, Row } from "../database/sql.ts";
+import { SUMS } from "../database/stats.ts";
+import { isOwed } from "../submissions/adopt/takenOnChain.ts";
+import { outcomeFromJson } from "../submissions/outcome/outcomeJson.ts";
+
+// Computes from charges and holds what the verbs have counted along the way. A sentence for every sum, and every counter of a
+// payer or a session, that is not what its charges and holds add up to: none, always.
+export function audit() {
+  return async (sql: Reader): Promise<string[]> => [
+    ...(await auditPayers(sql)),
+    ...(await auditDueAccounts(sql)),
+    ...(await auditSessions(sql)),
+    ...(await auditTotals(sql)),
+  ];
+}
+
+async function auditTotals(sql: Reader): Promise<string[]> {
+  const expected = new Map<string, bigint>();
+  const add = (sum: string, by: bigint) => expected.set(sum, (expected.get(sum) ?? 0n) + by);
+  const rows = await sql.all(
+    `SELECT ${ENDING} AS ending, COUNT(*) AS charges, CAST(SUM(amount) AS BIGINT) AS amount
+     FROM charges c LEFT JOIN submissions s ON s.id = c.root
+     GROUP BY ${ENDING}`,
+  );
+  for (const row of rows) {
+    add("total accrued", amount(row));
+    add("total accrued_charges", amount(row, "charges"));
+    if (row.ending !== null) add(`total ${text(row, "ending")}`, amount(row));
+  }
+  const counted = await sql.all(`SELECT 'total' AS name, ${SUMS} FROM totals`);
+  return differences(counted, "name", ["accrued", "accrued_charges", ...ENDINGS], expected);
+}
+
+const ENDINGS = ["settled", "absorbed", "refused", "voided"];
+const ENDING = `CASE WHEN c.state IN ('refused', 'voided') THEN c.state
+  WHEN c.state = 'batched' AND s.state = 'final' AND c.charged_to = c.payer THEN 'settled'
+  WHEN c.state = 'batched' AND s.state = 'final' THEN 'absorbed' END`;
+
+async function auditPayers(sql: Reader): Promise<string[]> {
+  const expected = new Map<string, bigint>();
+  const add = (counter: string, by: bigint) => expected.set(counter, (expected.get(counter) ?? 0n) + by);
+
+  const outcomes = new Map<string, BatchOutcome>();
+  for (const row of await sql.all(
+    `SELECT b.root, b.outcome FROM batches b JOIN submissions s ON s.id = b.root
+     WHERE b.outcome IS NOT NULL AND s.state = 'included'`,
+  )) {
+    outcomes.set(hex(row, "root"), outcomeFromJson(text(row, "outcome")));
+  }
+  for (const row of await sql.all(
+    `SELECT payer, COALESCE(root, '') AS root, COALESCE(tool_id, '') AS tool_id, CAST(SUM(amount) AS BIGINT) AS amount
+     FROM charges c LEFT JOIN submissions s ON s.id = c.root
+     WHERE (c.state = 'accrued' OR (c.state = 'batched' AND s.state <> 'final')) AND charged_to = payer
+     GROUP BY payer, root, tool_id`,
+  )) {
+    const outcome = outcomes.get(text(row, "root"));
+    const payer = address(row, "payer");
+    if (outcome === undefined || isOwed(outcome)(payer, hex(row, "tool_id"))) add(`${payer} pending`, amount(row));
+  }
+  for (const row of await sql.all(
+    `SELECT payer, CAST(SUM(amount) AS BIGINT) AS amount FROM charges
+     WHERE charged_to <> payer AND cleared = 0 AND state <> 'refused' GROUP BY payer`,
+  )) {
+    add(`${text(row, "payer")} debt`, amount(row));
+  }
+  for (const row of await sql.all(
+    "SELECT payer, CAST(SUM(amount) AS BIGINT) AS amount FROM holds WHERE state = 'held' GROUP BY payer",
+  )) {
+    add(`${text(row, "payer")} held`, amount(row));
+  }
+  return differences(await sql.all("SELECT * FROM payers"), "payer", ["pending", "held", "debt"], expected);
+}
+
+async function auditDueAccounts(sql: Reader): Promise<string[]> {
+  const expected = new Map<string, bigint>();
+  for (const row of await sql.all(
+    `SELECT charged_to, COUNT(*) AS charges, CAST(SUM(amount) AS BIGINT) AS amount, MIN(due_at) AS due_at FROM charges
+     WHERE state = 'accrued' GROUP BY charged_to`,
+  )) {
+    for (const column of ["charges", "amount", "due_at"]) {
+      expected.set(`${text(row, "charged_to")} ${column}`, amount(row, column));
+    }
+  }
+  const counted = await sql.all("SELECT account, charges, amount, COALESCE(due_at, 0) AS due_at FROM due_accounts");
+  return differences(counted, "account", ["charges", "amount", "due_at"], expected);
+}
+
+async function auditSessions(sql: Reader): Promise<string[]> {
+  const expected = new Map<string, bigint>();
+  for (const row of await sql.all(
+    `SELECT session_id, state, CAST(SUM(amount) AS BIGINT) AS amount FROM holds
+     WHERE state <> 'voided' GROUP BY session_id, state`,
+  )) {
+    expected.set(`${text(row, "session_id")} ${row.state === "captured" ? "spent" : "held"}`, amount(row));
+  }
+  for (const row of await sql.all(
+    `SELECT session_id, COUNT(*) AS charges, CAST(SUM(amount) AS BIGINT) AS amount, MIN(accrued_at) AS since
+     FROM charges WHERE waiting = 1 GROUP BY session_id`,
+  )) {
+    expected.set(`${text(row, "session_id")} waiting_count`, amount(row, "charges"));
+    expected.set(`${text(row, "session_id")} waiting_amount`, amount(row));
+  }
+  const columns = ["spent", "held", "waiting_count", "waiting_amount"];
+  return differences(await sql.all("SELECT * FROM sessions"), "id", columns, expected);
+}
+
+function differences(
+  rows: readonly Row[],
+  key: string,
+  columns: readonly string[],
+  expected: ReadonlyMap<string, bigint>,
+): string[] {
+  const missing = new Map(expected);
+  const found: string[] = [];
+  for (const row of rows) {
+    for (const column of columns) {
+      const counter = `${text(row, key)} ${column}`;
+      const should = expected.get(counter) ?? 0n;
+      missing.delete(counter);
+      if (row[column] !== should) found.push(`${counter} is ${row[column]} and should be ${should}`);
+    }
+  }
+  for (const [counter, should] of missing)
+    if (should !== 0n) found.push(`${counter} is missing and should be ${should}`);
+  return found;
+}

@@ -1,0 +1,92 @@
+import type { Address, Hex } from "viem";
+import type { BatchOutcome } from "../../domain/batch.ts";
+import { type MicroUsdc, microUsdc } from "../../domain/money.ts";
+import type { Inclusion, SubmissionState } from "../../domain/submission.ts";
+import { address, amount, count, hex, text } from "../database/decode.ts";
+import type { Reader, Row } from "../database/sql.ts";
+import { inclusionFrom } from "../submissions/decode.ts";
+import { outcomeFromJson } from "../submissions/outcome/outcomeJson.ts";
+import { type StoredReceipt, unpackReceipts } from "../submissions/receipts.ts";
+import { lower, validCount } from "../validate.ts";
+import { statsOfAll } from "./totals.ts";
+
+export type SettledBatch = {
+  root: Hex;
+  operator: Address;
+  state: SubmissionState["kind"];
+  rows: number;
+  charges: number;
+  total: MicroUsdc;
+  outcome: BatchOutcome | null;
+  inclusion: Inclusion | null;
+  createdAtMs: number;
+  finalAtMs: number | null;
+};
+
+export type FinalBatches = { roots: ReadonlySet<Hex>; charged: MicroUsdc };
+
+const BATCHES = `SELECT b.root, b.row_count, b.charge_count, b.total, b.outcome, b.created_at, s.operator, s.state,
+    b.final_at, s.tx_hash, s.block_number, s.block_hash, s.gas_used
+  FROM batches b JOIN submissions s ON s.id = b.root`;
+
+export function findBatch(root: Hex) {
+  return async (sql: Reader): Promise<SettledBatch | null> => {
+    const [row] = await sql.all(`${BATCHES} WHERE b.root = $1`, [lower(root)]);
+    return row === undefined ? null : batchFrom(row);
+  };
+}
+
+// Newest first.
+export function listBatches(limit: number, offset: number) {
+  const page = [validCount("the limit", limit), validCount("the offset", offset)];
+  return async (sql: Reader): Promise<SettledBatch[]> => {
+    const rows = await sql.all(`${BATCHES} ORDER BY b.created_at DESC, b.root DESC LIMIT $1 OFFSET $2`, page);
+    return rows.map(batchFrom);
+  };
+}
+
+// The leaves of a batch as it was built, whatever became of its charges later.
+export function listReceipts(root: Hex) {
+  return async (sql: Reader): Promise<StoredReceipt[]> => {
+    const [row] = await sql.all("SELECT receipts FROM batches WHERE root = $1", [lower(root)]);
+    return row === undefined ? [] : unpackReceipts(text(row, "receipts"));
+  };
+}
+
+// The accounts that a batch charges.
+export function listAccounts(root: Hex) {
+  return async (sql: Reader): Promise<Address[]> => {
+    const rows = await sql.all("SELECT DISTINCT charged_to FROM charges WHERE root = $1 ORDER BY charged_to", [
+      lower(root),
+    ]);
+    return rows.map((row) => address(row, "charged_to"));
+  };
+}
+
+// Every batch that is final, and what they have charged together: of one moment.
+export function readFinalBatches() {
+  return async (sql: Reader): Promise<FinalBatches> => {
+    const rows = await sql.all("SELECT id FROM submissions WHERE kind = 'settle' AND state = 'final'");
+    const { settled, absorbed } = await statsOfAll(sql);
+    const [unexplained = {}] = await sql.all(
+      "SELECT CAST(COALESCE(SUM(amount + kept), 0) AS BIGINT) AS amount FROM unexplained_payments",
+    );
+    const charged = microUsdc(settled + absorbed + amount(unexplained));
+    return { roots: new Set(rows.map((row) => hex(row, "id"))), charged };
+  };
+}
+
+function batchFrom(row: Row): SettledBatch {
+  return {
+    root: hex(row, "root"),
+    operator: address(row, "operator"),
+    state: text(row, "state") as SettledBatch["state"],
+    rows: count(row, "row_count"),
+    charges: count(row, "charge_count"),
+    total: amount(row, "total"),
+    outcome: row.outcome === null ? null : outcomeFromJson(text(row, "outcome")),
+    inclusion: inclusionFrom(row),
+    createdAtMs: count(row, "created_at"),
+    finalAtMs: row.final_at === null ? null : count(row, "final_at"),
+  };
+}

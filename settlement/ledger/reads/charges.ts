@@ -1,0 +1,83 @@
+import type { Address, Hex } from "viem";
+import type { ChargeFailure } from "../../domain/batch.ts";
+import { type Charge, chargeIdOfCall } from "../../domain/charge.ts";
+import type { Place, StatementQuery } from "../../domain/statement.ts";
+import { chargeFrom } from "../accruals/decode.ts";
+import { count, text } from "../database/decode.ts";
+import { type Param, placeholders, type Reader } from "../database/sql.ts";
+import { holdFrom } from "../sessions/decode.ts";
+import { lower, validCount, validTime } from "../validate.ts";
+import { paged } from "./paged.ts";
+
+// The index of ids has what was ever batched; the others are looked for among what is due.
+export function findCharge(id: Hex) {
+  return async (sql: Reader): Promise<Charge | null> => {
+    const [indexed] = await charges(sql, "c.id = $1 AND c.state <> 'accrued'", [lower(id)]);
+    return indexed ?? (await charges(sql, "c.id = $1 AND c.state = 'accrued'", [lower(id)]))[0] ?? null;
+  };
+}
+
+// The charges of a turn or of a call.
+export function listChargesOf(source: { turnId: string } | { callId: string }) {
+  return async (sql: Reader): Promise<Charge[]> => {
+    if ("turnId" in source) {
+      const [turn] = await sql.all("SELECT charge_ids, recorded_at FROM turns WHERE id = $1", [source.turnId]);
+      if (turn === undefined) return [];
+      const ids = text(turn, "charge_ids").split(" ");
+      return charges(sql, `c.accrued_at = $1 AND c.id IN (${placeholders(ids.length, 2)})`, [
+        count(turn, "recorded_at"),
+        ...ids,
+      ]);
+    }
+    const [row] = await sql.all("SELECT * FROM holds WHERE call_id = $1 AND state = 'captured'", [source.callId]);
+    if (row === undefined) return [];
+    return charges(sql, "c.accrued_at = $1 AND c.id = $2", [count(row, "captured_at"), chargeIdOfCall(holdFrom(row))]);
+  };
+}
+
+// Oldest first. It walks an index and never skips rows to get to its place, so that the last page costs what the first does.
+export function listChargesOfPayer(payer: Address, query: StatementQuery) {
+  const page = paged(query);
+  return (sql: Reader): Promise<Charge[]> =>
+    charges(
+      sql,
+      "c.payer = $1 AND c.accrued_at < $3 AND (c.accrued_at, c.id) > ($2, $4)",
+      [lower(payer), ...page],
+      "c.accrued_at, c.id LIMIT $5",
+    );
+}
+
+// Of everybody or of one payer, newest first, from before a place on.
+export function listNewestCharges(payer: Address | null, before: Place | null, limit: number) {
+  const { atMs, id } = before ?? { atMs: Number.MAX_SAFE_INTEGER, id: "" };
+  const page = [validTime("the place", atMs), lower(id), validCount("the limit", limit)];
+  return (sql: Reader): Promise<Charge[]> =>
+    charges(
+      sql,
+      `(c.accrued_at, c.id) < ($1, $2) ${payer === null ? "" : "AND c.payer = $4"}`,
+      payer === null ? page : [...page, lower(payer)],
+      "c.accrued_at DESC, c.id DESC LIMIT $3",
+    );
+}
+
+// Each time that its payer could not pay.
+export function listFailures(chargeId: Hex) {
+  return async (sql: Reader): Promise<{ reason: ChargeFailure; atMs: number }[]> => {
+    const rows = await sql.all(
+      "SELECT reason, failed_at FROM failures WHERE charge_id = $1 ORDER BY failed_at, attempt",
+      [lower(chargeId)],
+    );
+    return rows.map((row) => ({ reason: text(row, "reason") as ChargeFailure, atMs: count(row, "failed_at") }));
+  };
+}
+
+async function charges(sql: Reader, condition: string, params: readonly Param[], order = "c.id"): Promise<Charge[]> {
+  const rows = await sql.all(
+    `SELECT c.*, s.state AS submission_state
+     FROM charges c LEFT JOIN submissions s ON s.id = c.root
+     WHERE ${condition}
+     ORDER BY ${order}`,
+    params,
+  );
+  return rows.map(chargeFrom);
+}

@@ -1,0 +1,190 @@
+import type { Address } from "viem";
+import { type Call, type Hold, type Session, statusAt } from "../../domain/session.ts";
+import type { Conflict } from "../conflict.ts";
+import { amount, integer, text } from "../database/decode.ts";
+import { evenChunksOf, inEvenChunks, type Param, tuples } from "../database/sql.ts";
+import type { Tx } from "../database/tx.ts";
+import { validAmount, validName, validTime, validToolId } from "../validate.ts";
+import { holdFrom, sessionFrom } from "./decode.ts";
+
+export type HoldOutcome =
+  | { kind: "held" | "duplicate"; hold: Hold; session: Session }
+  | { kind: "session_closed" | "session_expired" | "session_budget_exceeded"; session: Session }
+  // The payer's calls and charges already come to more than was said to be spendable.
+  | { kind: "unaffordable" }
+  // What was said to be spendable is from before `takenAtBlock`, when something of it was taken: ask the chain again.
+  | { kind: "outdated"; takenAtBlock: bigint }
+  | { kind: "session_not_found" }
+  | Conflict;
+
+// What the chain said that a payer can spend, and at which block.
+export type ReadFunds = { amount: bigint; atBlock: bigint };
+
+// `funds` may be missing for a call that was held before, and is asked for if it was not.
+export type AskedHold = { call: Call; funds: ReadFunds | null; nowMs: number };
+
+// A payer's charges and calls, those of this transaction included.
+type Commitment = { amount: bigint; takenAtBlock: bigint };
+
+export function checkHold(call: Call, funds: ReadFunds | null, nowMs: number): AskedHold {
+  return {
+    call: {
+      callId: validName("the call's id", call.callId),
+      sessionId: validName("the session's id", call.sessionId),
+      toolId: validToolId(call.toolId),
+      method: validName("the method", call.method),
+      amount: validAmount("the price", call.amount),
+    },
+    funds,
+    nowMs: validTime("now", nowMs),
+  };
+}
+
+// Reserves the prices of calls that share a commit, one after another: each if its session has room for it, and if the payer
+// can pay it beside everything that is pending and held. Sessions and payers are locked, so that nobody else can take the same
+// last cent, and the calls of many sessions never come to more than there is.
+export async function holdCalls(tx: Tx, asked: readonly AskedHold[]): Promise<HoldOutcome[]> {
+  const outcomes = new Map<AskedHold, HoldOutcome>();
+  // In each pass at least one is answered for good, because what another daemon held meanwhile is known in the next.
+  for (let left = asked; left.length > 0; left = left.filter((one) => !outcomes.has(one))) {
+    for (const [one, outcome] of await holdFirst(tx, left)) outcomes.set(one, outcome);
+  }
+  return asked.map((one) => outcomes.get(one) as HoldOutcome);
+}
+
+// Answers the first of those that have one id; the others will find it.
+async function holdFirst(tx: Tx, asked: readonly AskedHold[]): Promise<Map<AskedHold, HoldOutcome>> {
+  const byId = Map.groupBy(asked, ({ call }) => call.callId);
+  const first = asked.filter((one) => byId.get(one.call.callId)?.[0] === one);
+  const [known, { sessions, commitments }] = await Promise.all([
+    readHolds(tx, [...byId.keys()]),
+    readSessions(tx, [...new Set(first.map(({ call }) => call.sessionId))]),
+  ]);
+
+  const refused = new Map<AskedHold, HoldOutcome>();
+  const granted = new Map<string, { one: AskedHold; outcome: HoldOutcome & { hold: Hold; session: Session } }>();
+  for (const one of first) {
+    const { call } = one;
+    const session = sessions.get(call.sessionId) ?? null;
+    const commitment = session === null ? null : (commitments.get(session.payer) ?? null);
+    const refusal = refuse(one, known.get(call.callId) ?? null, session, commitment);
+    if (refusal !== null || session === null || commitment === null) {
+      refused.set(one, refusal ?? { kind: "session_not_found" });
+      continue;
+    }
+    const held = session.held + call.amount;
+    const after: Session = { ...session, held: held as Session["held"], methodPrice: call.amount };
+    sessions.set(call.sessionId, after);
+    commitments.set(session.payer, { ...commitment, amount: commitment.amount + call.amount });
+    const hold: Hold = { ...call, payer: session.payer, heldAtMs: one.nowMs, state: { kind: "held" } };
+    granted.set(call.callId, { one, outcome: { kind: "held", hold, session: after } });
+  }
+
+  const holds = [...granted.values()].map(({ outcome }) => outcome.hold);
+  const inserted = await insertHolds(tx, holds);
+  reserve(
+    tx,
+    holds.filter(({ callId }) => inserted.has(callId)),
+  );
+  const answers = [...granted.values()].filter(({ one }) => inserted.has(one.call.callId));
+  const held = new Map<AskedHold, HoldOutcome>(answers.map(({ one, outcome }) => [one, outcome]));
+  // Another daemon held one of these calls meanwhile: what was refused beside it may have been refused for its price.
+  return inserted.size < granted.size ? held : new Map([...held, ...refused]);
+}
+
+// Why a call is not held now, or null if it can be. One that was held before is a duplicate whatever became of its session
+// and its payer since.
+function refuse(
+  { call, funds, nowMs }: AskedHold,
+  known: Hold | null,
+  session: Session | null,
+  commitment: Commitment | null,
+): HoldOutcome | null {
+  if (known !== null) {
+    return isSame(known, call) && session !== null ? { kind: "duplicate", hold: known, session } : { kind: "conflict" };
+  }
+  if (session === null || commitment === null) return { kind: "session_not_found" };
+  const { takenAtBlock } = commitment;
+  if (funds === null || funds.atBlock < takenAtBlock) return { kind: "outdated", takenAtBlock };
+  if (commitment.amount + call.amount > funds.amount) return { kind: "unaffordable" };
+  const status = statusAt(session, nowMs);
+  if (status !== "open") return { kind: `session_${status}`, session: { ...session, status } };
+  const fits = session.spent + session.held + call.amount <= session.maxSpend;
+  return fits ? null : { kind: "session_budget_exceeded", session };
+}
+
+function isSame(hold: Hold, { sessionId, toolId, method, amount }: Call): boolean {
+  return hold.sessionId === sessionId && hold.toolId === toolId && hold.method === method && hold.amount === amount;
+}
+
+async function readHolds(tx: Tx, callIds: readonly string[]): Promise<Map<string, Hold>> {
+  const rows = await inEvenChunks(callIds, (chunk) =>
+    tx.all(`SELECT * FROM holds WHERE call_id IN ${tuples(1, chunk.length)}`, chunk),
+  );
+  return new Map(rows.map((row) => [text(row, "call_id"), holdFrom(row)]));
+}
+
+async function readSessions(tx: Tx, ids: readonly string[]) {
+  const sessions = new Map<string, Session>();
+  const commitments = new Map<Address, Commitment>();
+  const rows = await inEvenChunks(ids, (chunk) =>
+    tx.all(
+      `SELECT s.*, COALESCE(p.pending, 0) + COALESCE(p.held, 0) AS committed,
+         COALESCE(p.taken_at_block, 0) AS taken_at_block
+       FROM sessions s LEFT JOIN payers p ON p.payer = s.payer WHERE s.id IN ${tuples(1, chunk.length)}`,
+      chunk,
+    ),
+  );
+  for (const row of rows) {
+    const session = sessionFrom(row);
+    sessions.set(session.id, session);
+    // What this transaction has changed so far is in no row yet.
+    const own = tx.changeOf(session.payer);
+    commitments.set(session.payer, {
+      amount: amount(row, "committed") + own.pending + own.held,
+      takenAtBlock: integer(row, "taken_at_block"),
+    });
+  }
+  return { sessions, commitments };
+}
+
+// Which of them nobody else has inserted.
+async function insertHolds(tx: Tx, holds: readonly Hold[]): Promise<Set<string>> {
+  const rows = await inEvenChunks(holds, (chunk) => {
+    const params: Param[] = [];
+    for (const { callId, sessionId, payer, toolId, method, amount, heldAtMs } of chunk) {
+      params.push(callId, sessionId, payer, toolId, method, amount, heldAtMs, "held");
+    }
+    return tx.all(
+      `INSERT INTO holds (call_id, session_id, payer, tool_id, method, amount, held_at, state)
+       VALUES ${tuples(chunk.length, 8)}
+       ON CONFLICT (call_id) DO NOTHING
+       RETURNING call_id`,
+      params,
+    );
+  });
+  return new Set(rows.map((row) => text(row, "call_id")));
+}
+
+// The table itself refuses a session that comes to more than its budget.
+function reserve(tx: Tx, holds: readonly Hold[]): void {
+  const sessions = [...Map.groupBy(holds, ({ sessionId }) => sessionId)];
+  for (const chunk of evenChunksOf(sessions)) {
+    const params: Param[] = [];
+    for (const [id, own] of chunk) {
+      params.push(
+        id,
+        own.reduce((sum, { amount }) => sum + amount, 0n),
+        own.at(-1)?.amount ?? 0n,
+      );
+    }
+    const rows = chunk.map((_, i) => `($${3 * i + 1}, CAST($${3 * i + 2} AS BIGINT), CAST($${3 * i + 3} AS BIGINT))`);
+    tx.send(
+      `UPDATE sessions SET held = held + reserved.column2, method_price = reserved.column3
+       FROM (VALUES ${rows.join(", ")}) AS reserved
+       WHERE sessions.id = reserved.column1`,
+      params,
+    );
+  }
+  for (const { payer, amount } of holds) tx.change(payer, { held: amount });
+}

@@ -1,0 +1,110 @@
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import type { FoundBatch, Ledger, TakenLine } from "../../ledger.ts";
+import { backends, type Store } from "../../testing/backends.ts";
+import {
+  ALICE,
+  hashOf,
+  inclusionAt,
+  leaseOf,
+  OPERATOR,
+  outcomeOf,
+  planned,
+  ROUTER,
+  submitted,
+  toolOf,
+  turnOf,
+  usdc,
+} from "../../testing/fixtures.ts";
+
+const TOOL = toolOf(1);
+
+// Batches of our keys that the chain has and the ledger does not: it was restored from an older copy, or robbed.
+describe.each(backends)("a batch that is taken in on $name", ({ create }) => {
+  let store: Store;
+  let ledger: Ledger;
+  beforeEach(async () => {
+    store = await create();
+    ledger = await store.open();
+  });
+  afterEach(async () => {
+    expect(await ledger.audit()).toEqual([]);
+    await store.remove();
+  });
+
+  // A turn of one tool and nothing else.
+  const deliver = (id: string, amount: number, atMs: number) =>
+    ledger.recordTurn(
+      turnOf(id, { modelCost: usdc(0), tools: [{ toolId: TOOL, amount: usdc(amount), calls: 1 }] }),
+      atMs,
+    );
+  const found = (name: string, taken: readonly TakenLine[]): FoundBatch => ({
+    root: hashOf(name),
+    operator: OPERATOR,
+    router: ROUTER,
+    calldata: "0x01",
+    rows: 1,
+    inclusion: inclusionAt(5n),
+    outcome: outcomeOf({ charged: usdc(taken.reduce((sum, { amount }) => sum + amount, 0n)) }),
+    taken,
+  });
+  const took = (amount: number): TakenLine => ({ chargedTo: ALICE, toolId: TOOL, amount: usdc(amount) });
+  const stateOf = async (turnId: string) => (await ledger.listChargesOf({ turnId }))[0]?.state.kind;
+  const pending = async () => (await ledger.readExposures([ALICE]))[0]?.pending;
+
+  it("has paid the oldest charges of its accounts and tools, and they are charged no more", async () => {
+    for (const [i, id] of ["a", "b", "c"].entries()) await deliver(id, 100, i + 1);
+    await leaseOf(ledger);
+    expect(await ledger.adoptBatch(found("lost", [took(200)]), 10)).toEqual({
+      kind: "adopted",
+      charges: 2,
+      unexplained: 0n,
+    });
+    expect([await stateOf("a"), await stateOf("b"), await stateOf("c")]).toEqual(["final", "final", "accrued"]);
+    expect(await pending()).toBe(100n);
+    expect(await ledger.adoptBatch(found("lost", [took(200)]), 11)).toEqual({ kind: "known" });
+  });
+
+  it("pays what is reported later before anybody is charged again", async () => {
+    const lease = await leaseOf(ledger);
+    expect(await ledger.adoptBatch(found("lost", [took(100)]), 10)).toMatchObject({ unexplained: 100n });
+    await deliver("reported again", 100, 20);
+    await deliver("new", 30, 21);
+    const submission = await planned(ledger, lease, [ALICE], 30);
+    expect(submission).not.toBeNull();
+    expect([await stateOf("reported again"), await stateOf("new")]).toEqual(["final", "batched"]);
+  });
+
+  it("waives a charge that it has paid a part of, so that nobody pays for more than was delivered", async () => {
+    await leaseOf(ledger);
+    await deliver("a", 60, 1);
+    await deliver("b", 100, 2);
+    expect(await ledger.adoptBatch(found("lost", [took(100)]), 10)).toMatchObject({ charges: 2, unexplained: 0n });
+    expect([await stateOf("a"), await stateOf("b")]).toEqual(["final", "voided"]);
+    expect(await pending()).toBe(0n);
+    const { charged } = await ledger.readFinalBatches();
+    expect(charged).toBe(100n);
+  });
+
+  it("was given up by the ledger: then it pays the charges that were in it", async () => {
+    const lease = await leaseOf(ledger);
+    await deliver("in it", 50, 2);
+    const root = await submitted(ledger, lease, [ALICE], 3);
+    await ledger.abandon(lease, root, 4);
+    await deliver("older", 50, 1);
+    expect(await ledger.adoptBatch({ ...found("", [took(50)]), root }, 10)).toMatchObject({ charges: 1 });
+    expect([await stateOf("in it"), await stateOf("older")]).toEqual(["final", "accrued"]);
+  });
+
+  it("may be of a key that the ledger has never heard of", async () => {
+    await deliver("a", 100, 1);
+    expect(await ledger.adoptBatch(found("lost", [took(100)]), 10)).toMatchObject({ kind: "adopted", charges: 1 });
+    expect(await ledger.listOperators()).toMatchObject([{ operator: OPERATOR, holder: null }]);
+  });
+
+  it("waits for batches that are on their way", async () => {
+    const lease = await leaseOf(ledger);
+    await deliver("a", 50, 1);
+    const root = await submitted(ledger, lease, [ALICE], 3);
+    expect(await ledger.adoptBatch(found("lost", [took(50)]), 10)).toEqual({ kind: "busy", root });
+  });
+});

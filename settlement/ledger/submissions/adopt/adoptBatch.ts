@@ -1,0 +1,103 @@
+import type { Address, Hex } from "viem";
+import type { BatchOutcome } from "../../../domain/batch.ts";
+import { type MicroUsdc, microUsdc } from "../../../domain/money.ts";
+import type { Inclusion } from "../../../domain/submission.ts";
+import type { ToolId } from "../../../domain/toolId.ts";
+import { lockOperators } from "../../database/lockOrder.ts";
+import type { Tx } from "../../database/tx.ts";
+import { FIRST_FENCE } from "../../operators/acquireLease.ts";
+import { NOBODY } from "../../operators/lease.ts";
+import { lower, validHash, validTime } from "../../validate.ts";
+import { submissionOf } from "../findSubmission.ts";
+import { creditPayees } from "../outcome/finalize.ts";
+import { outcomeToJson } from "../outcome/outcomeJson.ts";
+import { listUnexplained, payFrom, selectPayable } from "./payFromUnexplained.ts";
+
+// What a batch took from an account for a tool, or for the model.
+export type TakenLine = { chargedTo: Address; toolId: ToolId | null; amount: MicroUsdc };
+
+// A final batch of one of our keys, as the chain has it.
+export type FoundBatch = {
+  root: Hex;
+  operator: Address;
+  router: Address;
+  calldata: Hex;
+  rows: number;
+  inclusion: Inclusion;
+  outcome: BatchOutcome;
+  taken: readonly TakenLine[];
+};
+
+export type Adoption =
+  // `unexplained` is what no charge of this ledger accounts for.
+  | { kind: "adopted"; charges: number; unexplained: MicroUsdc }
+  | { kind: "known" }
+  // Charges in batches that are still on their way cannot be compared yet.
+  | { kind: "busy"; root: Hex };
+
+// Takes in a batch that the chain has settled and the ledger does not stand by: it becomes final here, and the charges that
+// it has paid, oldest first, with it. Which charges they were is known only if the ledger had made the batch itself and
+// given it up; otherwise it is told from account, tool and amount, so that nobody pays for more than was delivered.
+export function adoptBatch(found: FoundBatch, nowMs: number) {
+  const root = validHash("the root", found.root);
+  validTime("now", nowMs);
+  return (tx: Tx) => adopt(tx, { ...found, root }, nowMs);
+}
+
+async function adopt(tx: Tx, found: FoundBatch, nowMs: number): Promise<Adoption> {
+  const { root } = found;
+  await lockOperators(tx);
+  const known = await submissionOf(tx, root);
+  if (known !== null && known.state.kind !== "abandoned") return { kind: "known" };
+  const [busy] = await tx.all(
+    `SELECT id FROM submissions WHERE kind = 'settle' AND state IN ('planned', 'submitted', 'reverted')`,
+  );
+  if (busy !== undefined) return { kind: "busy", root: busy.id as Hex };
+  await store(tx, found, nowMs);
+  for (const { chargedTo, toolId, amount } of found.taken) {
+    await tx.run(
+      `INSERT INTO unexplained_payments (root, charged_to, tool_id, amount) VALUES ($1, $2, $3, $4)
+       ON CONFLICT (root, charged_to, tool_id) DO UPDATE SET amount = unexplained_payments.amount + excluded.amount`,
+      [root, lower(chargedTo), toolId === null ? "" : lower(toolId), amount],
+    );
+  }
+  let charges = 0;
+  // Those that were in it when this ledger made it come first.
+  for (const own of known === null ? [false] : [true, false]) {
+    for (const payment of await listUnexplained(tx, { root })) {
+      charges += (await payFrom(tx, payment, await selectPayable(tx, payment, own), nowMs)).length;
+    }
+  }
+  const left = await listUnexplained(tx, { root });
+  return { kind: "adopted", charges, unexplained: microUsdc(left.reduce((sum, { amount }) => sum + amount, 0n)) };
+}
+
+async function store(
+  tx: Tx,
+  { root, operator, router, calldata, rows, inclusion, outcome }: FoundBatch,
+  nowMs: number,
+) {
+  const { txHash, blockNumber, blockHash, gasUsed } = inclusion;
+  // The copy may be older than the first use of the key.
+  await tx.run(
+    `INSERT INTO operators (operator, holder, token, until_at, next_nonce, fence) VALUES ($1, $2, 0, 0, 0, ${FIRST_FENCE})
+     ON CONFLICT DO NOTHING`,
+    [lower(operator), NOBODY],
+  );
+  await tx.run(
+    `INSERT INTO submissions (id, kind, operator, nonce, recipient, calldata, gas_limit, created_at, state, tx_hash,
+       block_number, block_hash, gas_used)
+     VALUES ($1, 'settle', $2, NULL, $3, $4, 0, $5, 'final', $6, $7, $8, $9)
+     ON CONFLICT (id) DO UPDATE SET state = 'final', operator = excluded.operator, nonce = NULL,
+       tx_hash = excluded.tx_hash, block_number = excluded.block_number, block_hash = excluded.block_hash,
+       gas_used = excluded.gas_used`,
+    [root, lower(operator), lower(router), calldata, nowMs, lower(txHash), blockNumber, lower(blockHash), gasUsed],
+  );
+  await tx.run(
+    `INSERT INTO batches (root, row_count, charge_count, total, outcome, created_at, final_at, receipts)
+     VALUES ($1, $2, 0, $3, $4, $5, $5, '')
+     ON CONFLICT (root) DO UPDATE SET outcome = excluded.outcome, final_at = excluded.final_at`,
+    [root, rows, outcome.charged, outcomeToJson(outcome), nowMs],
+  );
+  await creditPayees(tx, root, outcome, nowMs);
+}

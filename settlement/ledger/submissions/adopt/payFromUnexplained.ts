@@ -1,0 +1,127 @@
+import type { Address, Hex } from "viem";
+import type { BatchOutcome } from "../../../domain/batch.ts";
+import { address, amount, count, hex, text } from "../../database/decode.ts";
+import { chargeKeys, chunksOf, placeholders, type Row } from "../../database/sql.ts";
+import type { Tx } from "../../database/tx.ts";
+import { outcomeFromJson } from "../outcome/outcomeJson.ts";
+import { unpackReceipts } from "../receipts.ts";
+import { lockSessionsOf, mayBeTaken, stopWaiting } from "./stopWaiting.ts";
+
+export type Payment = { root: Hex; chargedTo: Address; toolId: string; amount: bigint };
+
+// What was taken and is not explained yet, of one batch or from some accounts.
+export async function listUnexplained(
+  tx: Tx,
+  of: { root: Hex } | { accounts: readonly Address[] },
+): Promise<Payment[]> {
+  const [condition, params] =
+    "root" in of ? ["root = $1", [of.root]] : [`charged_to IN (${placeholders(of.accounts.length)})`, [...of.accounts]];
+  const rows = await tx.all(
+    `SELECT root, charged_to, tool_id, amount FROM unexplained_payments WHERE amount > 0 AND ${condition}
+     ORDER BY charged_to, tool_id, root ${tx.locks.forUpdate}`,
+    params,
+  );
+  return rows.map((row) => ({
+    root: hex(row, "root"),
+    chargedTo: address(row, "charged_to"),
+    toolId: text(row, "tool_id"),
+    amount: amount(row),
+  }));
+}
+
+// What became of a batch that this ledger took in from the chain; null for one that it made itself, which has charges.
+export async function findAdopted(tx: Tx, root: Hex): Promise<BatchOutcome | null> {
+  const [row] = await tx.all("SELECT outcome FROM batches WHERE root = $1 AND charge_count = 0", [root]);
+  return row === undefined ? null : outcomeFromJson(text(row, "outcome"));
+}
+
+// The charges that a payment may have been for, oldest first; or only those of a batch that this ledger had made itself.
+export async function selectPayable(tx: Tx, { root, chargedTo, toolId }: Payment, ofBatch: boolean): Promise<Row[]> {
+  const payable = "state = 'accrued' AND charged_to = $1 AND COALESCE(tool_id, '') = $2";
+  const locked = await lockSessionsOf(tx, `(SELECT * FROM charges WHERE ${payable})`, [chargedTo, toolId]);
+  const charges = await tx.all(
+    `SELECT * FROM charges WHERE ${payable} ${mayBeTaken(locked, 3)} ORDER BY accrued_at, id ${tx.locks.forUpdate}`,
+    [chargedTo, toolId, ...(locked ?? [])],
+  );
+  if (!ofBatch) return charges;
+  const [batch] = await tx.all("SELECT receipts FROM batches WHERE root = $1", [root]);
+  const own = new Set(unpackReceipts(text(batch ?? {}, "receipts")).map(({ chargeId }) => chargeId));
+  return charges.filter((charge) => own.has(hex(charge, "id")));
+}
+
+// Pays these charges, in their order, for as long as the payment lasts, and returns their ids. The last one may be covered in
+// part only: it is waived, because whoever paid a part must not be charged the whole on top. The rounding is the payer's.
+export async function payFrom(tx: Tx, payment: Payment, charges: readonly Row[], nowMs: number): Promise<Hex[]> {
+  let left = payment.amount;
+  let kept = 0n;
+  const paid: Row[] = [];
+  const waived: Row[] = [];
+  for (const charge of charges) {
+    if (left === 0n) break;
+    if (amount(charge) <= left) {
+      paid.push(charge);
+      left -= amount(charge);
+      continue;
+    }
+    waived.push(charge);
+    [kept, left] = [left, 0n];
+  }
+  const ended = [...paid, ...waived];
+  if (ended.length === 0) return [];
+  await stopWaiting(tx, ended);
+  await endCharges(tx, paid, "paid", payment.root, nowMs);
+  await endCharges(tx, waived, "waived", payment.root, nowMs);
+  await tx.run(
+    `UPDATE unexplained_payments SET amount = $4, kept = kept + $5
+     WHERE root = $1 AND charged_to = $2 AND tool_id = $3`,
+    [payment.root, payment.chargedTo, payment.toolId, left, kept],
+  );
+  return ended.map((charge) => hex(charge, "id"));
+}
+
+const STATE_OF = { paid: "batched", waived: "voided", refused: "refused" };
+
+// Due charges come to their end without being charged: a batch that this ledger did not make has paid them, or part of them.
+export async function endCharges(
+  tx: Tx,
+  charges: readonly Row[],
+  how: keyof typeof STATE_OF,
+  root: Hex,
+  nowMs: number,
+): Promise<void> {
+  for (const chunk of chunksOf(charges)) {
+    await tx.run(
+      `UPDATE charges SET state = '${STATE_OF[how]}', root = $1
+       WHERE state = 'accrued' AND (accrued_at, id) IN ${chargeKeys(chunk.length, 2)}`,
+      [root, ...chunk.flatMap((charge) => [count(charge, "accrued_at"), hex(charge, "id")])],
+    );
+  }
+  for (const charge of charges) {
+    const ended = amount(charge);
+    tx.due.remove(address(charge, "charged_to"), { amount: ended });
+    const own = charge.charged_to === charge.payer;
+    if (own) tx.change(address(charge, "payer"), { pending: -ended });
+    // The platform has not paid for it after all.
+    else if (how !== "paid" && charge.cleared === 0n) tx.change(address(charge, "payer"), { debt: -ended });
+    const sums = {
+      paid: own ? { settled: ended } : { absorbed: ended },
+      waived: { voided: ended },
+      refused: { refused: ended },
+    };
+    tx.count(nowMs, sums[how]);
+  }
+}
+
+// Of charges that are due, those that were paid already, by a batch that this ledger did not make, are left out.
+export async function withoutPaid(tx: Tx, due: readonly Row[], nowMs: number): Promise<Row[]> {
+  const accounts = [...new Set(due.map((row) => address(row, "charged_to")))];
+  const ended = new Set<Hex>();
+  for (const payment of accounts.length === 0 ? [] : await listUnexplained(tx, { accounts })) {
+    const candidates = due.filter(
+      (row) =>
+        row.charged_to === payment.chargedTo && (row.tool_id ?? "") === payment.toolId && !ended.has(hex(row, "id")),
+    );
+    for (const id of await payFrom(tx, payment, candidates, nowMs)) ended.add(id);
+  }
+  return due.filter((row) => !ended.has(hex(row, "id")));
+}

@@ -1,0 +1,39 @@
+import type { Address, Hex } from "viem";
+import type { BatchOutcome } from "../../../domain/batch.ts";
+import { address, amount, hex } from "../../database/decode.ts";
+import type { Tx } from "../../database/tx.ts";
+import { lower } from "../../validate.ts";
+
+// The charges that a batch has now. Those that failed or were refused have left it.
+export const OF_BATCH = "root = $1 AND state = 'batched'";
+
+// Whether a line of a mined batch is still owed. A row that failed is. A refused line is not, even if its row failed as
+// well: nobody is charged for it.
+export function isOwed(outcome: BatchOutcome): (chargedTo: Address, toolId: Hex) => boolean {
+  const failed = new Set(outcome.failed.map(({ chargedTo }) => lower(chargedTo)));
+  const refused = new Set(outcome.refused.map(({ chargedTo, toolId }) => `${lower(chargedTo)} ${lower(toolId)}`));
+  return (chargedTo, toolId) => failed.has(chargedTo) && !refused.has(`${chargedTo} ${toolId}`);
+}
+
+// Moves what a batch takes on chain out of pending, or back into it.
+export async function countTaken(
+  tx: Tx,
+  root: Hex,
+  outcome: BatchOutcome,
+  direction: { kind: "taken"; atBlock: bigint } | { kind: "returned" },
+): Promise<void> {
+  const owed = isOwed(outcome);
+  const rows = await tx.all(
+    `SELECT payer, COALESCE(tool_id, '') AS tool_id, CAST(SUM(amount) AS BIGINT) AS amount
+     FROM charges
+     WHERE ${OF_BATCH} AND charged_to = payer
+     GROUP BY payer, tool_id`,
+    [root],
+  );
+  for (const row of rows) {
+    const payer = address(row, "payer");
+    if (owed(payer, hex(row, "tool_id"))) continue;
+    if (direction.kind === "returned") tx.change(payer, { pending: amount(row) });
+    else tx.change(payer, { pending: -amount(row), takenAtBlock: direction.atBlock });
+  }
+}

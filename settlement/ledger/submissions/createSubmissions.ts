@@ -1,0 +1,43 @@
+import type { Runner } from "../database/createRunner.ts";
+import { createLeased } from "../operators/lease.ts";
+import { adoptBatch } from "./adopt/adoptBatch.ts";
+import { findSubmission, listMinedAbove, listMinedUpTo, listOpenSubmissions, listUnmined } from "./findSubmission.ts";
+import { abandon } from "./outcome/abandon.ts";
+import { finalize } from "./outcome/finalize.ts";
+import { recordInclusion } from "./outcome/recordInclusion.ts";
+import { recordLoss } from "./outcome/recordLoss.ts";
+import { listFinalSince, reopen } from "./outcome/reopen.ts";
+import { assignNonce } from "./plan/assignNonce.ts";
+import { listDuePayers } from "./plan/listDuePayers.ts";
+import { planBatch } from "./plan/planBatch.ts";
+import { planSubmission } from "./plan/planSubmission.ts";
+import { saveBroadcast } from "./plan/saveBroadcast.ts";
+import { unplanBatch } from "./plan/unplanBatch.ts";
+
+export type Submissions = ReturnType<typeof createSubmissions>;
+
+// From due charges to final ones.
+export function createSubmissions(runner: Runner) {
+  const { alone, read } = runner;
+  const leased = createLeased(runner);
+  return {
+    planBatch: leased(planBatch),
+    planSubmission: leased(planSubmission),
+    assignNonce: leased(assignNonce),
+    saveBroadcast: leased(saveBroadcast),
+    unplanBatch: leased(unplanBatch),
+    recordInclusion: leased(recordInclusion),
+    recordLoss: leased(recordLoss),
+    finalize: leased(finalize),
+    abandon: leased(abandon),
+    adoptBatch: alone(adoptBatch),
+    reopen: alone(reopen),
+    listFinalSince: read(listFinalSince),
+    listDuePayers: read(listDuePayers),
+    findSubmission: read(findSubmission),
+    listUnmined: read(listUnmined),
+    listMinedAbove: read(listMinedAbove),
+    listMinedUpTo: read(listMinedUpTo),
+    listOpenSubmissions: read(listOpenSubmissions),
+  };
+}

@@ -1,0 +1,112 @@
+import type { Hex } from "viem";
+import type { BatchOutcome } from "../../../domain/batch.ts";
+import { SettlementError } from "../../../domain/errors.ts";
+import type { Inclusion } from "../../../domain/submission.ts";
+import { address, amount, count, hex, integer } from "../../database/decode.ts";
+import type { Tx } from "../../database/tx.ts";
+import type { Lease } from "../../operators/lease.ts";
+import { lower, validTime } from "../../validate.ts";
+import { countTaken, OF_BATCH } from "../adopt/takenOnChain.ts";
+import { ownSubmission, validId } from "../findSubmission.ts";
+import { failCharges, type RetryPolicy } from "./failCharges.ts";
+import { outcomeToJson } from "./outcomeJson.ts";
+import { forgetOutcome } from "./recordInclusion.ts";
+
+// Recorded as included, and now below the chain's finalized block: charges become final or absorbed, refused, or due again. Again
+// without effect once it is final.
+export function finalize(lease: Lease, id: Hex, outcome: BatchOutcome | null, retry: RetryPolicy, nowMs: number) {
+  const wanted = validId(id);
+  validTime("now", nowMs);
+  return async (tx: Tx): Promise<void> => {
+    const { kind, state } = await ownSubmission(tx, lease, wanted);
+    if (state.kind === "final") return;
+    if (state.kind !== "included") {
+      throw new SettlementError(
+        "drift",
+        `submission ${wanted} is to be final, but it is ${state.kind} and not included`,
+      );
+    }
+    if (kind === "settle") {
+      if (outcome === null) throw new SettlementError("invalid_input", `batch ${wanted} needs its outcome to be final`);
+      await settleCharges(tx, wanted, outcome, retry, state, nowMs);
+    }
+    await tx.run("UPDATE submissions SET state = 'final' WHERE id = $1", [wanted]);
+  };
+}
+
+// The outcome below the finalized block is the one that counts, whatever was seen at the head.
+async function settleCharges(
+  tx: Tx,
+  root: Hex,
+  outcome: BatchOutcome,
+  retry: RetryPolicy,
+  inclusion: Inclusion,
+  nowMs: number,
+) {
+  await forgetOutcome(tx, root);
+  await countTaken(tx, root, outcome, { kind: "taken", atBlock: inclusion.blockNumber });
+  await tx.run("UPDATE batches SET outcome = $2, final_at = $3 WHERE root = $1", [root, outcomeToJson(outcome), nowMs]);
+  await creditPayees(tx, root, outcome, nowMs);
+
+  for (const { chargedTo, toolId } of outcome.refused) {
+    const refused = await tx.all(
+      `UPDATE charges SET state = 'refused' WHERE ${OF_BATCH} AND charged_to = $2 AND tool_id = $3
+       RETURNING payer, charged_to, amount, cleared`,
+      [root, lower(chargedTo), lower(toolId)],
+    );
+    for (const row of refused) {
+      tx.count(nowMs, { refused: amount(row) });
+      // The platform has not paid for it after all.
+      if (row.charged_to !== row.payer && row.cleared === 0n) tx.change(address(row, "payer"), { debt: -amount(row) });
+    }
+  }
+  for (const { chargedTo, reason } of outcome.failed) {
+    const failed = await tx.all(
+      `SELECT id, payer, charged_to, amount, accrued_at, attempts FROM charges WHERE ${OF_BATCH} AND charged_to = $2 ORDER BY id`,
+      [root, lower(chargedTo)],
+    );
+    const charges = failed.map((row) => ({
+      id: hex(row, "id"),
+      payer: address(row, "payer"),
+      chargedTo: address(row, "charged_to"),
+      amount: amount(row),
+      accruedAtMs: count(row, "accrued_at"),
+      attempts: count(row, "attempts"),
+      reason,
+    }));
+    await failCharges(tx, charges, retry, nowMs);
+  }
+  await countSettled(tx, root, inclusion.gasUsed, nowMs);
+}
+
+export async function creditPayees(tx: Tx, root: Hex, outcome: BatchOutcome, nowMs: number): Promise<void> {
+  for (const payee of new Set(outcome.paid.map(({ payee }) => lower(payee)).sort())) {
+    await tx.run("INSERT INTO payees (payee) VALUES ($1) ON CONFLICT DO NOTHING", [payee]);
+  }
+  for (const { toolId, payee, amount: earned, developerShare } of outcome.paid) {
+    await tx.run(
+      `INSERT INTO earnings (payee, settled_at, root, tool_id, amount, developer_share)
+       VALUES ($1, $2, $3, $4, $5, $6)`,
+      [lower(payee), nowMs, root, lower(toolId), earned, developerShare],
+    );
+  }
+}
+
+// What is left of the batch, for the running sums.
+async function countSettled(tx: Tx, root: Hex, gasUsed: bigint, nowMs: number): Promise<void> {
+  const rows = await tx.all(
+    `SELECT CASE WHEN charged_to = payer THEN 'settled' ELSE 'absorbed' END AS ending, COUNT(*) AS charges,
+       CAST(SUM(amount) AS BIGINT) AS amount, CAST(SUM(accrued_at) AS BIGINT) AS accrued_at
+     FROM charges WHERE ${OF_BATCH}
+     GROUP BY CASE WHEN charged_to = payer THEN 'settled' ELSE 'absorbed' END`,
+    [root],
+  );
+  for (const row of rows) {
+    tx.count(nowMs, row.ending === "settled" ? { settled: amount(row) } : { absorbed: amount(row) });
+    const charges = count(row, "charges");
+    const latencyMs = BigInt(charges) * BigInt(nowMs) - integer(row, "accrued_at");
+    // A clock that was set back gives no time below none.
+    tx.count(nowMs, { settledCharges: charges, latencyMs: latencyMs > 0n ? latencyMs : 0n });
+  }
+  tx.count(nowMs, { gasUsed });
+}

@@ -1,0 +1,94 @@
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import type { Ledger } from "../../ledger.ts";
+import { backends, type Store } from "../../testing/backends.ts";
+import {
+  ALICE,
+  hashOf,
+  inclusionAt,
+  leaseOf,
+  OPERATOR,
+  outcomeOf,
+  RETRY,
+  ROUTER,
+  submitted,
+  toolOf,
+  turnOf,
+  usdc,
+} from "../../testing/fixtures.ts";
+
+const TOOL = toolOf(1);
+
+// The chain has undone the block in which a batch was final.
+describe.each(backends)("a final batch that is reopened on $name", ({ create }) => {
+  let store: Store;
+  let ledger: Ledger;
+  beforeEach(async () => {
+    store = await create();
+    ledger = await store.open();
+  });
+  afterEach(async () => {
+    expect(await ledger.audit()).toEqual([]);
+    await store.remove();
+  });
+
+  const deliver = (id: string) =>
+    ledger.recordTurn(turnOf(id, { modelCost: usdc(50), tools: [{ toolId: TOOL, amount: usdc(100), calls: 1 }] }), 1);
+  const pending = async () => (await ledger.readExposures([ALICE]))[0]?.pending;
+
+  async function finalBatch(changes: Parameters<typeof outcomeOf>[0]) {
+    const lease = await leaseOf(ledger);
+    await deliver("a");
+    const before = await ledger.readTotals();
+    const root = await submitted(ledger, lease, [ALICE], 3);
+    const outcome = outcomeOf({ charged: usdc(150), ...changes });
+    await ledger.recordInclusion(lease, root, inclusionAt(5n), "success", outcome);
+    await ledger.finalize(lease, root, outcome, RETRY, 20_000);
+    return { lease, root, outcome, before };
+  }
+
+  it("is on its way again with its bytes and its nonce, and nothing of it counts as settled", async () => {
+    const payee = { toolId: TOOL, payee: ALICE, amount: usdc(100), developerShare: usdc(90) };
+    const { lease, root, outcome, before } = await finalBatch({ paid: [payee] });
+    expect(await pending()).toBe(0n);
+    const final = await ledger.findSubmission(root);
+    expect(await ledger.listFinalSince(5n)).toMatchObject([{ id: root, blockNumber: 5n }]);
+    expect(await ledger.listFinalSince(6n)).toEqual([]);
+
+    expect(await ledger.reopen(root)).toEqual({ kind: "reopened", charges: 2 });
+    const open = await ledger.findSubmission(root);
+    expect(open).toMatchObject({ state: { kind: "submitted" }, nonce: final?.nonce, broadcasts: final?.broadcasts });
+    expect(await pending()).toBe(150n);
+    expect(await ledger.readTotals()).toEqual(before);
+    expect(await ledger.reopen(root)).toEqual({ kind: "not_final" });
+
+    await ledger.recordInclusion(lease, root, inclusionAt(9n), "success", outcome);
+    await ledger.finalize(lease, root, outcome, RETRY, 30_000);
+    expect(await pending()).toBe(0n);
+    expect((await ledger.readTotals()).settled).toBe(150n);
+  });
+
+  it("owes again what was refused in it", async () => {
+    const { root, before } = await finalBatch({
+      charged: usdc(50),
+      refused: [{ chargedTo: ALICE, toolId: TOOL, amount: usdc(100), reason: "unlisted" }],
+    });
+    expect(await ledger.reopen(root)).toEqual({ kind: "reopened", charges: 2 });
+    expect(await ledger.readTotals()).toEqual(before);
+  });
+
+  it("stays as it is if rows of it failed and were charged elsewhere since", async () => {
+    const { root } = await finalBatch({
+      charged: usdc(0),
+      failed: [{ chargedTo: ALICE, amount: usdc(150), reason: "allowance" }],
+    });
+    expect(await ledger.reopen(root)).toEqual({ kind: "failed_rows", rows: 1 });
+  });
+
+  it("stays as it is if this ledger took it in from the chain", async () => {
+    await leaseOf(ledger);
+    const root = hashOf("taken in");
+    const found = { root, operator: OPERATOR, router: ROUTER, calldata: "0x01" as const, rows: 0, taken: [] };
+    await ledger.adoptBatch({ ...found, inclusion: inclusionAt(5n), outcome: outcomeOf() }, 10);
+    expect(await ledger.reopen(root)).toEqual({ kind: "adopted" });
+  });
+});

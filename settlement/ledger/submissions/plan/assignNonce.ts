@@ -1,0 +1,32 @@
+import type { Hex } from "viem";
+import type { Submission } from "../../../domain/submission.ts";
+import { count } from "../../database/decode.ts";
+import type { Tx } from "../../database/tx.ts";
+import type { Lease } from "../../operators/lease.ts";
+import { validCount } from "../../validate.ts";
+import { ownSubmission, requireSubmission, validId } from "../findSubmission.ts";
+
+// Gives the submission the operator's next nonce, at least `chainNonce`, unless it has one. Saved before anything is signed, so
+// that a signer that hangs or a crash leaves no gap. Until the first bytes are signed the gas limit may still change; the
+// nonce never does.
+export function assignNonce(lease: Lease, id: Hex, chainNonce: number, gasLimit: bigint) {
+  const wanted = validId(id);
+  validCount("the nonce", chainNonce);
+  return async (tx: Tx): Promise<Submission> => {
+    const submission = await ownSubmission(tx, lease, wanted);
+    if (submission.state.kind !== "planned") return submission;
+    const nonce = submission.nonce ?? (await takeNonce(tx, lease, chainNonce));
+    await tx.run("UPDATE submissions SET nonce = $2, gas_limit = $3 WHERE id = $1", [wanted, nonce, gasLimit]);
+    return requireSubmission(tx, wanted);
+  };
+}
+
+async function takeNonce(tx: Tx, { operator }: Lease, chainNonce: number): Promise<number> {
+  const [row] = await tx.all(
+    `UPDATE operators SET next_nonce = CASE WHEN next_nonce < $2 THEN $2 ELSE next_nonce END + 1
+     WHERE operator = $1
+     RETURNING next_nonce`,
+    [operator, chainNonce],
+  );
+  return count(row ?? {}, "next_nonce") - 1;
+}

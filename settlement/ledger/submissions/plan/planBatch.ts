@@ -1,0 +1,160 @@
+import type { Address, Hex } from "viem";
+import type { Batch, BatchOutcome, Net } from "../../../domain/batch.ts";
+import type { DueCharge } from "../../../domain/charge.ts";
+import { SettlementError } from "../../../domain/errors.ts";
+import type { Submission } from "../../../domain/submission.ts";
+import { dueChargeFrom } from "../../accruals/decode.ts";
+import { hex } from "../../database/decode.ts";
+import { chargeKeys, chunksOf, placeholders, type Row } from "../../database/sql.ts";
+import type { Tx } from "../../database/tx.ts";
+import type { Lease } from "../../operators/lease.ts";
+import { validAddress, validCount, validTime } from "../../validate.ts";
+import { endCharges, findAdopted, withoutPaid } from "../adopt/payFromUnexplained.ts";
+import { lockSessionsOf, mayBeTaken, stopWaiting } from "../adopt/stopWaiting.ts";
+import { requireSubmission, submissionOf } from "../findSubmission.ts";
+import { failCharges, type RetryPolicy } from "../outcome/failCharges.ts";
+import { packReceipts } from "../receipts.ts";
+
+export type PlanRequest = {
+  accounts: readonly Address[];
+  maxCharges: number;
+  router: Address;
+  // Pure: it is called again if the transaction must be repeated.
+  net: Net;
+  retry: RetryPolicy;
+};
+
+// Takes the due charges of these accounts (at most `maxCharges`, longest waiting first), lets `net` make a batch of them, and
+// stores the batch, its receipts and its planned submission. Charges that `net` calls unpayable fail once. Null if no batch
+// came out.
+export function planBatch(lease: Lease, request: PlanRequest, nowMs: number) {
+  const { net, retry } = request;
+  const accounts = request.accounts.map((account) => validAddress("the account", account));
+  const maxCharges = validCount("the most charges", request.maxCharges);
+  const router = validAddress("the router", request.router);
+  validTime("now", nowMs);
+  return async (tx: Tx): Promise<Submission | null> => {
+    const rows = await takeDue(tx, accounts, maxCharges, nowMs);
+    const charges = rows.map(dueChargeFrom);
+    if (charges.length === 0) return null;
+
+    const { batch, unpayable } = net(charges);
+    const taken = new Map(charges.map((charge) => [charge.id, charge]));
+    const failed = unpayable.map(({ chargeId, reason }) => ({ ...takenOf(taken, chargeId), reason }));
+    for (const charge of failed) tx.due.remove(charge.chargedTo, charge);
+    await failCharges(tx, failed, retry, nowMs);
+    if (batch === null) return null;
+
+    const before = await submissionOf(tx, batch.root);
+    const adopted = before?.state.kind === "final" ? await findAdopted(tx, batch.root) : null;
+    if (adopted !== null) {
+      const own = new Set(batch.receipts.map(({ chargeId }) => chargeId));
+      const proven = rows.filter((row) => own.has(hex(row, "id")));
+      await applyOutcome(tx, proven, batch.root, adopted, retry, nowMs);
+      return null;
+    }
+
+    const batched = batch.receipts.map(({ chargeId }) => takenOf(taken, chargeId));
+    await storeBatch(tx, lease.operator, router, batch, before, nowMs);
+    for (const charge of batched) tx.due.remove(charge.chargedTo, charge);
+    for (const chunk of chunksOf(batched)) {
+      await tx.run(
+        `UPDATE charges SET state = 'batched', root = $1
+         WHERE state = 'accrued' AND (accrued_at, id) IN ${chargeKeys(chunk.length, 2)}`,
+        [batch.root, ...chunk.flatMap(({ accruedAtMs, id }) => [accruedAtMs, id])],
+      );
+    }
+    return requireSubmission(tx, batch.root);
+  };
+}
+
+// These very charges make a batch that the ledger had lost and took in again, and that was set against others then. What
+// became of it is what becomes of them: a row that failed has failed, a refused line is refused, and for the rest nobody
+// pays twice.
+async function applyOutcome(
+  tx: Tx,
+  charges: readonly Row[],
+  root: Hex,
+  outcome: BatchOutcome,
+  retry: RetryPolicy,
+  nowMs: number,
+): Promise<void> {
+  const failures = new Map(outcome.failed.map(({ chargedTo, reason }) => [chargedTo.toLowerCase(), reason]));
+  const refused = new Set(outcome.refused.map(({ chargedTo, toolId }) => `${chargedTo} ${toolId}`.toLowerCase()));
+  const isRefused = (row: Row) => refused.has(`${row.charged_to} ${row.tool_id}`);
+  const failed = charges
+    .filter((row) => !isRefused(row))
+    .flatMap((row) => {
+      const charge = dueChargeFrom(row);
+      const reason = failures.get(charge.chargedTo);
+      return reason === undefined ? [] : [{ ...charge, reason }];
+    });
+  for (const charge of failed) tx.due.remove(charge.chargedTo, charge);
+  await failCharges(tx, failed, retry, nowMs);
+  const stillDue = new Set(failed.map(({ id }) => id));
+  const others = charges.filter((row) => !stillDue.has(hex(row, "id")));
+  await endCharges(tx, others.filter(isRefused), "refused", root, nowMs);
+  await endCharges(
+    tx,
+    others.filter((row) => !isRefused(row)),
+    "waived",
+    root,
+    nowMs,
+  );
+}
+
+// What netting and everybody after it needs of a charge.
+const COLUMNS = `id, session_id, tool_id, calls, payer, charged_to, amount, request_hash, response_hash, schema_hash,
+  accrued_at, attempts, waiting, cleared`;
+
+// Due charges that nobody else is taking at this moment. They stay locked until the commit.
+async function takeDue(tx: Tx, accounts: readonly Address[], limit: number, nowMs: number): Promise<Row[]> {
+  if (accounts.length === 0) return [];
+  const due = `state = 'accrued' AND due_at <= $1 AND charged_to IN (${placeholders(accounts.length, 3)})`;
+  const asked = [nowMs, limit, ...accounts];
+  const locked = await lockSessionsOf(tx, `(SELECT * FROM charges WHERE ${due} ORDER BY due_at, id LIMIT $2)`, asked);
+  const rows = await tx.all(
+    `SELECT ${COLUMNS} FROM charges WHERE ${due} ${mayBeTaken(locked, asked.length + 1)}
+     ORDER BY due_at, id LIMIT $2 ${tx.locks.skipLocked}`,
+    [...asked, ...(locked ?? [])],
+  );
+  const left = await withoutPaid(tx, rows, nowMs);
+  await stopWaiting(tx, left);
+  return left;
+}
+
+function takenOf(taken: ReadonlyMap<Hex, DueCharge>, id: Hex): DueCharge {
+  const charge = taken.get(id);
+  if (charge === undefined) throw new SettlementError("invalid_input", `netting made up the charge ${id}`);
+  return charge;
+}
+
+// Charges that were abandoned make the same batch, with the same root, when they are netted again. It then starts over:
+// with another nonce and without the signed bytes that came to nothing.
+async function storeBatch(
+  tx: Tx,
+  operator: Address,
+  router: Address,
+  batch: Batch,
+  before: Submission | null,
+  nowMs: number,
+): Promise<void> {
+  const { root, rows, receipts, total, calldata } = batch;
+  if (before !== null && before.state.kind !== "abandoned") {
+    throw new SettlementError("drift", `batch ${root} is ${before.state.kind}, yet its charges are due`);
+  }
+  await tx.run(
+    `INSERT INTO submissions (id, kind, operator, nonce, recipient, calldata, gas_limit, created_at, state)
+     VALUES ($1, 'settle', $2, NULL, $3, $4, 0, $5, 'planned')
+     ON CONFLICT (id) DO UPDATE SET operator = excluded.operator, nonce = NULL, recipient = excluded.recipient,
+       calldata = excluded.calldata, gas_limit = 0, created_at = excluded.created_at, state = 'planned',
+       tx_hash = NULL, block_number = NULL, block_hash = NULL`,
+    [root, operator, router, calldata, nowMs],
+  );
+  await tx.run(
+    `INSERT INTO batches (root, row_count, charge_count, total, outcome, created_at, receipts)
+     VALUES ($1, $2, $3, $4, NULL, $5, $6)
+     ON CONFLICT (root) DO UPDATE SET outcome = NULL, created_at = excluded.created_at`,
+    [root, rows.length, receipts.length, total, nowMs, packReceipts(receipts)],
+  );
+}

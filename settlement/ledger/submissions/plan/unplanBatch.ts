@@ -1,0 +1,33 @@
+import type { Address, Hex } from "viem";
+import { SettlementError } from "../../../domain/errors.ts";
+import { fillerOf } from "../../../domain/submission.ts";
+import type { Tx } from "../../database/tx.ts";
+import type { Lease } from "../../operators/lease.ts";
+import { validAddress, validTime } from "../../validate.ts";
+import { ownSubmission, validId } from "../findSubmission.ts";
+import { freeCharges } from "../outcome/abandon.ts";
+import { storeSubmission } from "./planSubmission.ts";
+
+// Takes a planned batch apart before anything was signed: `drop` (accounts whose row cannot even be simulated) wait for `waitMs`
+// without using up an attempt, all other charges are due again at once. Again without effect once it is taken apart. A nonce
+// that it already had goes to a planned filler, which `listUnmined` then shows, so that later nonces are not stuck
+// behind it.
+export function unplanBatch(lease: Lease, id: Hex, drop: readonly Address[], waitMs: number, nowMs: number) {
+  const root = validId(id);
+  const dropped = drop.map((account) => validAddress("the account", account));
+  const laterMs = validTime("the wait", nowMs + waitMs);
+  return async (tx: Tx): Promise<void> => {
+    const { kind, state, nonce, operator } = await ownSubmission(tx, lease, root);
+    if (state.kind === "abandoned") return;
+    if (kind !== "settle" || state.kind !== "planned") {
+      throw new SettlementError(
+        "invalid_input",
+        `submission ${root} is ${state.kind}: signed bytes of it may be on their way`,
+      );
+    }
+    for (const account of dropped) await freeCharges(tx, root, laterMs, account);
+    await freeCharges(tx, root, nowMs);
+    await tx.run("UPDATE submissions SET state = 'abandoned', nonce = NULL WHERE id = $1", [root]);
+    if (nonce !== null) await storeSubmission(tx, lease, fillerOf(operator, nonce), nowMs);
+  };
+}

@@ -1,0 +1,10 @@
+import { z } from "zod";
+import { chargeSchema } from "./charge.ts";
+import { address, hash } from "./shapes.ts";
+
+// What an id belongs to.
+export const foundSchema = z
+  .object({ charges: z.array(chargeSchema), batch: hash.nullable(), payer: address.nullable() })
+  .meta({ id: "Found" });
+
+export type Found = z.infer<typeof foundSchema>;

@@ -1,0 +1,113 @@
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { ZeroAddress } from "ethers";
+import type { Address } from "viem";
+import { privateKeyToAccount } from "viem/accounts";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { hashJson, type SignedAnswer, signAnswer } from "../../marketplace/toolkit/index.ts";
+import { ADMIN_DELAY_SECONDS, ROLES } from "../../scripts/protocol/description.ts";
+import { mined } from "../../scripts/world/mined.ts";
+import { JsonSchema__factory, type SchemaCourt, SchemaCourt__factory } from "../../typechain-types/index.ts";
+import { addressOf, fail, passTime, startDeployedChain, succeed } from "./chain.ts";
+
+const SCHEMA = { type: "object", required: ["price"], properties: { price: { type: "number", minimum: 0 } } };
+
+// A tool that signs what it answers, from its promise to its conviction.
+describe("a promise and its breach", () => {
+  let deployed: Awaited<ReturnType<typeof startDeployedChain>>;
+  let court: SchemaCourt;
+  let address: Address;
+  let tool: string;
+  let folder: string;
+
+  const account = privateKeyToAccount(`0x${"11".repeat(32)}`);
+  const as = (...command: string[]) => succeed(deployed.chain, "developer", ...command, "--court", address);
+  const refused = (...command: string[]) => fail(deployed.chain, "payer", ...command, "--court", address);
+  const file = (name: string, value: unknown) => {
+    writeFileSync(join(folder, name), JSON.stringify(value));
+    return join(folder, name);
+  };
+
+  async function signed(content: unknown, charge: string): Promise<SignedAnswer> {
+    const block = await deployed.chain.provider.getBlock("latest");
+    return signAnswer(
+      { method: "quote", args: {}, chargeId: hashJson(charge), content, schema: SCHEMA },
+      { toolId: tool, account, court: { chainId: 8453, address }, nowMs: () => (block?.timestamp ?? 0) * 1_000 },
+    );
+  }
+
+  beforeAll(async () => {
+    deployed = await startDeployedChain();
+    folder = mkdtempSync(join(tmpdir(), "court-"));
+    const { chain, manager, staking } = deployed;
+    const [deployer, admin] = [chain.wallet("deployer"), chain.wallet("admin")];
+    const judge = await (await new JsonSchema__factory(deployer).deploy()).waitForDeployment();
+    const creation = new SchemaCourt__factory(deployer).deploy(staking, judge, ZeroAddress);
+    court = await (await creation).waitForDeployment();
+    address = (await court.getAddress()) as Address;
+    const grant = manager.interface.encodeFunctionData("grantRole", [ROLES.court, address, 0]);
+    await mined(manager.connect(admin).schedule(manager, grant, 0));
+    await passTime(chain, ADMIN_DELAY_SECONDS);
+    await mined(manager.connect(admin).grantRole(ROLES.court, address, 0));
+    ({ tool } = await succeed(chain, "developer", "list-tool", "--name", "quotes", "--price", "0.10"));
+  });
+
+  afterAll(async () => {
+    rmSync(folder, { recursive: true, force: true });
+    await deployed.chain.stop();
+  });
+
+  it("the owner pins what a method promises and registers the key that signs", async () => {
+    const pinned = await as("pin-schema", tool, "--method", "quote", "--schema", file("schema.json", SCHEMA));
+    expect(pinned).toMatchObject({ tool, method: "quote", schemaHash: hashJson(SCHEMA) });
+    expect(await as("register-key", tool, "--key", account.address)).toMatchObject({ key: account.address });
+  });
+
+  it("nobody else does", async () => {
+    expect(await refused("register-key", tool, "--key", addressOf("payer"))).toContain("the tool belongs to");
+    expect(await refused("pin-schema", tool, "--method", "quote", "--schema", file("any.json", true))).toContain(
+      "the tool belongs to",
+    );
+  });
+
+  it("an answer that keeps its promise convicts nobody, and nothing is sent", async () => {
+    const content = { price: 1 };
+    const evidence = file("kept.json", { schema: SCHEMA, content, answer: await signed(content, "kept") });
+    expect(await refused("convict", evidence)).toBe(
+      "The answer matches its schema: there is nothing to convict. Nothing was sent.",
+    );
+  });
+
+  it("an answer that breaks it costs the tool a penalty, half of which is the reporter's", async () => {
+    const { chain, staking } = deployed;
+    const content = { price: -1 };
+    const evidence = file("broken.json", { schema: SCHEMA, content, answer: await signed(content, "broken") });
+    const convicted = await succeed(chain, "payer", "convict", evidence, "--court", address);
+    expect(convicted).toMatchObject({ tool, chargeId: hashJson("broken"), bountyUsd: "0.50" });
+    expect(await staking.creditOf(addressOf("payer"))).toBe(500_000n);
+    expect(await staking.creditOf(addressOf("insurance"))).toBe(500_000n);
+    expect(await refused("convict", evidence)).toContain("was convicted for this charge before");
+  });
+
+  it("evidence that was changed is refused with what is wrong with it", async () => {
+    const answer = await signed({ price: -2 }, "changed");
+    const changed = file("changed.json", { schema: SCHEMA, content: { price: -3 }, answer });
+    expect(await refused("convict", changed)).toContain("a text is not the one that was signed");
+    const other = { ...answer, chargeId: hashJson("another") };
+    const forged = file("forged.json", { schema: SCHEMA, content: { price: -2 }, answer: other });
+    expect(await refused("convict", forged)).toContain("was no answer key of tool");
+    expect(await refused("convict", file("empty.json", {}))).toContain(
+      "it needs schema, content and the signed answer",
+    );
+    expect(await refused("convict", join(folder, "nowhere.json"))).toContain("cannot be read");
+  });
+
+  it("a revoked key counts for an hour, and then no more", async () => {
+    await as("revoke-key", tool, "--key", account.address);
+    await passTime(deployed.chain, 60 * 60 + 1);
+    const content = { price: -1 };
+    const late = file("late.json", { schema: SCHEMA, content, answer: await signed(content, "late") });
+    expect(await refused("convict", late)).toContain("was no answer key of tool");
+  });
+});

@@ -1,0 +1,198 @@
+import { randomUUID } from "node:crypto";
+import type { Browser, BrowserContext, Page } from "playwright-core";
+import { generatePrivateKey, privateKeyToAccount } from "viem/accounts";
+import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
+import { PATIENCE_MS } from "../../scripts/waiting/until.ts";
+import { backends, type Store } from "../../settlement/ledger/testing/backends.ts";
+import { openMarketplace, PUBLIC_URL, register, standing } from "../marketplace/openMarketplace.ts";
+import { GAS, OUTPUT, startTool, type ToolServer } from "../marketplace/startTool.ts";
+import { findFlaws } from "./findFlaws.ts";
+import { openBrowser } from "./openBrowser.ts";
+
+const POISON = `<img src=x onerror="document.title='taken'"><script>document.title='taken'</script>`;
+const [sqlite] = backends;
+
+describe("the marketplace's pages, in a browser", () => {
+  let database: Store;
+  let market: Awaited<ReturnType<typeof openMarketplace>>;
+  let browser: Browser;
+  let url: string;
+  let gas: string;
+  let poisoned: string;
+  const servers: ToolServer[] = [];
+  const contexts: BrowserContext[] = [];
+  // What went wrong in any page, whether a test looks for it or not.
+  let problems: string[] = [];
+
+  async function offer(described: object, options: Parameters<typeof startTool>[0] = {}): Promise<string> {
+    const owner = privateKeyToAccount(generatePrivateKey());
+    const toolId = randomUUID();
+    market.onChain.set(toolId, standing(owner.address));
+    const server = await startTool(options);
+    servers.push(server);
+    const { body } = await register(market.ask, owner, { toolId, endpoint: server.url, ...described });
+    expect(body).toMatchObject({ listed: true });
+    return toolId;
+  }
+
+  beforeAll(async () => {
+    if (sqlite === undefined) throw new Error("there is no SQLite");
+    database = await sqlite.create();
+    [market, browser] = await Promise.all([openMarketplace(database), openBrowser()]);
+    gas = await offer(
+      { name: "Gas", description: "Gas prices of Base, every block.", category: "Crypto & DeFi" },
+      {
+        methods: [
+          GAS,
+          {
+            name: "get_history",
+            description: "Prices of the last blocks",
+            inputSchema: {
+              type: "object",
+              properties: { blocks: { type: "integer", minimum: 3, description: "how many" }, unit: { enum: ["wei"] } },
+              required: ["blocks"],
+            },
+            outputSchema: OUTPUT,
+            _meta: { pricing: { executeUsd: "0.0005" } },
+          },
+        ],
+      },
+    );
+    poisoned = await offer(
+      { name: `${POISON}Poison`, description: POISON, suggestedPrompts: [POISON] },
+      {
+        methods: [
+          {
+            name: `x"y'${POISON.slice(0, 100)}`,
+            description: POISON,
+            inputSchema: {
+              type: "object",
+              properties: { [POISON]: { type: POISON, description: POISON, enum: [POISON] } },
+              required: [POISON],
+            },
+            outputSchema: { ...OUTPUT, title: POISON },
+            _meta: { pricing: { executeUsd: "0.001" } },
+          },
+        ],
+      },
+    );
+    url = await market.listen();
+  });
+  afterEach(async () => {
+    for (const context of contexts.splice(0)) await context.close();
+    const found = problems;
+    problems = [];
+    expect(found).toEqual([]);
+  });
+  afterAll(async () => {
+    await browser?.close();
+    for (const server of servers) await server.close();
+    await market?.close();
+    await database?.remove();
+  });
+
+  async function open(path: string, { width = 1280, dark = false } = {}): Promise<Page> {
+    const colorScheme = dark ? "dark" : "light";
+    const context = await browser.newContext({ viewport: { width, height: 800 }, colorScheme });
+    contexts.push(context);
+    context.setDefaultTimeout(PATIENCE_MS);
+    const page = await context.newPage();
+    page.on("console", (message) => message.type() === "error" && problems.push(message.text()));
+    page.on("pageerror", (error) => problems.push(error.message));
+    page.on("request", (request) => !request.url().startsWith(`${url}/`) && problems.push(`asks ${request.url()}`));
+    market.pass(1_000);
+    await page.goto(url + path);
+    return page;
+  }
+  const namesOn = (page: Page) => page.locator(".card h3").allTextContents();
+
+  it("somebody who types what they want finds the tool, and reads how to call it", async () => {
+    const page = await open("/");
+    expect(await namesOn(page)).toContain("Gas");
+    await page.fill("#q", "gas prises");
+    await page.press("#q", "Enter");
+    await page.waitForURL(/q=gas/);
+    expect(await namesOn(page)).toEqual(["Gas"]);
+    expect(await page.inputValue("#q")).toBe("gas prises");
+    await page.click(".card h3 a");
+    await page.waitForURL(`**/tools/${gas}`);
+    expect(await page.textContent("h1")).toContain("Gas");
+    expect(await page.locator(".method h3").allTextContents()).toEqual(["get_gas_prices", "get_history"]);
+    expect(await page.textContent("#how")).toBe("Call get_gas_prices for $0.001");
+    await page.click("text=How to call it");
+    await page.waitForURL(/method=get_history/);
+    const curl = (await page.textContent("#call details[open] code")) ?? "";
+    expect(curl).toContain(`curl ${PUBLIC_URL}/api/v1/tools/execute`);
+    expect(curl).toContain(`'{"toolId":"${gas}","toolName":"get_history","args":{"blocks":3}}'`);
+    // One language at a time, by the keyboard too.
+    await page.focus("summary:has-text('Python')");
+    await page.keyboard.press("Enter");
+    expect(await page.locator("#call details[open]").count()).toBe(1);
+    expect(await page.textContent("#call details[open] code")).toContain('tool_name="get_history"');
+  });
+
+  it("a category shows its tools, and what nobody offers is said", async () => {
+    const page = await open("/");
+    await page.click(".chips >> text=Crypto & DeFi");
+    await page.waitForURL(/category=/);
+    expect(await namesOn(page)).toEqual(["Gas"]);
+    await page.click(".chips >> text=Legal");
+    await page.waitForURL(/Legal/);
+    expect(await page.textContent("main")).toContain("Nothing fits.");
+    const missing = await open(`/tools/${randomUUID()}?expected=404`).catch(() => null);
+    expect(await missing?.textContent("h1")).toBe("There is no such tool");
+    // Chromium reports the status by itself.
+    problems = problems.filter((problem) => !problem.includes("404"));
+  });
+
+  it("whatever a tool says of itself is text", async () => {
+    for (const path of ["/", `/?q=${encodeURIComponent(POISON)}`, `/tools/${poisoned}`]) {
+      const page = await open(path);
+      expect(await page.title()).not.toBe("taken");
+      expect(await page.locator("main script, main img").count()).toBe(0);
+    }
+    const page = await open(`/tools/${poisoned}`);
+    expect(await page.textContent("h1")).toContain(`${POISON}Poison`);
+    expect(await page.locator(".panel.method >> text=onerror").count()).toBeGreaterThan(0);
+  });
+
+  it.each([
+    ["on a desk", { width: 1280, dark: false }],
+    ["in the dark", { width: 1280, dark: true }],
+    ["on a telephone", { width: 360, dark: false }],
+  ])("%s every page can be read and used", async (_, how) => {
+    for (const path of ["/", "/?q=gas", "/?q=nothing+at+all+qqq", `/tools/${gas}`, `/tools/${poisoned}`]) {
+      const page = await open(path, how);
+      expect(await page.evaluate(findFlaws), path).toEqual([]);
+      expect(await page.evaluate(() => document.documentElement.scrollWidth), path).toBeLessThanOrEqual(how.width);
+    }
+  });
+
+  it("loads nothing but its style and its icon, under a policy without scripts", async () => {
+    market.pass(1_000);
+    const reply = await fetch(`${url}/`);
+    const policy = reply.headers.get("content-security-policy") ?? "";
+    expect(policy).toContain("default-src 'none'; style-src 'self'");
+    expect(policy).not.toMatch(/script-src|unsafe/);
+    const text = await reply.text();
+    expect(text).not.toContain("<script");
+    const [style] = /\/assets\/[0-9a-f]{16}\/style\.css/.exec(text) ?? [""];
+    const asset = await fetch(url + style);
+    expect(asset.headers.get("cache-control")).toContain("immutable");
+    expect((await fetch(`${url}/assets/../config.ts`)).status).toBe(404);
+  });
+
+  it("a stranger who asks too often is told to wait", async () => {
+    const statuses = await Promise.all(Array.from({ length: 60 }, async () => (await fetch(`${url}/`)).status));
+    expect(new Set(statuses)).toEqual(new Set([200, 429]));
+  });
+
+  it("a tool that is not offered says why, and shows what is known of it", async () => {
+    const listing = await market.catalogue.find(poisoned);
+    if (listing === null) throw new Error("it is not listed");
+    market.catalogue.apply({ ...listing, status: { kind: "delisted", reason: "its server has not answered" } });
+    const page = await open(`/tools/${poisoned}`);
+    expect(await page.textContent(".notice")).toBe("Not offered at present: Its server has not answered.");
+    expect(await namesOn(await open("/"))).toEqual(["Gas"]);
+  });
+});

@@ -1,0 +1,4 @@
+import { adversaryFaults } from "./cases/adversaryFaults.ts";
+import { testFaults } from "./testFaults.ts";
+
+testFaults(adversaryFaults);

@@ -1,0 +1,16 @@
+import { adversaryFaults } from "./adversaryFaults.ts";
+import { chainFaults } from "./chainFaults.ts";
+import type { FaultGroup } from "./faultCase.ts";
+import { marketplaceFaults } from "./marketplaceFaults.ts";
+import { processFaults } from "./processFaults.ts";
+import { rpcFaults } from "./rpcFaults.ts";
+import { tokenFaults } from "./tokenFaults.ts";
+
+export const groups: readonly FaultGroup[] = [
+  rpcFaults,
+  chainFaults,
+  tokenFaults,
+  processFaults,
+  adversaryFaults,
+  marketplaceFaults,
+];

@@ -1,0 +1,266 @@
+import assert from "node:assert/strict";
+import { randomUUID } from "node:crypto";
+import type { Reply } from "../../../scripts/client/createClient.ts";
+import { until } from "../../../scripts/waiting/until.ts";
+import { GAS, OUTPUT, structured, type ToolServer } from "../../marketplace/startTool.ts";
+import { inShop, promised, type Shop } from "../stage/shop.ts";
+import type { FaultCase, FaultGroup } from "./faultCase.ts";
+
+type Call = NonNullable<ToolServer["tool"]["call"]>;
+
+const HUGE_CHARACTERS = 5_000_000;
+const TOO_HUGE_CHARACTERS = 17_000_000;
+
+const isDelivered = ({ status, body }: Reply) => status === 200 && body.warnings === undefined;
+
+const refusedBy = ({ status, body }: Reply) => {
+  assert.deepEqual({ status, code: body.code }, { status: 422, code: "execution_failed" });
+  return `${body.error}`;
+};
+
+// A call that goes well, one that its tool spoils, and one that goes well again. The spoilt one is asked for a second time
+// under its key, and must not be made a second time.
+async function spoil(shop: Shop, call: Call, check: (reply: Reply) => void): Promise<void> {
+  const { tool } = shop;
+  tool.tool.call = promised;
+  assert.ok(isDelivered(await shop.buy()), "it works before");
+  tool.tool.call = call;
+  const key = randomUUID();
+  check(await shop.buy(key));
+  const made = tool.state.calls;
+  check(await shop.buy(key));
+  assert.equal(tool.state.calls, made, "the same key makes no second call");
+  tool.tool.call = promised;
+  assert.ok(isDelivered(await shop.buy()), "it works again");
+  await shop.nothingIsHeld();
+}
+
+const refusal = (reply: Reply) => void refusedBy(reply);
+
+const cases: FaultCase[] = [
+  {
+    number: 52,
+    fault: "A tool hangs",
+    injected: "it takes the call and never answers, while others are served",
+    claim: "the call ends after a minute and costs nothing, and nobody else waits for it",
+    run: (stage) =>
+      inShop(stage, async (shop) => {
+        const { tool } = shop;
+        const hang: Call = () => undefined;
+        tool.tool.call = hang;
+        const hanging = shop.buy();
+        await until("the call", () => tool.state.calls === 1);
+        tool.tool.call = promised;
+        assert.ok(isDelivered(await shop.buy()), "others are served meanwhile");
+        assert.match(refusedBy(await hanging), /60 s|time/);
+        await shop.nothingIsHeld();
+        return {
+          happened: "the hanging call: `execution_failed` after 60 s, not charged",
+          balances: await shop.settled(1),
+        };
+      }),
+  },
+  {
+    number: 53,
+    fault: "A tool lies about its length",
+    injected: "it promises 1,000 bytes, sends one and hangs up",
+    claim: "the call fails, costs nothing and is never made again under its key",
+    run: (stage) =>
+      inShop(stage, async (shop) => {
+        const lie: Call = ({ response }) => {
+          response.writeHead(200, { "content-type": "application/json", "content-length": 1_000 }).write("{");
+          setImmediate(() => response.destroy());
+          return undefined;
+        };
+        await spoil(shop, lie, refusal);
+        return { happened: "`execution_failed`, once under its key, not charged", balances: await shop.settled(2) };
+      }),
+  },
+  {
+    number: 54,
+    fault: "A tool answers megabytes",
+    injected: "an answer of 5 MB, then one of 17 MB",
+    claim: "what is within the bound is delivered and charged once; what is above it is given up and costs nothing",
+    run: (stage) =>
+      inShop(stage, async (shop) => {
+        const answerOf = (length: number) => () => structured({ value: 1, padding: "x".repeat(length) });
+        shop.tool.tool.call = answerOf(HUGE_CHARACTERS);
+        const key = randomUUID();
+        const large = await shop.buy(key);
+        assert.ok(isDelivered(large) && large.text.length > HUGE_CHARACTERS);
+        assert.equal((await shop.buy(key)).text, large.text, "the same answer again under its key");
+        await spoil(shop, answerOf(TOO_HUGE_CHARACTERS), refusal);
+        return {
+          happened: "5 MB delivered, and the same again under its key; 17 MB `execution_failed`, not charged",
+          balances: await shop.settled(3),
+        };
+      }),
+  },
+  {
+    number: 55,
+    fault: "A tool drops the connection",
+    injected: "once before it has answered, once right after its whole answer",
+    claim: "the first costs nothing; the second was delivered and is charged once",
+    run: (stage) =>
+      inShop(stage, async (shop) => {
+        const { tool } = shop;
+        tool.tool.call = ({ message, response }) => {
+          const body = JSON.stringify({ jsonrpc: "2.0", id: message.id, result: promised() });
+          const length = Buffer.byteLength(body);
+          response.writeHead(200, { "content-type": "application/json", "content-length": length });
+          response.end(body, () => response.socket?.destroy());
+          return undefined;
+        };
+        assert.ok(isDelivered(await shop.buy()), "an answer that was whole is an answer");
+        const hangUp: Call = ({ response }) => void response.destroy();
+        await spoil(shop, hangUp, refusal);
+        return {
+          happened: "before the answer: `execution_failed`, not charged; after it: delivered and charged",
+          balances: await shop.settled(3),
+        };
+      }),
+  },
+  {
+    number: 56,
+    fault: "A tool returns what its schema forbids",
+    injected: "a text where it has promised a number",
+    claim: "the buyer gets it with a warning and pays nothing",
+    run: (stage) =>
+      inShop(stage, async (shop) => {
+        const breaks: Call = () => structured({ value: "twelve" });
+        await spoil(shop, breaks, ({ status, body }) => {
+          assert.equal(status, 200);
+          assert.equal((body.warnings as string[]).length, 1);
+        });
+        return {
+          happened: "delivered with a warning, twice under its key, not charged",
+          balances: await shop.settled(2),
+        };
+      }),
+  },
+  {
+    number: 57,
+    fault: "A tool redirects to an address of ours",
+    injected: "it answers the call with a redirect to the settlement daemon",
+    claim: "nobody follows it, the daemon hears nothing, and the call costs nothing",
+    run: (stage) =>
+      inShop(stage, async (shop) => {
+        const target = `${stage.daemon.events("started").at(-1)?.url}/v1/audit`;
+        const redirect: Call = ({ response }) => void response.writeHead(307, { location: target }).end();
+        await spoil(shop, redirect, refusal);
+        assert.equal((await stage.daemon.ask("GET", "/v1/audit")).body.audit ?? null, null, "no audit was started");
+        return { happened: "`execution_failed`, not followed, not charged", balances: await shop.settled(2) };
+      }),
+  },
+  {
+    number: 58,
+    fault: "A tool changes its methods while a call runs",
+    injected: "between call and answer its owner lists it at five times the price, with another schema",
+    claim: "the call is charged once, at the price that it was bought for, and judged by the promise of then",
+    run: (stage) =>
+      inShop(stage, async (shop) => {
+        const { tool } = shop;
+        const answered = Promise.withResolvers<void>();
+        tool.tool.call = async () => {
+          await answered.promise;
+          return promised();
+        };
+        const running = shop.buy();
+        await until("the call", () => tool.state.calls === 1);
+        tool.tool.call = () => structured({ value: 1, unit: "wei" });
+        tool.state.methods = [
+          {
+            ...GAS,
+            outputSchema: { ...OUTPUT, required: ["value", "unit"] },
+            _meta: { pricing: { executeUsd: "0.005" } },
+          },
+        ];
+        await shop.list("Prices, and their unit");
+        answered.resolve();
+        const reply = await running;
+        assert.ok(isDelivered(reply), reply.text);
+        assert.equal((reply.body.method as { executePriceUsd: string }).executePriceUsd, "0.001");
+        return { happened: "delivered, and charged once at the old price", balances: await shop.settled(1) };
+      }),
+  },
+  {
+    number: 59,
+    fault: "The marketplace is killed after `tools/call` was sent",
+    injected: "`kill -9` while the tool works, and a new process",
+    claim: "the call is never made again; it failed, and costs nothing",
+    run: (stage) =>
+      inShop(stage, async (shop) => {
+        const { tool } = shop;
+        tool.tool.call = () => undefined;
+        const key = randomUUID();
+        const lost = shop.buy(key).catch(() => null);
+        await until("the call", () => tool.state.calls === 1);
+        await shop.killMarketplace();
+        assert.equal(await lost, null);
+        tool.tool.call = promised;
+        await shop.startMarketplace();
+        refusal(await shop.buy(key));
+        refusal(await shop.buy(key));
+        assert.equal(tool.state.calls, 1);
+        assert.ok(isDelivered(await shop.buy()));
+        await shop.nothingIsHeld();
+        return {
+          happened: "`execution_failed` under its key, called once, not charged",
+          balances: await shop.settled(1),
+        };
+      }),
+  },
+  {
+    number: 60,
+    fault: "The daemon is away while a tool works",
+    injected: "`kill -9` of the daemon between hold and answer; a new one after the buyer has its answer",
+    claim: "what was delivered is charged once when the daemon is back, and no call begins meanwhile",
+    run: (stage) =>
+      inShop(stage, async (shop) => {
+        const { tool } = shop;
+        const answered = Promise.withResolvers<void>();
+        tool.tool.call = async () => {
+          await answered.promise;
+          return promised();
+        };
+        const running = shop.buy();
+        await until("the call", () => tool.state.calls === 1);
+        await stage.daemon.kill();
+        answered.resolve();
+        assert.ok(isDelivered(await running), "the buyer has the answer");
+        tool.tool.call = promised;
+        const key = randomUUID();
+        assert.equal((await shop.buy(key)).status, 503);
+        assert.equal(tool.state.calls, 1, "no call begins that could not be paid");
+        await shop.startDaemon();
+        await until("the same key to go through", async () => isDelivered(await shop.buy(key)));
+        return { happened: "delivered, reported later, charged once; 503 meanwhile", balances: await shop.settled(2) };
+      }),
+  },
+  {
+    number: 61,
+    fault: "One key arrives many times at once",
+    injected: "twenty requests under one Idempotency-Key, while the tool works",
+    claim: "the tool is called once, everybody gets its answer, and it is charged once",
+    run: (stage) =>
+      inShop(stage, async (shop) => {
+        const { tool } = shop;
+        const answered = Promise.withResolvers<void>();
+        tool.tool.call = async () => {
+          await answered.promise;
+          return promised();
+        };
+        const key = randomUUID();
+        const running = Array.from({ length: 20 }, () => shop.buy(key));
+        await until("the call", () => tool.state.calls === 1);
+        answered.resolve();
+        const replies = await Promise.all(running);
+        assert.equal(new Set(replies.map(({ text }) => text)).size, 1);
+        assert.ok(replies.every(isDelivered));
+        assert.equal(tool.state.calls, 1);
+        return { happened: "one call, twenty same answers, one charge", balances: await shop.settled(1) };
+      }),
+  },
+];
+
+export const marketplaceFaults: FaultGroup = { name: "Tools and the marketplace", cases };

@@ -1,0 +1,159 @@
+import { randomUUID } from "node:crypto";
+import { Client } from "@modelcontextprotocol/sdk/client/index.js";
+import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
+import type { Transport } from "@modelcontextprotocol/sdk/shared/transport.js";
+import { generatePrivateKey, privateKeyToAccount } from "viem/accounts";
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { signAnswer, verifyAnswer } from "../../marketplace/toolkit/index.ts";
+import { until } from "../../scripts/waiting/until.ts";
+import { chargeIdOfCall } from "../../settlement/domain/charge.ts";
+import { toolIdFromUuid } from "../../settlement/domain/toolId.ts";
+import { backends, type Store } from "../../settlement/ledger/testing/backends.ts";
+import { openDaemon } from "./openDaemon.ts";
+import { makeKey, openMarketplace, register, standing } from "./openMarketplace.ts";
+import { OUTPUT, startTool, structured, type ToolServer } from "./startTool.ts";
+
+const newWallet = () => privateKeyToAccount(generatePrivateKey());
+const court = { chainId: 8453, address: `0x${"c0".repeat(20)}` } as const;
+const answerKey = newWallet();
+
+let database: Store;
+let books: Store;
+let daemon: Awaited<ReturnType<typeof openDaemon>>;
+let market: Awaited<ReturnType<typeof openMarketplace>>;
+let tool: ToolServer;
+const toolId = randomUUID();
+const buyer = newWallet();
+let key: string;
+
+beforeAll(async () => {
+  const create = backends[0]?.create ?? (() => Promise.reject(new Error("there is no database")));
+  database = await create();
+  books = await create();
+  daemon = await openDaemon(books);
+  market = await openMarketplace(database, { daemonUrl: daemon.url });
+  tool = await startTool();
+  const owner = newWallet();
+  market.onChain.set(toolId, standing(owner.address));
+  const { body } = await register(market.ask, owner, {
+    ...{ toolId, endpoint: tool.url, name: "Gas", description: "Gas prices of Base" },
+  });
+  expect(body).toMatchObject({ listed: true });
+  key = await makeKey(market.ask, buyer);
+});
+afterAll(async () => {
+  await market?.close();
+  await daemon?.close();
+  await tool?.close();
+  await database?.remove();
+  await books?.remove();
+});
+
+async function connect(secret?: string): Promise<Client> {
+  const client = new Client({ name: "an agent", version: "1" });
+  const requestInit = secret === undefined ? {} : { headers: { authorization: `Bearer ${secret}` } };
+  const url = new URL("/api/mcp", await market.listen());
+  await client.connect(new StreamableHTTPClientTransport(url, { requestInit }) as Transport);
+  return client;
+}
+
+it("an agent with the address and a key finds a tool and buys from it, once under one key", async () => {
+  const agent = await connect(key);
+  const found = await agent.callTool({ name: "context_discover", arguments: { query: "gas price" } });
+  expect(found.structuredContent).toMatchObject({
+    count: 1,
+    tools: [{ id: toolId, mcpTools: [{ name: "get_gas_prices" }] }],
+  });
+  tool.state.calls = 0;
+  const order = { toolId, toolName: "get_gas_prices", idempotencyKey: randomUUID() };
+  const bought = await agent.callTool({ name: "context_execute", arguments: order });
+  expect(bought.structuredContent).toMatchObject({ success: true, result: { value: 12 }, session: { spent: "0.001" } });
+  const again = await agent.callTool({ name: "context_execute", arguments: order });
+  expect(again.structuredContent).toEqual(bought.structuredContent);
+  expect(tool.state.calls).toBe(1);
+  await agent.close();
+});
+
+it("an agent asks and is answered, at once or by a job, and no model is used that it did not confirm", async () => {
+  const agent = await connect(key);
+  const asked = { question: "What are the current gas prices of Base?", toolIds: [toolId], agentModelId: "none-such" };
+  const answered = await agent.callTool({ name: "context_query", arguments: asked });
+  expect(answered.structuredContent).toMatchObject({
+    success: true,
+    outcomeType: "answer",
+    response: expect.stringContaining("Value: 12"),
+    dataUrl: expect.stringMatching(/^https:/),
+  });
+  const started = await agent.callTool({ name: "context_query_start", arguments: asked });
+  const { jobId } = started.structuredContent as { jobId: string };
+  const polled = await agent.callTool({ name: "context_query_poll", arguments: { jobId } });
+  expect(polled.structuredContent).toMatchObject({ status: "completed", result: { outcomeType: "answer" } });
+  const confirmed = { ...asked, confirmAgentModelOverride: true };
+  const refused = await agent.callTool({ name: "context_query", arguments: confirmed });
+  expect(refused.isError).toBe(true);
+  expect(JSON.stringify(refused.content)).toContain("none-such");
+  await agent.close();
+});
+
+it("without a key an agent may look, and is told what it needs to buy; a wrong key is refused at once", async () => {
+  const stranger = await connect();
+  const found = await stranger.callTool({ name: "context_discover", arguments: {} });
+  expect(found.structuredContent).toMatchObject({ count: 1 });
+  const refused = await stranger.callTool({
+    name: "context_execute",
+    arguments: { toolId, toolName: "get_gas_prices" },
+  });
+  expect(refused.isError).toBe(true);
+  expect(JSON.stringify(refused.content)).toContain("unauthorized");
+  await stranger.close();
+  await expect(connect("sk_live_wrong")).rejects.toThrow("not known");
+});
+
+it("an agent that leaves ends its call, and pays nothing", async () => {
+  const closed = Promise.withResolvers<void>();
+  tool.state.calls = 0;
+  tool.tool.call = ({ response }) => {
+    response.once("close", () => closed.resolve());
+    return undefined;
+  };
+  const agent = await connect(key);
+  const leaving = new AbortController();
+  const order = { name: "context_execute", arguments: { toolId, toolName: "get_gas_prices" } };
+  const asking = agent.callTool(order, undefined, { signal: leaving.signal });
+  asking.catch(() => undefined);
+  await until("the call", () => tool.state.calls === 1);
+  await agent.close();
+  await closed.promise;
+  await until("the void", async () => (await daemon.exposure(buyer.address)).held === 0n);
+  delete tool.tool.call;
+});
+
+it("a tool that signs what it does not keep leaves behind all that a conviction needs", async () => {
+  const args = { chain: "base", at: 7 };
+  const content = { value: "twelve" };
+  tool.tool.call = async ({ args: given, message }) => {
+    const meta = message.params?._meta as Record<string, `0x${string}`> | undefined;
+    const chargeId = meta?.["ctxprotocol.com/charge"];
+    if (chargeId === undefined) throw new Error("no charge was named");
+    const said = { method: "get_gas_prices", args: given, chargeId, content, schema: OUTPUT };
+    const signed = await signAnswer(said, { toolId, account: answerKey, court });
+    return { ...structured(content), _meta: { "ctxprotocol.com/answer": signed } };
+  };
+  const { body } = await market.ask("POST", "/api/v1/tools/execute", { toolId, toolName: "get_gas_prices", args }, key);
+  expect(body).toMatchObject({ success: true, result: content, session: { spent: "0.00" } });
+  const [row] = await market.store.read.all("SELECT * FROM evidence WHERE tool_id = $1", [toolId]);
+  const chargeId = chargeIdOfCall({ callId: String(row?.call_id), sessionId: "", toolId: toolIdFromUuid(toolId) });
+  const verified = await verifyAnswer(
+    { "ctxprotocol.com/answer": JSON.parse(String(row?.signed_answer)) },
+    {
+      ...{ toolId, method: "get_gas_prices", args, chargeId, court, signer: answerKey.address },
+      content: JSON.parse(String(row?.response)),
+      schema: JSON.parse(String(row?.output_schema)),
+    },
+  );
+  expect(verified).toMatchObject({
+    kind: "signed",
+    answer: { answerHash: row?.response_hash, schemaHash: row?.schema_hash, requestHash: row?.request_hash },
+  });
+  delete tool.tool.call;
+});

@@ -1,0 +1,73 @@
+import { pino } from "pino";
+import type { Address } from "viem";
+import type { Chain } from "../../settlement/chain/chain.ts";
+import { spendableOf } from "../../settlement/chain/testing/spendableOf.ts";
+import { systemClock } from "../../settlement/clock.ts";
+import { createMetrics } from "../../settlement/daemon/observability/metrics.ts";
+import { createDaemon } from "../../settlement/daemon/process/createDaemon.ts";
+import { microUsdc } from "../../settlement/domain/money.ts";
+import { createEngine } from "../../settlement/engine/createEngine.ts";
+import { DEFAULT_POLICY } from "../../settlement/engine/policy.ts";
+import type { Store } from "../../settlement/ledger/testing/backends.ts";
+
+export const SERVICE_TOKEN = "service-token-of-the-tests-0123456789";
+const RICH = 1_000_000_000n;
+
+// A settlement daemon with its real engine and ledger, on a chain of which only what payers can spend is known. It can be
+// away: then it cuts off whoever asks.
+export async function openDaemon(store: Store) {
+  const ledger = await store.open();
+  const allowances = new Map<string, bigint>();
+  const state = { away: false, requests: 0 };
+  const readSpendable = async (payer: Address) =>
+    spendableOf(payer, allowances.get(payer.toLowerCase()) ?? RICH, { balance: microUsdc(RICH), dailyCapLeft: RICH });
+  const engine = createEngine(
+    {
+      ledger,
+      chain: {} as Chain,
+      signers: [],
+      clock: systemClock,
+      random: Math.random,
+      fromBlock: 0n,
+      holder: "tests",
+      policy: DEFAULT_POLICY,
+      report: () => {},
+      reached: () => {},
+    },
+    readSpendable,
+  );
+  const { app, close } = await createDaemon({
+    services: {
+      engine,
+      ledger,
+      clock: systemClock,
+      auditor: {} as never,
+      cachedReads: {} as never,
+      readiness: (async () => ({ ready: true })) as never,
+      helpUrl: "https://help.example/cap",
+      sessionTtlMs: 60_000,
+    },
+    serviceToken: SERVICE_TOKEN,
+    log: pino({ level: "silent" }),
+    metrics: createMetrics(systemClock),
+  });
+  app.addHook("onRequest", async (_request, reply) => {
+    state.requests += 1;
+    if (!state.away) return;
+    reply.hijack();
+    reply.raw.destroy();
+  });
+  const url = await app.listen({ host: "127.0.0.1", port: 0 });
+  return {
+    url,
+    state,
+    ledger,
+    allow: (payer: string, amount: bigint) => void allowances.set(payer.toLowerCase(), amount),
+    // What a payer owes and what is reserved of what it has, in micro-USDC.
+    async exposure(payer: string) {
+      const [exposure] = await ledger.readExposures([payer.toLowerCase() as Address]);
+      return { pending: exposure?.pending ?? 0n, held: exposure?.held ?? 0n };
+    },
+    close,
+  };
+}

@@ -1,0 +1,558 @@
+import { randomUUID } from "node:crypto";
+import type { ServerResponse } from "node:http";
+import { generatePrivateKey, privateKeyToAccount } from "viem/accounts";
+import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
+import { until } from "../../scripts/waiting/until.ts";
+import { backends, type Store } from "../../settlement/ledger/testing/backends.ts";
+import { openDaemon } from "./openDaemon.ts";
+import { makeKey, openMarketplace, register, standing } from "./openMarketplace.ts";
+import { startTool, structured, type ToolMethod, type ToolServer } from "./startTool.ts";
+
+const newWallet = () => privateKeyToAccount(generatePrivateKey());
+const JOBS = "/api/v1/query/jobs";
+const QUERY = "/api/v1/query";
+const PRICE = 50_000n;
+
+const WEIGH: ToolMethod = {
+  name: "weigh_parcel",
+  description: "The weight of a parcel in grams, by its number.",
+  inputSchema: { type: "object", properties: { number: { type: "integer" } }, required: ["number"] },
+  outputSchema: { type: "object", properties: { weight: { type: "number" } }, required: ["weight"] },
+  _meta: { latencyClass: "fast" },
+};
+const ROUTE: ToolMethod = {
+  name: "list_stops",
+  description: "The stops of a parcel on its way, oldest first.",
+  inputSchema: { type: "object", properties: { number: { type: "integer" } }, required: ["number"] },
+  outputSchema: {
+    type: "object",
+    properties: {
+      stops: {
+        type: "array",
+        items: { type: "object", properties: { town: { type: "string" }, day: { type: "string" } } },
+      },
+    },
+    required: ["stops"],
+  },
+};
+const WEIGHT = "What is the weight of parcel number 7?";
+
+type Body = Record<string, unknown>;
+type Result = Record<string, never> & {
+  response: string;
+  outcomeType: string;
+  cost: { totalCostUsd: string };
+  toolsUsed: object[];
+  querySession: { sessionId: string; attemptId: string };
+};
+
+describe.each(backends)("a question, on $name", ({ create }) => {
+  let [database, books]: Store[] = [];
+  let daemon: Awaited<ReturnType<typeof openDaemon>>;
+  let market: Awaited<ReturnType<typeof openMarketplace>>;
+  const servers: ToolServer[] = [];
+
+  beforeAll(async () => {
+    database = await create();
+    books = await create();
+    daemon = await openDaemon(books);
+    market = await openMarketplace(database, { daemonUrl: daemon.url });
+  });
+  afterEach(async () => {
+    daemon.state.away = false;
+    for (const server of servers.splice(0)) await server.close();
+  });
+  afterAll(async () => {
+    await market.close();
+    await daemon.close();
+    await database?.remove();
+    await books?.remove();
+  });
+
+  async function list(methods: ToolMethod[], name: string, price = PRICE) {
+    const server = await startTool({
+      methods,
+      call: ({ name }) => structured(name === "list_stops" ? { stops: [] } : { weight: 1 }),
+    });
+    servers.push(server);
+    const owner = newWallet();
+    const toolId = randomUUID();
+    market.onChain.set(toolId, standing(owner.address, { price, stake: 1_000_000_000n }));
+    const described = { toolId, endpoint: server.url, name, description: "Parcels on their way" };
+    const { body } = await register(market.ask, owner, described);
+    expect(body).toMatchObject({ listed: true });
+    server.state.calls = 0;
+    return { server, toolId, owner };
+  }
+
+  // A tool that weighs parcels, and somebody who asks.
+  async function shop(call: ToolServer["tool"]["call"] = () => structured({ weight: 420 }), price = PRICE) {
+    const { server, toolId, owner } = await list([WEIGH, ROUTE], "Parcels", price);
+    server.tool.call = call as NonNullable<typeof call>;
+    const buyer = newWallet();
+    const key = await makeKey(market.ask, buyer);
+    const post = (path: string, body: Body, idempotencyKey?: string, on = market) =>
+      on.ask("POST", path, { query: WEIGHT, tools: [toolId], ...body }, key, {
+        ...(idempotencyKey !== undefined && { "idempotency-key": idempotencyKey }),
+      });
+    const start = (body: Body = {}, idempotencyKey?: string, on = market) => post(JOBS, body, idempotencyKey, on);
+    const look = (jobId: unknown, on = market) => on.ask("GET", `${JOBS}/${jobId}`, undefined, key);
+    const run = async (body: Body = {}, idempotencyKey?: string) => {
+      const started = await start(body, idempotencyKey);
+      expect(started.status).toBe(202);
+      const { body: job } = await look(started.body.jobId);
+      return { job, result: job.result as Result, started };
+    };
+    const owed = async () => (await daemon.exposure(buyer.address)).pending;
+    const settled = (amount: bigint) => until("the turn to be recorded", async () => (await owed()) === amount);
+    return { server, toolId, owner, buyer, key, post, start, look, run, owed, settled };
+  }
+
+  const eventsOf = (text: string) =>
+    text
+      .split("\n")
+      .filter((line) => line.startsWith("data: ") && line !== "data: [DONE]")
+      .map((line) => JSON.parse(line.slice("data: ".length)) as { type: string; [field: string]: unknown });
+
+  async function streamed(shopped: Awaited<ReturnType<typeof shop>>, body: Body = {}, headers = {}) {
+    const reply = await market.app.inject({
+      method: "POST",
+      url: QUERY,
+      headers: { authorization: `Bearer ${shopped.key}`, ...headers },
+      payload: { query: WEIGHT, tools: [shopped.toolId], stream: true, ...body },
+    });
+    return { reply, events: eventsOf(reply.payload) };
+  }
+
+  it("becomes a job whose one status request is held open until the answer is there, and is paid once", async () => {
+    let release: () => void = () => undefined;
+    const held = new Promise<void>((resolve) => {
+      release = resolve;
+    });
+    const { start, look, owed, settled, server, toolId } = await shop(async () => {
+      await held;
+      return structured({ weight: 420 });
+    });
+    const { status, body } = await start();
+    expect([status, body]).toMatchObject([
+      202,
+      { pollingTool: "context_query_poll", querySession: { mode: "initial" } },
+    ]);
+    const looked = look(body.jobId);
+    await until("the call", () => server.state.calls === 1);
+    expect(await owed()).toBe(0n);
+    release();
+    const { body: job } = await looked;
+    expect(job).toMatchObject({
+      status: "completed",
+      jobId: body.jobId,
+      error: null,
+      result: {
+        outcomeType: "answer",
+        toolsUsed: [{ id: toolId, name: "Parcels", skillCalls: 1 }],
+        cost: { modelCostUsd: "0.00", toolCostUsd: "0.05", totalCostUsd: "0.05" },
+        grounding: { grounded: true, toolCallSuccessCount: 1 },
+        querySession: { attemptId: body.jobId, status: "completed" },
+        stopReason: "complete_answer",
+        confidence: { level: "high" },
+        evidence: {
+          facts: [{ label: "weight", value: 420, path: "weigh_parcel_1.weight" }],
+          sourceRefs: [{ provider: "Parcels" }],
+        },
+      },
+    });
+    expect((job.result as Result).response).toContain("Weight: 420.");
+    await settled(PRICE);
+    const [charge] = await daemon.ledger.listChargesOf({ turnId: body.jobId as string });
+    expect(charge).toMatchObject({ amount: PRICE });
+    // The daemon knows the turn by the attempt: telling it again changes nothing.
+    await market.query.tellDue();
+    expect(await owed()).toBe(PRICE);
+  });
+
+  it("that names several of what a method takes one of is several calls, one table and one price", async () => {
+    const { run, settled } = await shop(({ args }) => structured({ weight: (args.number as number) * 10 }));
+    const { result } = await run({ query: "What is the weight of parcels 7, 8 and 9?", includeData: true });
+    expect(result).toMatchObject({
+      toolsUsed: [{ skillCalls: 3 }],
+      cost: { totalCostUsd: "0.05" },
+      view: { type: "table", rows: [{ cells: ["7", "70"] }, { cells: ["8", "80"] }, { cells: ["9", "90"] }] },
+      data: { outputs: [{ args: { number: 7 }, result: { weight: 70 } }, {}, {}] },
+    });
+    await settled(PRICE);
+  });
+
+  it("under the same key is the same job, whenever it comes, and another question is a conflict", async () => {
+    const { start, look, server, settled } = await shop();
+    const key = randomUUID();
+    const [first, second] = await Promise.all([start({}, key), start({}, key)]);
+    expect(second.body.jobId).toBe(first.body.jobId);
+    await look(first.body.jobId);
+    const later = await start({}, key);
+    expect(later).toMatchObject({
+      body: { jobId: first.body.jobId, status: "completed" },
+      headers: { "idempotency-replayed": "true" },
+    });
+    expect(await start({ query: "What is the weight of parcel number 8?" }, key)).toMatchObject({
+      status: 409,
+      body: { code: "idempotency_conflict" },
+    });
+    expect(server.state.calls).toBe(1);
+    await settled(PRICE);
+  });
+
+  it.each<[string, Body, number, string]>([
+    ["an unknown tool", { tools: [randomUUID()] }, 400, "invalid_request"],
+    ["an unknown model", { agentModelId: "none-such" }, 400, "invalid_request"],
+    ["an empty question", { query: "  " }, 400, "invalid_request"],
+    ["a question that is too long", { query: "x".repeat(4_001) }, 400, "invalid_request"],
+    ["a zero character", { query: "a\0b" }, 400, "invalid_request"],
+    ["an unknown shape", { responseShape: "poem" }, 400, "invalid_request"],
+    ["a bound below the price", { maxCostUsd: "0.04" }, 400, "invalid_request"],
+    [
+      "an attempt of nobody",
+      { tools: null, resumeFrom: { sessionId: randomUUID(), attemptId: randomUUID() } },
+      404,
+      "not_found",
+    ],
+    ["two ways to go on", { resumeFrom: { sessionId: randomUUID(), attemptId: randomUUID() } }, 400, "invalid_request"],
+  ])("with %s is refused before there is a job", async (_what, body, status, code) => {
+    const { post, server } = await shop();
+    for (const [path, stream] of [
+      [JOBS, undefined],
+      [QUERY, true],
+      [QUERY, false],
+    ] as const) {
+      const { status: answered, body: refused } = await post(path, {
+        ...body,
+        ...(stream !== undefined && { stream }),
+      });
+      expect([path, answered, refused.code]).toEqual([path, status, code]);
+      expect(refused.error).toEqual(expect.any(String));
+    }
+    expect(server.state.calls).toBe(0);
+  });
+
+  it("of somebody whose cap does not cover it is refused before there is a job, and taken once it does", async () => {
+    const { start, run, buyer, server } = await shop();
+    daemon.allow(buyer.address, PRICE - 1n);
+    const key = randomUUID();
+    expect(await start({}, key)).toMatchObject({
+      status: 402,
+      body: { code: "insufficient_allowance", helpUrl: "https://help.example/cap" },
+    });
+    expect(server.state.calls).toBe(0);
+    daemon.allow(buyer.address, PRICE);
+    expect((await run({}, key)).result.outcomeType).toBe("answer");
+  });
+
+  it("is not let in for money that another one may still cost", async () => {
+    const calls: ServerResponse[] = [];
+    const { start, buyer, server, look } = await shop(({ response }) => void calls.push(response));
+    daemon.allow(buyer.address, PRICE);
+    const both = await Promise.all([start(), start({ query: "What is the weight of parcel number 8?" })]);
+    expect(both.map(({ status }) => status).sort()).toEqual([202, 402]);
+    await until("the call", () => server.state.calls === 1);
+    for (const response of calls) response.destroy();
+    const { jobId } = both.find(({ status }) => status === 202)?.body ?? {};
+    expect((await look(jobId)).body).toMatchObject({ status: "failed" });
+    // What failed costs nothing and holds nothing.
+    server.tool.call = () => structured({ weight: 1 });
+    expect((await start()).status).toBe(202);
+  });
+
+  it("that no tool answers is a miss in plain words, and costs nothing", async () => {
+    const { run, owed, server } = await shop();
+    const { job, result } = await run({ query: "Who won the chess championship in 1972?" });
+    expect(job.status).toBe("completed");
+    expect(result).toMatchObject({
+      outcomeType: "capability_miss",
+      capabilityMiss: {
+        originalQuery: "Who won the chess championship in 1972?",
+        missingCapabilities: [expect.any(String)],
+      },
+      stopReason: "capability_miss",
+      cost: { totalCostUsd: "0.00" },
+      toolsUsed: [],
+      grounding: { grounded: false },
+    });
+    const lacking = await run({ query: "What is the weight of a parcel?" });
+    expect(lacking.result.response).toContain("if the question gave it number");
+    expect(server.state.calls).toBe(0);
+    expect(await owed()).toBe(0n);
+  });
+
+  it.each<[string, ToolServer["tool"]["call"], RegExp]>([
+    [
+      "says that it failed",
+      () => ({ isError: true, content: [{ type: "text", text: "scales are broken" }] }),
+      /scales are broken/,
+    ],
+    ["hangs up", ({ response }) => void response.destroy(), /failed/],
+    [
+      "answers something else than it promises",
+      () => structured({ weight: "heavy" }),
+      /something else than it promises/,
+    ],
+    [
+      "asks for a person",
+      () => structured({ _meta: { handshakeAction: { _action: "signature_request" } } }),
+      /asks for a person/,
+    ],
+  ])("whose tool %s fails in the tool's words, and costs nothing", async (_what, call, words) => {
+    const shopped = await shop(call);
+    const { job } = await shopped.run();
+    expect(job).toMatchObject({ status: "failed", result: null, error: expect.stringMatching(words) });
+    const answered = await shopped.post(QUERY, { stream: false });
+    expect(answered).toMatchObject({
+      status: 422,
+      body: { code: "query_failed", error: expect.stringMatching(words) },
+    });
+    const { events } = await streamed(shopped);
+    expect(events.at(-1)).toMatchObject({ type: "error", code: "query_failed", error: expect.stringMatching(words) });
+    expect(await shopped.owed()).toBe(0n);
+  });
+
+  it("is streamed in lines that the SDKs read: statuses with their tool, deltas that are the response, done, end", async () => {
+    const shopped = await shop();
+    const { reply, events } = await streamed(shopped, { includeDeveloperTrace: true });
+    expect(reply.headers["content-type"]).toBe("text/event-stream");
+    expect(reply.headers["content-encoding"]).toBeUndefined();
+    expect(reply.payload.endsWith("data: [DONE]\n\n")).toBe(true);
+    for (const line of reply.payload.split("\n")) expect(line).toMatch(/^(data: .+|: .*|)$/);
+    const statuses = events.filter(({ type }) => type === "tool-status");
+    expect(statuses.map(({ status }) => status)).toEqual([
+      "discovering",
+      "discovered",
+      "planning",
+      "executing",
+      "tool-complete",
+      "synthesizing",
+    ]);
+    for (const { tool } of statuses) expect(tool).toEqual({ id: expect.any(String), name: expect.any(String) });
+    const done = events.at(-1) as unknown as { type: string; result: Result & { developerTrace: Body } };
+    expect(done.type).toBe("done");
+    const deltas = events.filter(({ type }) => type === "text-delta").map(({ delta }) => delta);
+    expect(deltas.join("")).toBe(done.result.response);
+    // The timeline is sent once, with the result.
+    expect(events.some(({ type }) => type === "developer-trace")).toBe(false);
+    expect(done.result).toMatchObject({
+      developerTrace: {
+        summary: { toolCalls: 1, failureCount: 0 },
+        source: "backend-runtime",
+        diagnostics: { execution: { modelUsed: false, model: null, stepBudget: 10 } },
+        timeline: expect.arrayContaining([expect.objectContaining({ message: "chosen by rules; no model was used" })]),
+      },
+      orchestrationMetrics: {
+        parityStage: "enabled",
+        orchestrationMode: "manual_selected_tools",
+        firstPassSuccess: true,
+      },
+    });
+    await shopped.settled(PRICE);
+  });
+
+  it("under a key streams the same answer again, and is paid once", async () => {
+    const shopped = await shop();
+    const headers = { "idempotency-key": randomUUID() };
+    const first = await streamed(shopped, {}, headers);
+    const again = await streamed(shopped, {}, headers);
+    expect(again.events.at(-1)).toEqual(first.events.at(-1));
+    expect(shopped.server.state.calls).toBe(1);
+    await shopped.settled(PRICE);
+  });
+
+  it.each([true, false])("whose asker goes away (stream %s) is cancelled, and costs nothing", async (stream) => {
+    let cancelled = false;
+    const shopped = await shop(({ response }) => {
+      response.once("close", () => {
+        cancelled = true;
+      });
+    });
+    const leaving = new AbortController();
+    const asked = fetch(`${await market.listen()}${QUERY}`, {
+      method: "POST",
+      headers: { authorization: `Bearer ${shopped.key}`, "content-type": "application/json" },
+      body: JSON.stringify({ query: WEIGHT, tools: [shopped.toolId], stream }),
+      signal: leaving.signal,
+    })
+      .then((reply) => reply.text())
+      .catch((error: Error) => error);
+    await until("the call", () => shopped.server.state.calls === 1);
+    leaving.abort();
+    expect(await asked).toBeInstanceOf(Error);
+    await until("the tool's request to be cancelled", () => cancelled);
+    await until("the job to end", async () => {
+      const rows = await market.store.read.all(
+        "SELECT error FROM query_jobs WHERE account = $1 AND status = 'failed'",
+        [shopped.buyer.address.toLowerCase()],
+      );
+      return rows.length === 1;
+    });
+    expect(await shopped.owed()).toBe(0n);
+  });
+
+  it("of the oldest SDKs is answered as JSON, with success, and without the envelope if it asks for none", async () => {
+    const { post } = await shop();
+    const legacy = { stream: false, queryDepth: "deep", debugScoutDeepMode: "deep-light", clarificationPolicy: "auto" };
+    const { status, body } = await post(QUERY, { ...legacy, responseShape: "answer" });
+    expect([status, body.success, body.outcomeType]).toEqual([200, true, "answer"]);
+    expect(Object.keys(body)).not.toEqual(expect.arrayContaining(["responseShape"]));
+    expect(body.evidence).toBeUndefined();
+    const whole = await post(QUERY, { stream: false });
+    expect(whole.body).toMatchObject({ responseShape: "answer_with_evidence", evidence: {}, usage: {}, artifacts: {} });
+  });
+
+  it("for evidence alone has no prose, and no deltas", async () => {
+    const shopped = await shop();
+    const { events } = await streamed(shopped, { responseShape: "evidence_only" });
+    expect(events.some(({ type }) => type === "text-delta")).toBe(false);
+    const { result } = events.at(-1) as unknown as { result: Result };
+    expect(JSON.parse(result.response)).toEqual({ "weigh_parcel_1.weight": 420 });
+  });
+
+  it("with large data has a preview and an address that opens without a header, until it expires", async () => {
+    const stops = Array.from({ length: 3_000 }, (_, i) => ({ town: `Town ${i}`, day: "2026-11-16" }));
+    const { run } = await shop(() => structured({ stops }));
+    const { result } = await run({ query: "list the stops of parcel 7", includeData: true, includeDataUrl: true });
+    const { data, dataUrl } = result as unknown as { data: Body; dataUrl: string };
+    expect(data).toMatchObject({ truncated: true, fullData: { dataUrl } });
+    expect(dataUrl).toMatch(/^https:\/\/market\.example\/api\/v1\/query\/data\/[\w-]{32}$/);
+    const path = new URL(dataUrl).pathname;
+    const opened = await market.ask("GET", path);
+    expect((opened.body.outputs as { result: unknown }[])[0]?.result).toEqual({ stops });
+    for (const guess of ["x", `${"a".repeat(32)}`, "%00"]) {
+      expect((await market.ask("GET", `/api/v1/query/data/${guess}`)).status).toBe(404);
+    }
+    market.pass(8 * 24 * 60 * 60 * 1_000);
+    expect((await market.ask("GET", path)).status).toBe(404);
+    await market.query.jobs.forget();
+  });
+
+  it("that goes on from another knows what was asked before", async () => {
+    const { run, start, look } = await shop(({ name, args }) =>
+      structured(name === "list_stops" ? { stops: [{ town: "Rome", day: `${args.number}` }] } : { weight: 420 }),
+    );
+    const { result } = await run();
+    const { sessionId, attemptId } = result.querySession;
+    const { body } = await start({
+      query: "And which stops were on its way?",
+      tools: undefined,
+      resumeFrom: { sessionId, attemptId },
+    });
+    const { body: job } = await look(body.jobId);
+    expect(job).toMatchObject({
+      result: {
+        response: expect.stringContaining("Rome 7"),
+        querySession: {
+          sessionId,
+          parentAttemptId: attemptId,
+          rootAttemptId: attemptId,
+          mode: "resume",
+          origin: "resume",
+        },
+      },
+    });
+    const forked = await start({ query: WEIGHT, forkFrom: { sessionId, attemptId, reason: "manual_fork" } });
+    expect(forked.body).toMatchObject({ querySession: { sessionId, mode: "fork", parentAttemptId: attemptId } });
+  });
+
+  it("is nobody else's to see or to go on from", async () => {
+    const { run } = await shop();
+    const { result, started } = await run();
+    const stranger = await shop();
+    expect((await stranger.look(started.body.jobId)).status).toBe(404);
+    const { sessionId, attemptId } = result.querySession;
+    expect((await stranger.start({ tools: undefined, resumeFrom: { sessionId, attemptId } })).status).toBe(404);
+    for (const id of ["x", "%00", "x".repeat(400), randomUUID()]) expect((await stranger.look(id)).status).toBe(404);
+  });
+
+  it("costs no more than its asker, or else the account, has said", async () => {
+    const { key, post, toolId } = await shop(undefined, 2_000_000n);
+    await market.ask("POST", "/api/v1/favorites", { toolId }, key);
+    const found = { tools: undefined, favoritesOnly: true };
+    // A dollar, where nobody says anything.
+    const plain = await post(QUERY, { ...found, stream: false });
+    expect(plain.body).toMatchObject({
+      outcomeType: "capability_miss",
+      grounding: { selectedButFilteredOut: expect.arrayContaining(["Parcels"]) },
+    });
+    await market.ask("PATCH", "/api/v1/account", { maxQueryCostUsd: "3" }, key);
+    expect((await post(QUERY, { tools: [toolId], stream: false })).body).toMatchObject({
+      cost: { totalCostUsd: "2.00" },
+    });
+    expect((await post(QUERY, { tools: [toolId], stream: false, maxCostUsd: "1" })).status).toBe(400);
+  });
+
+  it("that was delivered while the daemon was away is recorded when it is back, once", async () => {
+    const { start, look, owed, settled, server } = await shop(async () => {
+      daemon.state.away = true;
+      return structured({ weight: 420 });
+    });
+    const { body } = await start();
+    const { body: job } = await look(body.jobId);
+    expect(job.status).toBe("completed");
+    await until("the first try to fail", async () => {
+      const [row] = await market.store.read.all("SELECT turn_attempts FROM query_jobs WHERE id = $1", [
+        body.jobId as string,
+      ]);
+      return row?.turn_attempts === 1n;
+    });
+    daemon.state.away = false;
+    expect(await owed()).toBe(0n);
+    market.pass(60_000);
+    expect(await market.query.tellDue()).toBe(0);
+    await settled(PRICE);
+    market.pass(60_000);
+    await market.query.tellDue();
+    expect(await owed()).toBe(PRICE);
+    expect(server.state.calls).toBe(1);
+  });
+
+  it("that a process left behind is failed if it was begun, taken over if it was not, and never charged twice", async () => {
+    const release = Promise.withResolvers<void>();
+    const shopped = await shop(async () => {
+      await release.promise;
+      return structured({ weight: 420 });
+    });
+    const begun = await shopped.start();
+    await until("the call", () => shopped.server.state.calls === 1);
+    const account = shopped.buyer.address.toLowerCase();
+    // As if a process had died right after it took this one.
+    const queued = randomUUID();
+    await market.store.alone((sql) =>
+      sql.run(
+        `INSERT INTO query_jobs (id, account, digest, session_id, root_id, mode, request, origin, status, holder, lapses_at,
+           reserved, turn_attempts, created_at, updated_at)
+         SELECT $1, account, digest, session_id, $1, mode, request, origin, 'queued', 'dead', 0, reserved, 0, created_at, updated_at
+         FROM query_jobs WHERE id = $2`,
+        [queued, begun.body.jobId as string],
+      ),
+    );
+    if (database === undefined) throw new Error("there is no database");
+    const other = await openMarketplace(database, { daemonUrl: daemon.url, holder: "other" });
+    try {
+      await other.catalogue.follow();
+      market.pass(120_000);
+      other.pass(60 * 24 * 60 * 60 * 1_000);
+      await other.query.jobs.keepAlive();
+      expect((await shopped.look(begun.body.jobId)).body).toMatchObject({
+        status: "failed",
+        error: expect.stringContaining("interrupted"),
+      });
+      release.resolve();
+      await until("the one that was not begun to be answered", async () => {
+        const [row] = await market.store.read.all("SELECT status FROM query_jobs WHERE id = $1", [queued]);
+        return row?.status === "completed";
+      });
+      await shopped.settled(PRICE);
+      // The first one came to its end meanwhile, and was told that it had been taken for dead.
+      await until("the first to be done", () => market.query.jobs.progressOf(begun.body.jobId as string) === null);
+      const charges = await daemon.ledger.listChargesOf({ turnId: begun.body.jobId as string });
+      expect(charges).toEqual([]);
+      expect(account).toMatch(/^0x/);
+    } finally {
+      await other.close();
+    }
+  });
+});

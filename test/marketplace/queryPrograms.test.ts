@@ -1,0 +1,246 @@
+import { randomUUID } from "node:crypto";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { createClient } from "../../scripts/client/createClient.ts";
+import { makeApiKey, registerTool } from "../../scripts/marketplace/asWallet.ts";
+import { type MarketPrograms, startMarket, startMarketplaceProgram } from "../../scripts/marketplace/startMarket.ts";
+import { until } from "../../scripts/waiting/until.ts";
+import { type LocalWorld, startWorld } from "../../scripts/world/startWorld.ts";
+import { uuidFromToolId } from "../../settlement/domain/toolId.ts";
+import { type FrontDoor, startFrontDoor } from "./startFrontDoor.ts";
+import { startTool, structured, type ToolServer } from "./startTool.ts";
+import { createStrictClient, type StrictEvent } from "./strictClient.ts";
+
+const SERVICE_TOKEN = "service-token-of-the-tests-0123456789";
+const WEIGHT = "What is the weight of parcel number 7?";
+
+const METHODS = [
+  {
+    name: "weigh_parcel",
+    description: "The weight of a parcel in grams, by its number, and who sent it.",
+    inputSchema: { type: "object", properties: { number: { type: "integer" } }, required: ["number"] },
+    outputSchema: {
+      type: "object",
+      properties: { weight: { type: "number" }, sender: { type: "string" } },
+      required: ["weight"],
+    },
+    _meta: { pricing: { executeUsd: "0.001" }, latencyClass: "fast" },
+  },
+];
+
+// Programs as in production: the marketplace, and the daemon behind a door that can be shut between them.
+describe("questions to real programs", () => {
+  const folder = mkdtempSync(join(tmpdir(), "query-programs-"));
+  let world: LocalWorld;
+  let [front, back]: FrontDoor[] = [];
+  let market: MarketPrograms;
+  let tool: ToolServer;
+  let toolId: string;
+  let key: string;
+  let client: ReturnType<typeof createStrictClient>;
+  let daemon: ReturnType<typeof createClient>;
+  let marketplace: MarketPrograms["marketplace"];
+  let price: bigint;
+
+  beforeAll(async () => {
+    world = await startWorld({ tools: 1, payers: 1 });
+    front = await startFrontDoor();
+    back = await startFrontDoor();
+    // The marketplace reaches the daemon through the back door, which is opened once the daemon has a port.
+    market = await startMarket(world, folder, {
+      serviceToken: SERVICE_TOKEN,
+      publicUrl: front.url,
+      marketplace: { MARKETPLACE_SETTLEMENT_URL: back.url },
+    });
+    marketplace = market.marketplace;
+    back.open(market.daemonUrl);
+    front.open(market.url);
+    tool = await startTool({ methods: METHODS, call: () => structured({ weight: 1 }) });
+    const [listed] = world.tools;
+    const [buyer] = world.payers;
+    if (listed === undefined || buyer === undefined) throw new Error("the world is too small");
+    toolId = uuidFromToolId(listed.toolId);
+    const ask = createClient({ url: front.url, serviceToken: "" });
+    const described = { toolId, endpoint: tool.url, name: "Parcels", description: "Parcels on their way" };
+    expect(await registerTool(ask, listed.developer, described)).toMatchObject({ listed: true });
+    key = await makeApiKey(ask, buyer, "questions");
+    client = createStrictClient(front.url, key);
+    daemon = createClient({ url: market.daemonUrl, serviceToken: SERVICE_TOKEN });
+    price = BigInt(Math.round(Number((await client.discovery.get(toolId)).price) * 1_000_000));
+    expect(price).toBeGreaterThan(0n);
+  });
+  beforeEach(() => {
+    tool.state.calls = 0;
+    tool.tool.call = () => structured({ weight: 420 });
+    client.sent.length = 0;
+  });
+  afterEach(() => {
+    back?.open(market.daemonUrl);
+  });
+  afterAll(async () => {
+    await marketplace?.stop();
+    await market?.stop();
+    await tool?.close();
+    await front?.close();
+    await back?.close();
+    await world?.stop();
+    rmSync(folder, { recursive: true, force: true });
+  });
+
+  // What was recorded for an attempt, in micro-USDC; nothing if the daemon has not heard of it.
+  async function recorded(attempt: string): Promise<bigint> {
+    const { status, body } = await daemon("GET", `/v1/turns/${attempt}`);
+    if (status === 404) return 0n;
+    const charges = body.charges as { amountUsd: string }[];
+    return charges.reduce((sum, { amountUsd }) => sum + BigInt(Math.round(Number(amountUsd) * 1_000_000)), 0n);
+  }
+  const settled = (attempt: string) =>
+    until("the turn to be recorded", async () => (await recorded(attempt)) === price);
+
+  async function killAndRestart(): Promise<void> {
+    await marketplace.kill();
+    const again = await startMarketplaceProgram(market.environment);
+    marketplace = again.program;
+    front?.open(again.url);
+  }
+
+  it("run is two requests, none of which waits five seconds, and is paid once", async () => {
+    const result = await client.query.run({ query: WEIGHT, includeDeveloperTrace: true });
+    expect(result).toMatchObject({
+      outcomeType: "answer",
+      toolsUsed: [{ id: toolId, skillCalls: 1 }],
+      responseShape: "answer_with_evidence",
+      orchestrationMetrics: { orchestrationMode: "auto_discovery" },
+      developerTrace: { summary: { toolCalls: 1 } },
+    });
+    expect(client.sent.map(({ method }) => method)).toEqual(["POST", "GET"]);
+    await settled(result.querySession?.attemptId ?? "");
+  });
+
+  it("start, getStatus and poll get on, and the same key is the same job", async () => {
+    const options = { query: WEIGHT, tools: [toolId], idempotencyKey: randomUUID() };
+    const first = await client.query.start(options);
+    const again = await client.query.start(options);
+    expect(again.jobId).toBe(first.jobId);
+    expect(client.sent.at(-1)).toMatchObject({ replayed: true, status: 202 });
+    const polled = await client.query.poll(first.jobId);
+    expect((await client.query.getStatus(first.jobId)).result).toEqual(polled);
+    expect(tool.state.calls).toBe(1);
+  });
+
+  it("a job that failed is thrown as text, and one that nobody can answer is returned as a miss", async () => {
+    tool.tool.call = () => ({ isError: true, content: [{ type: "text", text: "scales are broken" }] });
+    await expect(client.query.run(WEIGHT)).rejects.toThrow("scales are broken");
+    const miss = await client.query.run("Who won the chess championship in 1972?");
+    expect(miss).toMatchObject({ outcomeType: "capability_miss", cost: { totalCostUsd: "0.00" } });
+    expect(client.sent.every(({ status }) => status < 300)).toBe(true);
+  });
+
+  it("stream has its statuses, deltas that are the response, characters that stay whole, and the result", async () => {
+    const sender = "Zoë 🐘 — 東京".repeat(40);
+    tool.tool.call = () => structured({ weight: 420, sender });
+    const events: StrictEvent[] = [];
+    for await (const event of client.query.stream({
+      query: "Who sent parcel 7, what is its sender?",
+      tools: [toolId],
+    })) {
+      events.push(event);
+    }
+    const done = events.at(-1);
+    if (done?.type !== "done") throw new Error(`the last event is ${JSON.stringify(done)}`);
+    const deltas = events.flatMap((event) => (event.type === "text-delta" ? [event.delta] : []));
+    expect(deltas.join("")).toBe(done.result.response);
+    expect(done.result.response).toContain("🐘 — 東京");
+    const statuses = events.flatMap((event) => (event.type === "tool-status" ? [event.status] : []));
+    expect(statuses).toEqual(expect.arrayContaining(["discovering", "planning", "executing", "tool-complete"]));
+  });
+
+  it("dataUrl opens without a header", async () => {
+    const { dataUrl = "" } = await client.query.run({ query: WEIGHT, includeDataUrl: true });
+    const opened = await fetch(dataUrl);
+    expect(await opened.json()).toMatchObject({ outputs: [{ method: "weigh_parcel", result: { weight: 420 } }] });
+  });
+
+  it("a hundred questions to a slow tool keep no Execute call waiting, and are all answered", async () => {
+    const release = Promise.withResolvers<void>();
+    tool.tool.call = async ({ args }) => {
+      if (args.number !== 1) await release.promise;
+      return structured({ weight: 420 });
+    };
+    const jobs = await Promise.all(
+      Array.from({ length: 100 }, (_, i) => client.query.start(`What is the weight of parcel number ${i + 2}?`)),
+    );
+    await until("many calls", () => tool.state.calls >= 16);
+    const bought = await client.tools.execute({ toolId, toolName: "weigh_parcel", args: { number: 1 } });
+    expect(bought.result).toEqual({ weight: 420 });
+    release.resolve();
+    const results = await Promise.all(jobs.map(({ jobId }) => client.query.poll(jobId)));
+    expect(results.every(({ outcomeType }) => outcomeType === "answer")).toBe(true);
+    for (const { jobId } of jobs) await settled(jobId);
+  });
+
+  it("kill −9 while a tool runs: the job has failed, and nothing is charged, then or under the same key", async () => {
+    tool.tool.call = () => undefined;
+    const options = { query: WEIGHT, idempotencyKey: randomUUID() };
+    const { jobId } = await client.query.start(options);
+    await until("the call", () => tool.state.calls === 1);
+    await killAndRestart();
+    await expect(client.query.poll(jobId)).rejects.toThrow("interrupted");
+    expect((await client.query.start(options)).jobId).toBe(jobId);
+    expect(tool.state.calls).toBe(1);
+    expect(await recorded(jobId)).toBe(0n);
+  });
+
+  it("kill −9 with questions that nobody has begun: those are answered after the restart, the others have failed", async () => {
+    let isSlow = true;
+    tool.tool.call = () => (isSlow ? undefined : structured({ weight: 420 }));
+    const jobs = await Promise.all(
+      Array.from({ length: 40 }, (_, i) => client.query.start(`What is the weight of parcel number ${i + 200}?`)),
+    );
+    await until("as many calls as run at once", () => tool.state.calls === 32);
+    isSlow = false;
+    await killAndRestart();
+    const outcomes = await Promise.allSettled(jobs.map(({ jobId }) => client.query.poll(jobId)));
+    expect(outcomes.filter(({ status }) => status === "fulfilled")).toHaveLength(8);
+    expect(tool.state.calls).toBe(40);
+    for (const [i, { status }] of outcomes.entries()) {
+      const { jobId = "" } = jobs[i] ?? {};
+      if (status === "fulfilled") await settled(jobId);
+      else expect(await recorded(jobId)).toBe(0n);
+    }
+  });
+
+  it("kill −9 after an answer and before its record: it is recorded at the next start, once", async () => {
+    tool.tool.call = () => {
+      back?.shut();
+      return structured({ weight: 420 });
+    };
+    const { jobId } = await client.query.start(WEIGHT);
+    expect((await client.query.poll(jobId)).response).toContain("420");
+    await killAndRestart();
+    expect(await recorded(jobId)).toBe(0n);
+    back?.open(market.daemonUrl);
+    await settled(jobId);
+    await killAndRestart();
+    expect(await recorded(jobId)).toBe(price);
+  });
+
+  it("kill −9 after a record that the marketplace did not hear of: telling it again charges nothing", async () => {
+    tool.tool.call = () => {
+      back?.shut("afterwards");
+      return structured({ weight: 420 });
+    };
+    const { jobId } = await client.query.start(WEIGHT);
+    await client.query.poll(jobId);
+    await settled(jobId);
+    await killAndRestart();
+    const before = back?.seen.length ?? 0;
+    back?.open(market.daemonUrl);
+    await until("the turn to be told again", () =>
+      (back?.seen ?? []).slice(before).some(({ url, method }) => method === "POST" && url === "/v1/turns"),
+    );
+    expect(await recorded(jobId)).toBe(price);
+  });
+});

@@ -1,0 +1,299 @@
+import { randomUUID } from "node:crypto";
+import { generatePrivateKey, privateKeyToAccount } from "viem/accounts";
+import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
+import { backends, type Store } from "../../settlement/ledger/testing/backends.ts";
+import { makeKey, openMarketplace, register, standing } from "./openMarketplace.ts";
+import { GAS, OUTPUT, startTool, structured, type ToolServer } from "./startTool.ts";
+
+const newWallet = () => privateKeyToAccount(generatePrivateKey());
+const DAY_MS = 86_400_000;
+const HOUR_MS = 3_600_000;
+
+describe.each(backends)("registration, on $name", ({ create }) => {
+  let database: Store;
+  let market: Awaited<ReturnType<typeof openMarketplace>>;
+  const servers: ToolServer[] = [];
+  beforeAll(async () => {
+    database = await create();
+    market = await openMarketplace(database);
+  });
+  afterEach(async () => {
+    for (const server of servers.splice(0)) await server.close();
+  });
+  afterAll(async () => {
+    await market.close();
+    await database.remove();
+  });
+
+  const serve = async (options: Parameters<typeof startTool>[0] = {}) => {
+    const server = await startTool(options);
+    servers.push(server);
+    return server;
+  };
+  // A tool that its owner has listed and staked on chain.
+  const toolOf = (owner = newWallet(), terms: Parameters<typeof standing>[1] = {}) => {
+    const toolId = randomUUID();
+    market.onChain.set(toolId, standing(owner.address, terms));
+    return { toolId, owner };
+  };
+  const describeTool = (toolId: string, endpoint: string, more: object = {}) => ({
+    toolId,
+    endpoint,
+    name: "Gas",
+    description: "Gas prices of Base",
+    category: "Crypto & DeFi",
+    ...more,
+  });
+  const find = (text: string) => market.ask("GET", `/api/v1/tools/search?q=${encodeURIComponent(text)}`);
+  const checksIn = (body: Record<string, unknown>) =>
+    Object.fromEntries(
+      (body.checks as { check: string; ok: boolean; say: string }[]).map(({ check, ok, say }) => [check, ok || say]),
+    );
+
+  it("lists what its owner signs, once its server has shown that it works", async () => {
+    const { toolId, owner } = toolOf();
+    const server = await serve();
+    const { status, body } = await register(market.ask, owner, describeTool(toolId, server.url));
+    expect(status).toBe(200);
+    expect(checksIn(body)).toEqual({ stake: true, connect: true, schemas: true, calls: true, tokens: true });
+    expect(body).toMatchObject({
+      listed: true,
+      warnings: [],
+      tool: { id: toolId, name: "Gas", price: "0.00", totalStaked: "10.00" },
+    });
+    const shown = await market.ask("GET", `/api/v1/tools/${toolId}`);
+    expect(shown.body).toMatchObject({
+      mcpTools: [
+        { name: "get_gas_prices", executeEligible: true, executePriceUsd: "0.001", _meta: { surface: "both" } },
+      ],
+    });
+    expect((await find("gas price")).body.tools).toContainEqual(shown.body);
+  });
+
+  it("lists nothing for anybody but the owner on chain", async () => {
+    const { toolId, owner } = toolOf();
+    const server = await serve();
+    const described = describeTool(toolId, server.url);
+    const { body } = await market.ask("POST", "/api/v1/tools/challenge", described);
+    const message = body.message as string;
+    const send = async (wallet: typeof owner, text = message, changed: object = {}) =>
+      market.ask("POST", "/api/v1/tools", {
+        ...described,
+        ...changed,
+        message: text,
+        signature: await wallet.signMessage({ message: text }),
+      });
+    expect(await send(newWallet())).toMatchObject({ status: 401 });
+    const thief = newWallet();
+    const own = (await market.ask("POST", "/api/v1/tools/challenge", described)).body.message as string;
+    expect(await send(thief, own.replace(owner.address, thief.address))).toMatchObject({ status: 403 });
+    const next = (await market.ask("POST", "/api/v1/tools/challenge", described)).body.message as string;
+    expect(await send(owner, next, { endpoint: "https://evil.example/mcp" })).toMatchObject({ status: 401 });
+    expect(await market.ask("GET", `/api/v1/tools/${toolId}`)).toMatchObject({ status: 404 });
+    expect(server.state.calls).toBe(0);
+  });
+
+  it.each([
+    ["a server that is not there", { down: true }, {}, "connect", /did not list its methods/],
+    ["a server without methods", { methods: [] }, {}, "connect", /at least one/],
+    [
+      "a paid method without a promise",
+      { methods: [{ ...GAS, outputSchema: undefined }] },
+      {},
+      "schemas",
+      /must declare an outputSchema/,
+    ],
+    [
+      "a promise that is no object",
+      { methods: [{ ...GAS, outputSchema: { type: "array" } }] },
+      {},
+      "schemas",
+      /"type": "object"/,
+    ],
+    [
+      "an answer that breaks its promise",
+      { call: () => structured({ value: "high" }) },
+      {},
+      "calls",
+      /\/value must be number/,
+    ],
+    [
+      "a method that fails",
+      { call: () => ({ isError: true, content: [{ type: "text", text: "no key" }] }) },
+      {},
+      "calls",
+      /no key/,
+    ],
+    ["a paid tool that answers anybody", { open: true }, {}, "tokens", /was not refused/],
+    ["a stake that is too small", {}, { stake: 9_999_999n }, "stake", /npx hardhat stake/],
+  ])("tells the contributor of %s what to do", async (_, options, terms, check, said) => {
+    const { toolId, owner } = toolOf(newWallet(), terms);
+    const server = await serve(options as object);
+    if ("down" in options) await server.close();
+    const { body } = await register(market.ask, owner, describeTool(toolId, server.url));
+    expect(body).toMatchObject({ listed: false, tool: null });
+    expect(checksIn(body)[check]).toMatch(said);
+    expect(await market.ask("GET", `/api/v1/tools/${toolId}`)).toMatchObject({ status: 404 });
+  });
+
+  it("does not try what writes or needs a buyer, and tries the rest with arguments of their schemas", async () => {
+    const seen: unknown[] = [];
+    const { toolId, owner } = toolOf();
+    const input = {
+      type: "object",
+      required: ["chain", "count"],
+      properties: { chain: { enum: ["base"] }, count: { type: "integer", default: 3 } },
+    };
+    const server = await serve({
+      methods: [
+        { ...GAS, name: "write", _meta: { surface: "execute", queryEligible: false, pricing: { executeUsd: "1" } } },
+        { ...GAS, name: "personal", _meta: { contextRequirements: ["wallet"] } },
+        { ...GAS, name: "read", inputSchema: input },
+      ],
+      call: ({ name, args, request }) => {
+        seen.push([name, args, request.headers.authorization?.includes("smoke-test")]);
+        return structured({ value: 1 });
+      },
+    });
+    expect((await register(market.ask, owner, describeTool(toolId, server.url))).body).toMatchObject({ listed: true });
+    expect(seen).toEqual([["read", { chain: "base", count: 3 }, true]]);
+  });
+
+  it("one endpoint is one tool of its owner, and another owner's too", async () => {
+    const { toolId, owner } = toolOf();
+    const server = await serve();
+    await register(market.ask, owner, describeTool(toolId, server.url));
+    const again = await register(market.ask, owner, describeTool(toolOf(owner).toolId, server.url));
+    expect(again).toMatchObject({ status: 409, body: { code: "conflict" } });
+    const other = toolOf();
+    expect((await register(market.ask, other.owner, describeTool(other.toolId, server.url))).body.listed).toBe(true);
+  });
+
+  it("a broken contributor breaks nobody's search", async () => {
+    const { toolId, owner } = toolOf();
+    const broken = {
+      surface: 7,
+      latencyClass: ["fast"],
+      pricing: { executeUsd: 0.25 },
+      rateLimit: { maxRequestsPerMinute: 0.5 },
+    };
+    const server = await serve({ methods: [{ ...GAS, description: undefined, _meta: broken }] });
+    const { body } = await register(market.ask, owner, describeTool(toolId, server.url, { name: "Zebrawood" }));
+    expect(body.warnings).toHaveLength(3);
+    const found = await find("zebrawood");
+    expect(found.body).toMatchObject({
+      count: 1,
+      query: "zebrawood",
+      tools: [
+        { mcpTools: [{ description: "", executePriceUsd: "0.25", _meta: { surface: "both", latencyClass: "slow" } }] },
+      ],
+    });
+  });
+
+  it("the owner's key refreshes and changes a listing, and nobody else's does", async () => {
+    const { toolId, owner } = toolOf();
+    const server = await serve();
+    await register(market.ask, owner, describeTool(toolId, server.url, { defaultExecutePriceUsd: "0.02" }));
+    const [key, other] = [await makeKey(market.ask, owner), await makeKey(market.ask, newWallet())];
+    const path = `/api/v1/tools/${toolId}`;
+    server.state.methods = [GAS, { name: "new_method", outputSchema: OUTPUT }];
+    expect(await market.ask("POST", `${path}/refresh`, undefined, other)).toMatchObject({ status: 403 });
+    const refreshed = await market.ask("POST", `${path}/refresh`, undefined, key);
+    expect(refreshed.body).toMatchObject({
+      listed: true,
+      tool: { mcpTools: [{ executePriceUsd: "0.001" }, { name: "new_method", executePriceUsd: "0.02" }] },
+    });
+    server.state.methods = [];
+    expect((await market.ask("POST", `${path}/refresh`, undefined, key)).body).toMatchObject({ listed: false });
+    expect((await market.ask("GET", path)).body.mcpTools).toHaveLength(2);
+
+    const change = {
+      suggestedPrompts: ["How much is gas?", { text: "And tomorrow?", source: "contributor" }],
+      category: null,
+    };
+    expect(await market.ask("PATCH", path, change, other)).toMatchObject({ status: 403, body: { code: "forbidden" } });
+    expect(await market.ask("PATCH", path, {}, key)).toMatchObject({ status: 400 });
+    expect(await market.ask("PATCH", path, { category: "Nonsense" }, key)).toMatchObject({ status: 400 });
+    const changed = await market.ask("PATCH", path, change, key);
+    expect(changed).toMatchObject({
+      status: 200,
+      body: {
+        id: toolId,
+        name: "Gas",
+        category: null,
+        suggestedPrompts: [
+          { text: "How much is gas?", source: "sdk" },
+          { text: "And tomorrow?", source: "contributor" },
+        ],
+      },
+    });
+    expect((await market.ask("GET", path)).body.suggestedPrompts).toEqual(changed.body.suggestedPrompts);
+
+    const buyer = newWallet();
+    market.onChain.set(toolId, standing(buyer.address));
+    expect(await market.ask("PATCH", path, { name: "Mine" }, key)).toMatchObject({ status: 403 });
+    expect(await market.ask("PATCH", path, { name: "Sold" }, await makeKey(market.ask, buyer))).toMatchObject({
+      status: 200,
+    });
+  });
+
+  it("a tool that is gone is delisted after three pings, and back after the first that it answers", async () => {
+    const { toolId, owner } = toolOf();
+    const server = await serve();
+    await register(market.ask, owner, describeTool(toolId, server.url, { name: "Quokka" }));
+    const status = async () => (await market.ask("GET", `/api/v1/tools/${toolId}/status`)).body;
+    const pingAfter = async (ms: number) => {
+      market.pass(ms);
+      for (let done = 0; done === 0 || done === 20; ) {
+        const { answered, failed } = await market.registry.pingDue();
+        done = answered + failed;
+      }
+    };
+    await pingAfter(DAY_MS);
+    expect(await status()).toMatchObject({ pings: 2, pingsAnswered: 2, offered: true });
+    server.state.down = true;
+    await pingAfter(DAY_MS);
+    await pingAfter(HOUR_MS);
+    expect(await status()).toMatchObject({ failuresInARow: 2, offered: true });
+    await pingAfter(HOUR_MS);
+    expect(await status()).toMatchObject({ offered: false, reason: expect.stringMatching(/has not answered 3 times/) });
+    expect((await find("quokka")).body.count).toBe(0);
+    server.state.down = false;
+    await pingAfter(HOUR_MS);
+    expect(await status()).toMatchObject({
+      offered: true,
+      reason: null,
+      failuresInARow: 0,
+      pings: 6,
+      pingsAnswered: 3,
+    });
+    expect((await find("quokka")).body).toMatchObject({ count: 1, tools: [{ uptimePercent: "50" }] });
+  });
+
+  it("a stake that is withdrawn takes a tool off the shelf, and one that comes back puts it there again", async () => {
+    const { toolId, owner } = toolOf();
+    const server = await serve();
+    await register(market.ask, owner, describeTool(toolId, server.url, { name: "Pangolin" }));
+    const readAgain = () => market.registry.readStandings([...market.catalogue.all()]);
+    market.onChain.set(toolId, standing(owner.address, { stake: 1n }));
+    await readAgain();
+    expect((await find("pangolin")).body.count).toBe(0);
+    expect((await market.ask("GET", `/api/v1/tools/${toolId}/status`)).body.reason).toMatch(/stake is below/);
+    market.onChain.set(toolId, standing(owner.address));
+    await readAgain();
+    expect((await find("pangolin")).body.count).toBe(1);
+  });
+
+  it("what one process lists is found by another that shares the database", async () => {
+    const other = await openMarketplace(database);
+    const { toolId, owner } = toolOf();
+    const server = await serve();
+    await register(market.ask, owner, describeTool(toolId, server.url, { name: "Axolotl" }));
+    const search = () => other.ask("GET", "/api/v1/tools/search?q=axolotl");
+    expect((await search()).body.count).toBe(0);
+    expect(await other.ask("GET", `/api/v1/tools/${toolId}`)).toMatchObject({ status: 200 });
+    await other.catalogue.follow();
+    expect((await search()).body.count).toBe(1);
+    await other.close();
+  });
+});

@@ -1,0 +1,75 @@
+import type { IncomingMessage, ServerResponse } from "node:http";
+import {
+  type Message,
+  readMessage,
+  resultOf,
+  sendJson,
+  startServer,
+} from "../../marketplace/mcp/testing/startServer.ts";
+
+export type ToolMethod = {
+  name: string;
+  description?: unknown;
+  inputSchema?: object;
+  outputSchema?: object;
+  _meta?: unknown;
+};
+
+export type ToolServer = Awaited<ReturnType<typeof startTool>>;
+
+type Call = {
+  name: string;
+  args: Record<string, unknown>;
+  message: Message;
+  request: IncomingMessage;
+  response: ServerResponse;
+};
+
+export const OUTPUT = { type: "object", properties: { value: { type: "number" } }, required: ["value"] };
+export const GAS: ToolMethod = {
+  name: "get_gas_prices",
+  description: "Current gas prices of Base",
+  inputSchema: { type: "object", properties: {} },
+  outputSchema: OUTPUT,
+  _meta: { pricing: { executeUsd: "0.001" }, latencyClass: "fast" },
+};
+
+export const structured = (value: unknown) => ({
+  content: [{ type: "text", text: JSON.stringify(value) }],
+  structuredContent: value,
+});
+
+// An MCP server that refuses calls without a token, counts them, and answers as the test says; by default what GAS promises.
+export async function startTool(
+  options: {
+    methods?: readonly ToolMethod[];
+    open?: boolean;
+    // Whatever it returns is the result; undefined if it has answered by itself, or never will.
+    call?: (call: Call) => unknown;
+  } = {},
+) {
+  const state = { methods: options.methods ?? [GAS], open: options.open ?? false, calls: 0, down: false };
+  const tool = { ...options };
+  const server = await startServer(async (request, response) => {
+    const message = await readMessage(request);
+    if (state.down) return void response.destroy();
+    if (message.method === "initialize") {
+      const protocolVersion = message.params?.protocolVersion;
+      const result = { protocolVersion, capabilities: { tools: {} }, serverInfo: { name: "tool", version: "1" } };
+      return sendJson(response, resultOf(message, result));
+    }
+    if (message.id === undefined) return void response.writeHead(202).end();
+    if (message.method === "tools/list") {
+      const tools = state.methods.map((method) => ({ inputSchema: { type: "object" }, ...method }));
+      return sendJson(response, resultOf(message, { tools }));
+    }
+    const token = /^Bearer (.+)$/.exec(request.headers.authorization ?? "")?.[1];
+    if (!state.open && token === undefined) return sendJson(response, { error: "Unauthorized" }, 401);
+    state.calls += 1;
+    const { name, arguments: args = {} } = message.params as { name: string; arguments?: Record<string, unknown> };
+    const call = tool.call ?? (() => structured({ value: 12 }));
+    const result = await call({ name, args, message, request, response });
+    if (result !== undefined) sendJson(response, resultOf(message, result));
+  });
+  return { ...server, state, tool };
+}

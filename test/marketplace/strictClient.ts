@@ -1,0 +1,391 @@
+import { setTimeout as pause } from "node:timers/promises";
+import { z } from "zod";
+
+// A client as strict as the stricter of the two public SDKs: unknown fields are fine, missing and mistyped ones are not. It
+// sends what they send, repeats what they repeat, and reads errors as they do.
+
+const usd = z.string().regex(/^\d+(\.\d+)?$/);
+const time = z.iso.datetime();
+
+const session = z.looseObject({
+  mode: z.literal("execute"),
+  sessionId: z.string().nullable(),
+  methodPrice: usd,
+  spent: usd,
+  remaining: usd.nullable(),
+  maxSpend: usd.nullable(),
+  status: z.enum(["open", "closed", "expired"]).optional(),
+  expiresAt: time.optional(),
+  closeRequested: z.boolean().optional(),
+  pendingAccruedCount: z.int().optional(),
+  pendingAccruedUsd: usd.optional(),
+});
+
+const method = z.looseObject({
+  name: z.string(),
+  description: z.string(),
+  inputSchema: z.record(z.string(), z.unknown()).optional(),
+  outputSchema: z.record(z.string(), z.unknown()).optional(),
+  _meta: z
+    .looseObject({
+      surface: z.enum(["answer", "execute", "both"]).optional(),
+      queryEligible: z.boolean().optional(),
+      latencyClass: z.enum(["instant", "fast", "slow", "streaming"]).optional(),
+      pricing: z.looseObject({ executeUsd: usd.optional(), queryUsd: usd.optional() }).optional(),
+      rateLimit: z
+        .looseObject({
+          maxRequestsPerMinute: z.int().optional(),
+          cooldownMs: z.int().optional(),
+          maxConcurrency: z.int().optional(),
+          supportsBulk: z.boolean().optional(),
+          recommendedBatchTools: z.array(z.string()).optional(),
+          notes: z.string().optional(),
+        })
+        .optional(),
+    })
+    .optional(),
+  executeEligible: z.boolean().optional(),
+  executePriceUsd: usd.nullable().optional(),
+});
+
+const prompt = z.looseObject({ text: z.string(), source: z.enum(["contributor", "platform", "sdk"]) });
+
+const tool = z.looseObject({
+  id: z.string(),
+  name: z.string(),
+  description: z.string(),
+  price: usd,
+  suggestedPrompts: z.array(prompt).optional(),
+  category: z.string().nullable().optional(),
+  isVerified: z.boolean().optional(),
+  isProven: z.boolean().optional(),
+  kind: z.literal("mcp").optional(),
+  mcpTools: z.array(method).optional(),
+  totalQueries: z.int().optional(),
+  successRate: z.string().optional(),
+  uptimePercent: z.string().optional(),
+  totalStaked: usd.optional(),
+});
+
+const sessionAnswer = z.looseObject({ success: z.literal(true), mode: z.literal("execute"), session });
+
+const executed = z.looseObject({
+  success: z.literal(true),
+  mode: z.literal("execute"),
+  result: z.unknown(),
+  tool: z.looseObject({ id: z.string(), name: z.string() }),
+  method: z.looseObject({ name: z.string(), executePriceUsd: usd }),
+  session,
+  durationMs: z.int(),
+});
+
+const found = z.looseObject({ tools: z.array(tool), query: z.string(), count: z.int() });
+
+const updated = z.looseObject({
+  id: z.string(),
+  name: z.string(),
+  description: z.string(),
+  suggestedPrompts: z.array(prompt),
+  category: z.string().nullable(),
+  updatedAt: time,
+});
+
+const cost = z.looseObject({ modelCostUsd: usd, toolCostUsd: usd, totalCostUsd: usd });
+const toolsUsed = z.array(z.looseObject({ id: z.string(), name: z.string(), skillCalls: z.int() }));
+const outcomeType = z.enum(["answer", "capability_miss"]);
+const stopReason = z.enum([
+  "complete_answer",
+  "bounded_runtime_budget",
+  "bounded_same_endpoint_guardrail",
+  "bounded_upstream_abort_guardrail",
+  "bounded_explicit_empty_result_guardrail",
+  "capability_miss",
+]);
+const issueClass = z.enum(["missing_evidence", "missing_capability", "stale_data", "wrong_tool_path"]).nullable();
+const querySession = z.looseObject({
+  sessionId: z.string(),
+  attemptId: z.string(),
+  parentAttemptId: z.string().nullable(),
+  rootAttemptId: z.string(),
+  mode: z.enum(["initial", "resume", "fork"]),
+  origin: z.enum(["initial_request", "resume", "fork"]),
+  status: z.enum(["active", "completed", "failed", "aborted"]),
+  checkpoint: z.looseObject({
+    currentStage: z.string().nullable(),
+    latestCheckpointArtifactId: z.string().nullable(),
+    canonicalDatasetId: z.string().nullable(),
+    executionProgramCurrentRevisionId: z.string().nullable(),
+  }),
+});
+const metrics = z.looseObject({
+  parityStage: z.string(),
+  orchestrationMode: z.enum(["auto_discovery", "manual_selected_tools"]),
+  firstPassSuccess: z.boolean(),
+  capabilityMissSignaled: z.boolean(),
+  rediscoveryExecuted: z.boolean(),
+});
+const text = z.string().nullable();
+
+const queryResult = z
+  .looseObject({
+    response: z.string(),
+    toolsUsed,
+    cost,
+    durationMs: z.int(),
+    outcomeType: outcomeType.optional(),
+    capabilityMiss: z
+      .looseObject({
+        message: z.string(),
+        missingCapabilities: z.array(z.string()),
+        suggestedRewrites: z.array(z.string()),
+        originalQuery: z.string(),
+      })
+      .optional(),
+    assumptionMade: z
+      .looseObject({ mode: z.literal("auto"), optionId: z.string(), label: z.string(), reason: z.string() })
+      .optional(),
+    dataUrl: z.url().optional(),
+    computedArtifacts: z
+      .array(z.looseObject({ kind: z.enum(["chart", "image"]) }))
+      .max(4)
+      .optional(),
+    grounding: z.looseObject({ toolCallCount: z.int(), grounded: z.boolean() }).optional(),
+    querySession: querySession.optional(),
+    stopReason: stopReason.optional(),
+    issueClass: issueClass.optional(),
+    developerTrace: z
+      .looseObject({
+        summary: z.record(z.string(), z.int()),
+        timeline: z.array(
+          z.looseObject({ stepType: z.string(), event: z.string(), status: z.string(), timestampMs: z.int() }),
+        ),
+      })
+      .optional(),
+    orchestrationMetrics: metrics.optional(),
+    responseShape: z.enum(["answer_with_evidence", "evidence_only"]).optional(),
+    summary: z.string().optional(),
+    outcome: z
+      .looseObject({
+        label: z.string(),
+        tone: z.enum(["positive", "negative", "neutral", "caution"]),
+        stopReason,
+        issueClass,
+      })
+      .optional(),
+    evidence: z
+      .looseObject({
+        facts: z.array(
+          z.looseObject({ id: z.string(), label: z.string(), path: z.string(), relevanceScore: z.number() }),
+        ),
+        sourceRefs: z.array(
+          z.looseObject({
+            id: z.string(),
+            provider: z.string(),
+            dataset: text,
+            observedAt: text,
+            publishedAt: text,
+            artifactRef: text,
+            url: text,
+            note: text,
+          }),
+        ),
+        assumptions: z.array(z.string()),
+        knownUnknowns: z.array(z.string()),
+        retrievalPlanReasonCodes: z.array(z.string()),
+      })
+      .optional(),
+    artifacts: z
+      .looseObject({
+        dataUrl: text,
+        canonicalDataRef: z.looseObject({}).nullable(),
+        stageArtifactKinds: z.array(z.string()),
+      })
+      .optional(),
+    view: z
+      .looseObject({
+        type: z.enum(["table", "leaderboard", "heatmap", "timeseries"]),
+        label: z.string(),
+        rows: z.array(z.looseObject({ key: z.string(), cells: z.array(z.string()) })).optional(),
+      })
+      .nullable()
+      .optional(),
+    freshness: z.looseObject({ asOf: text, sourceTimestamps: z.array(z.string()), note: text }).optional(),
+    confidence: z
+      .looseObject({
+        level: z.enum(["high", "medium", "low"]),
+        reason: z.string(),
+        verifiedFactCount: z.int(),
+        inferredFactCount: z.int(),
+        gapCount: z.int(),
+        gapSignals: z.array(z.looseObject({ code: z.string(), severity: z.string(), detail: z.string() })),
+      })
+      .optional(),
+    usage: z.looseObject({ durationMs: z.int(), cost, toolsUsed, outcomeType }).optional(),
+  })
+  .refine(({ outcomeType, capabilityMiss }) => outcomeType !== "capability_miss" || capabilityMiss !== undefined);
+export type StrictResult = z.infer<typeof queryResult>;
+
+const jobStatus = z.enum(["queued", "running", "completed", "failed"]);
+const started = z.looseObject({ status: jobStatus, jobId: z.string(), createdAt: time, updatedAt: time });
+const job = z.looseObject({
+  status: jobStatus,
+  jobId: z.string(),
+  result: queryResult.nullable(),
+  error: z.string().nullable(),
+  createdAt: time,
+  updatedAt: time,
+  completedAt: time.nullable(),
+});
+
+// As the stricter SDK takes them apart: what is known must have its shape, what is not is skipped.
+const event = z.discriminatedUnion("type", [
+  z.looseObject({
+    type: z.literal("tool-status"),
+    status: z.string(),
+    tool: z.looseObject({ id: z.string(), name: z.string() }),
+  }),
+  z.looseObject({ type: z.literal("text-delta"), delta: z.string() }),
+  z.looseObject({ type: z.literal("developer-trace"), trace: z.looseObject({}) }),
+  z.looseObject({ type: z.literal("error"), error: z.string() }),
+  z.looseObject({ type: z.literal("done"), result: queryResult }),
+]);
+export type StrictEvent = z.infer<typeof event>;
+
+// What the SDKs throw for a status outside of 2xx.
+export class ContextError extends Error {
+  readonly statusCode: number;
+  readonly code: string | undefined;
+  readonly helpUrl: string | undefined;
+
+  constructor(statusCode: number, statusText: string, body: unknown) {
+    const { error, code, helpUrl } = (body ?? {}) as { error?: string; code?: string; helpUrl?: string };
+    super(error || `HTTP ${statusCode}: ${statusText}`);
+    this.statusCode = statusCode;
+    this.code = error ? code : undefined;
+    this.helpUrl = error ? helpUrl : undefined;
+  }
+}
+
+export type Sent = { method: string; path: string; status: number; replayed: boolean };
+
+const RETRIES = 3;
+
+export type Question = string | { query: string; idempotencyKey?: string; [field: string]: unknown };
+
+export function createStrictClient(baseUrl: string, apiKey: string) {
+  const sent: Sent[] = [];
+
+  async function request<T>(
+    schema: z.ZodType<T>,
+    path: string,
+    options: RequestInit & { key?: string } = {},
+  ): Promise<T> {
+    const { key, method = "GET" } = options;
+    const mayRepeat = method === "GET" || key !== undefined;
+    for (let tries = 0; ; tries += 1) {
+      const response = await fetch(baseUrl + path, {
+        ...options,
+        headers: {
+          authorization: `Bearer ${apiKey}`,
+          "content-type": "application/json",
+          ...(key !== undefined && { "idempotency-key": key }),
+        },
+        redirect: "error",
+      });
+      const replayed = response.headers.get("idempotency-replayed") === "true";
+      sent.push({ method, path, status: response.status, replayed });
+      const body: unknown = await response.json();
+      if (response.ok) {
+        if (path.startsWith("/api/v1/tools/execute") && typeof body === "object" && body !== null && "error" in body) {
+          throw new Error("a success has a field error");
+        }
+        return schema.parse(body);
+      }
+      if (response.status < 500 || !mayRepeat || tries === RETRIES) {
+        throw new ContextError(response.status, response.statusText, body);
+      }
+      await pause(0);
+    }
+  }
+
+  const post = (body: object, key?: string) => ({
+    method: "POST",
+    body: JSON.stringify(body),
+    ...(key !== undefined && { key }),
+  });
+  const question = (options: Question) => {
+    const { idempotencyKey, ...body } = typeof options === "string" ? { query: options } : options;
+    return { body, key: idempotencyKey as string | undefined };
+  };
+
+  async function* readEvents(options: Question): AsyncGenerator<StrictEvent> {
+    const { body, key } = question(options);
+    const response = await fetch(`${baseUrl}/api/v1/query`, {
+      method: "POST",
+      headers: {
+        authorization: `Bearer ${apiKey}`,
+        "content-type": "application/json",
+        ...(key !== undefined && { "idempotency-key": key }),
+      },
+      body: JSON.stringify({ ...body, stream: true }),
+    });
+    if (!response.ok) throw new ContextError(response.status, response.statusText, await response.json());
+    let rest = "";
+    for await (const chunk of (response.body as ReadableStream<Uint8Array>).pipeThrough(new TextDecoderStream())) {
+      const lines = (rest + chunk).split("\n");
+      rest = lines.pop() ?? "";
+      for (const line of lines.map((raw) => raw.trimEnd())) {
+        if (!line.startsWith("data: ")) continue;
+        const data = line.slice("data: ".length);
+        if (data === "[DONE]") return;
+        yield event.parse(JSON.parse(data));
+      }
+    }
+  }
+
+  const query = {
+    start: (options: Question) => {
+      const { body, key } = question(options);
+      return request(started, "/api/v1/query/jobs", post(body, key));
+    },
+    getStatus: (jobId: string) => request(job, `/api/v1/query/jobs/${jobId}`),
+    // The SDKs look at once and then every 5 s; where requests are held open nobody gets to wait.
+    async poll(jobId: string): Promise<StrictResult> {
+      for (;;) {
+        const { status, result, error } = await query.getStatus(jobId);
+        if (status === "failed") throw new Error(error ?? "failed");
+        if (status === "completed") {
+          if (result === null) throw new Error("completed without a result");
+          return result;
+        }
+        await pause(0);
+      }
+    },
+    run: async (options: Question) => query.poll((await query.start(options)).jobId),
+    stream: readEvents,
+  };
+
+  const sessionPath = (id: string) => `/api/v1/tools/execute/sessions/${encodeURIComponent(id)}`;
+
+  return {
+    sent,
+    tools: {
+      startSession: (options: { maxSpendUsd: string }, key?: string) =>
+        request(sessionAnswer, "/api/v1/tools/execute/sessions", post({ mode: "execute", ...options }, key)),
+      getSession: (id: string) => request(sessionAnswer, sessionPath(id)),
+      closeSession: (id: string) => request(sessionAnswer, `${sessionPath(id)}/close`, post({ mode: "execute" })),
+      execute: ({ idempotencyKey, ...options }: { idempotencyKey?: string; [field: string]: unknown }) =>
+        request(executed, "/api/v1/tools/execute", post({ mode: "execute", ...options }, idempotencyKey)),
+    },
+    query,
+    discovery: {
+      search: (parameters: Record<string, string>) =>
+        request(found, `/api/v1/tools/search?${new URLSearchParams(parameters)}`),
+      get: (id: string) => request(tool, `/api/v1/tools/${encodeURIComponent(id)}`),
+    },
+    developer: {
+      updateTool: (id: string, updates: object) =>
+        request(updated, `/api/v1/tools/${encodeURIComponent(id)}`, { method: "PATCH", body: JSON.stringify(updates) }),
+    },
+  };
+}

@@ -1,0 +1,71 @@
+import type { Check } from "./check.ts";
+import { contractsAreBuilt } from "./contractsAreBuilt.ts";
+import { command, hardhatTests, proofs, vitest } from "./outcomes.ts";
+
+const one = () => 1;
+const all = (available: number) => available;
+
+const BUILD = "generated types and ABIs are those of the contracts";
+
+// Every check of the repository, in the order in which they start as cores become free. `filters` are names of files, or
+// parts of them, to which the service tests are limited.
+export function checksOf(filters: readonly string[] = []): Check[] {
+  return [
+    // The longest of those that keep one core busy starts first.
+    { name: BUILD, groups: ["contracts", "service"], cores: one, run: contractsAreBuilt },
+    {
+      name: "TypeScript format and lint",
+      groups: ["lint"],
+      cores: one,
+      run: command("biome", "ci", "--error-on-warnings", "."),
+    },
+    {
+      name: "Solidity format",
+      groups: ["lint"],
+      cores: one,
+      run: command("prettier", "--check", "--log-level", "warn", "{contracts,bench,test}/**/*.sol"),
+    },
+    {
+      name: "Solidity lint",
+      groups: ["lint"],
+      cores: one,
+      run: command("solhint", "--disc", "--max-warnings", "0", "{contracts,bench}/**/*.sol"),
+    },
+    {
+      name: "licences, hashes and install scripts of dependencies",
+      groups: ["lint"],
+      cores: one,
+      run: command("node", "scripts/checks/dependencies/check.ts"),
+    },
+    // The types of the contracts are generated while they are built.
+    { name: "types", groups: ["types"], after: BUILD, cores: one, run: command("tsc", "--noEmit") },
+    {
+      name: "types of the console",
+      groups: ["types"],
+      cores: one,
+      run: command("tsc", "--noEmit", "-p", "settlement/console/app"),
+    },
+    {
+      name: "formal proofs, and their refutation of broken twins",
+      groups: ["contracts"],
+      // Beside the compiler, which takes as long.
+      cores: (available) => Math.max(1, available - 1),
+      run: proofs("test/formal/prove.ts"),
+    },
+    {
+      name: "contract invariants and fuzz tests",
+      groups: ["contracts"],
+      after: BUILD,
+      cores: one,
+      run: hardhatTests("solidity", "--no-compile"),
+    },
+    {
+      name: "contract tests",
+      groups: ["contracts"],
+      after: BUILD,
+      cores: one,
+      run: hardhatTests("mocha", "--no-compile"),
+    },
+    { name: "service tests", groups: ["service"], after: BUILD, cores: all, run: vitest(...filters) },
+  ];
+}

@@ -1,0 +1,315 @@
+import type { Address, Hex } from "viem";
+import type {
+  Block as BlockName,
+  Chain,
+  SendOutcome,
+  SettledBatch,
+  Simulation,
+  TxReceipt,
+} from "../../../settlement/chain/chain.ts";
+import { NO_BATCH } from "../../../settlement/chain/router/settleCall.ts";
+import { createHeadRanking, type Ranking, type SeenHead } from "../../../settlement/chain/rpc/rankHeads.ts";
+import { SettlementError } from "../../../settlement/domain/errors.ts";
+import { microUsdc, smaller } from "../../../settlement/domain/money.ts";
+import type { Faults } from "../faults/faults.ts";
+import type { Rng } from "../rng.ts";
+import { type Block, type Blocks, MAX_LAG_HEADS, nonceOf, type State, type View } from "./blocks.ts";
+import { budgetOf, CHAIN_ID, copyOf, prepaidOf, spendableOf } from "./protocol.ts";
+import { leftOf, limitOf } from "./rollingLimit.ts";
+import { maxGasOf, runTransaction, TRANSFER_GAS } from "./runTransaction.ts";
+import { isTenthMore, lower, type Transaction, transactionOf } from "./transaction.ts";
+
+const PRIORITY_FEE = 1_000_000n;
+const MAX_GAS = 2n ** 24n;
+
+export type NodesOptions = { router: Address; insurance: Address; maxRows: number; endpoints: number };
+
+// An endpoint that stands still goes on answering, as if no block had been made since.
+type Endpoint = { name: string; still: View | null; until: number };
+
+// Several endpoints that lag, stand still, forget and lie, as the engine sees the chain through them.
+export function createNodes(blocks: Blocks, rng: Rng, faults: Faults, options: NodesOptions) {
+  const { router, insurance, maxRows } = options;
+  const withheld = new Set<Hex>();
+  const endpoints = Array.from(
+    { length: options.endpoints },
+    (_, i): Endpoint => ({ name: `endpoint ${i + 1}`, still: null, until: 0 }),
+  );
+
+  let stalls = 0;
+
+  // One of them calls its head final. It is never believed while another one answers that does not.
+  const hasty = options.endpoints > 1 && rng.happens(0.2) ? rng.pick(endpoints) : null;
+
+  function viewOf(endpoint: Endpoint): View {
+    const seen = endpoint.still ?? blocks.newest();
+    return endpoint === hasty && !faults.stopped() ? { ...seen, finalized: seen.head.number } : seen;
+  }
+
+  const nameOf = ({ number, hash, timestamp }: Block): BlockName => ({
+    number: BigInt(number),
+    hash,
+    timestampMs: timestamp * 1000,
+  });
+
+  function receiptIn(seen: View, txHash: Hex): TxReceipt | null {
+    const block = blocks.withTransaction(txHash).find((candidate) => blocks.isCanonical(seen, candidate));
+    const receipt = block?.transactions.find(({ transaction }) => transaction.hash === txHash)?.receipt ?? null;
+    if (receipt === null) return null;
+    if (blocks.isIndexed(receipt) && !faults.strike("no receipt", 0.05)) return receipt;
+    withheld.add(txHash);
+    return null;
+  }
+
+  function receiptOfRootIn(seen: View, root: Hex): TxReceipt | null {
+    const block = blocks.withBatch(root).find((candidate) => blocks.isCanonical(seen, candidate));
+    const receipt = block?.transactions.find((mined) => mined.root === root)?.receipt ?? null;
+    if (receipt === null || !blocks.isIndexed(receipt) || faults.strike("a search finds no log", 0.05)) return null;
+    return receipt;
+  }
+
+  function simulate({ head }: View, { from, to, calldata }: { from: Address; to: Address; calldata: Hex }): Simulation {
+    if (faults.strike("a simulation reverts for no reason", 0.02))
+      return { kind: "reverts", reason: "no reason is given" };
+    const { gas, result } = runTransaction(
+      copyOf(head.state.protocol),
+      { from: lower(from), to, calldata },
+      head.timestamp + 1,
+    );
+    if (gas > maxGasOf(maxRows)) return { kind: "too_large", reason: `it needs ${gas} gas` };
+    if (result?.kind !== "reverted") return { kind: "ok", gas };
+    const { error, args } = result;
+    switch (error) {
+      case "TokenUnavailable":
+      case "EnforcedPause":
+        return { kind: "unavailable", reason: error };
+      case "NotOperator":
+      case "OperatorLimitExceeded":
+        return { kind: "operator_refused", reason: error };
+      case "BatchAlreadySettled":
+        return { kind: "already_settled" };
+      case "BatchOutOfOrder":
+        return { kind: "out_of_order", head: args[1] as Hex };
+      case "ChargeUnexplained":
+        return { kind: "row_breaks", payer: args[0] as Address };
+      default:
+        return { kind: "reverts", reason: error };
+    }
+  }
+
+  function accept(transaction: Transaction): SendOutcome {
+    const { head } = blocks.newest();
+    const own = blocks.poolOf(transaction.from);
+    const pooled = own.get(transaction.nonce);
+    if (pooled?.hash === transaction.hash) return { kind: "already_known" };
+    if (transaction.nonce < nonceOf(head.state, transaction.from)) return { kind: "nonce_too_low" };
+    if (transaction.gasLimit < TRANSFER_GAS) return { kind: "unknown", reason: "intrinsic gas too low" };
+    if (transaction.maxFeePerGas < head.baseFeePerGas) return { kind: "fee_too_low" };
+    if ((head.state.funds.get(transaction.from) ?? 0n) < transaction.gasLimit * transaction.maxFeePerGas) {
+      return { kind: "insufficient_funds" };
+    }
+    if (pooled !== undefined && !isTenthMore(transaction, pooled)) return { kind: "replacement_underpriced" };
+    const gap = transaction.nonce > nonceOf(head.state, transaction.from) + own.size;
+    if (gap && faults.strike("a node refuses nonces that are ahead", 0.5)) return { kind: "nonce_too_high" };
+    // Nodes forward what they take in, and now and then the sequencer has the cheaper bytes first.
+    if (pooled !== undefined && faults.strike("a replacement does not reach the sequencer", 0.7)) {
+      return { kind: "accepted" };
+    }
+    own.set(transaction.nonce, transaction);
+    return { kind: "accepted" };
+  }
+
+  function send(raw: Hex): SendOutcome {
+    if (faults.strike("a send is lost", 0.06)) return { kind: "unknown", reason: "time-out" };
+    const outcome = accept(transactionOf(raw));
+    if (faults.strike("the answer to a send is lost", 0.06)) return { kind: "unknown", reason: "time-out" };
+    if (faults.strike("a misleading answer to a send", 0.03)) {
+      return rng.pick([{ kind: "already_known" }, { kind: "nonce_too_low" }, { kind: "fee_too_low" }] as const);
+    }
+    return outcome;
+  }
+
+  const ask = async <T>(question: () => T | Promise<T>): Promise<T> => {
+    if (faults.strike("an endpoint fails", 0.02)) throw unavailable("an endpoint failed");
+    return question();
+  };
+
+  // The chain through these endpoints, as one process with a clock of its own sees it.
+  function connect(nowMs: () => number): Chain {
+    const rank = createHeadRanking();
+    let best: Endpoint | undefined = endpoints[0];
+    let ranking: Ranking | null = null;
+
+    const view = () => {
+      const seen = viewOf(best as Endpoint);
+      if (seen !== blocks.newest() || blocks.shown.length <= MAX_LAG_HEADS) return seen;
+      return faults.strike("a replica lags", 0.05)
+        ? (blocks.shown.at(-1 - rng.between(1, MAX_LAG_HEADS)) as View)
+        : seen;
+    };
+
+    const stateAt = (at: "latest" | BlockName): State => {
+      const seen = view();
+      const block = at === "latest" ? seen.head : blocks.blockAt(seen, Number(at.number));
+      if (block === null || (at !== "latest" && block.hash !== at.hash))
+        throw unavailable("it does not have this block");
+      return block.state;
+    };
+
+    // As production compares them.
+    async function survey(): Promise<void> {
+      const seen = endpoints.flatMap((endpoint): SeenHead[] => {
+        // Whoever is alone is believed: nobody is silent beside one that is hasty.
+        if (endpoints.length > 1 && hasty === null && faults.strike("an endpoint is silent", 0.02)) return [];
+        const { head, finalized } = viewOf(endpoint);
+        const final = blocks.blockAt({ head, finalized }, finalized) as Block;
+        return [{ endpoint: endpoint.name, head: nameOf(head), finalized: nameOf(final) }];
+      });
+      if (seen.length === 0) throw unavailable("no endpoint answers");
+      const named = (name: string) => endpoints.find((endpoint) => endpoint.name === name) as Endpoint;
+      ranking = await rank(
+        seen,
+        nowMs(),
+        async (name, number) => blocks.blockAt(viewOf(named(name)), Number(number))?.hash ?? null,
+      );
+      best = named(ranking.order[0] ?? "");
+    }
+
+    return {
+      chainId: CHAIN_ID,
+      router,
+      insurance,
+      head: () =>
+        ask(async () => {
+          await survey();
+          const { head } = view();
+          return { ...nameOf(head), baseFeePerGas: head.baseFeePerGas, maxGas: MAX_GAS };
+        }),
+      finalized: () =>
+        ask(async () => {
+          await survey();
+          if (ranking === null || "unknown" in ranking.finalized) throw unavailable("nobody can say what is final");
+          return ranking.finalized;
+        }),
+      blockHash: (number, below) =>
+        ask(() => {
+          const seen = view();
+          if (below !== undefined && blocks.blockAt(seen, Number(below.number))?.hash !== below.hash) {
+            throw unavailable("it does not have the block above");
+          }
+          return blocks.blockAt(seen, Number(number))?.hash ?? null;
+        }),
+      receipt: (txHash) => ask(() => receiptIn(view(), txHash)),
+      calldataOf: (txHash) =>
+        ask(() => {
+          const mined = blocks.withTransaction(txHash).flatMap(({ transactions }) => transactions);
+          return mined.find(({ transaction }) => transaction.hash === txHash)?.transaction.calldata ?? null;
+        }),
+      receiptOfBatch: (root) => ask(() => receiptOfRootIn(view(), root)),
+      nonce: (account, at) => ask(() => nonceOf(stateAt(at), lower(account))),
+      settledAt: (root, at) => ask(() => stateAt(at).protocol.settledAt.get(root) ?? 0n),
+      headOf: (operator) => ask(() => view().head.state.protocol.heads.get(lower(operator)) ?? NO_BATCH),
+      operatorLimit: (operator) =>
+        ask(() => {
+          const { state, timestamp } = view().head;
+          const limit = state.protocol.operatorLimits.get(lower(operator)) ?? limitOf(0n);
+          return { limit: limit.cap, left: leftOf(limit, BigInt(timestamp)) };
+        }),
+      // Its token is no proxy.
+      tokenImplementation: async () => null,
+      availability: () =>
+        ask(() => {
+          const { tokenPaused, routerPaused, blacklisted } = blocks.newest().head.state.protocol;
+          if (tokenPaused) return { kind: "unavailable", reason: "USDC is paused" } as const;
+          if (blacklisted.has(router))
+            return { kind: "unavailable", reason: "USDC has blacklisted the router" } as const;
+          if (routerPaused) return { kind: "unavailable", reason: "the router is paused" } as const;
+          return { kind: "available" } as const;
+        }),
+      balance: (account) => ask(() => stateAt("latest").funds.get(lower(account)) ?? 0n),
+      priorityFee: () => ask(() => PRIORITY_FEE),
+      simulate: (call) => ask(() => simulate(view(), call)),
+      // In production whoever asks this has ticks as well, which compare the endpoints all the time.
+      spendable: (payers, budgets = []) =>
+        ask(async () => {
+          await survey();
+          const { number, state, timestamp } = view().head;
+          const atBlock = BigInt(number);
+          return payers.map((payer) => ({
+            ...spendableOf(state.protocol, lower(payer), BigInt(timestamp)),
+            payer,
+            atBlock,
+            budgets: new Map(
+              budgets
+                .filter((key) => lower(key.payer) === lower(payer))
+                .map(({ id }) => [id, budgetOf(state.protocol, lower(payer), id)]),
+            ),
+          }));
+        }),
+      refunds: (payers) =>
+        ask(() => {
+          const { protocol } = stateAt("latest");
+          return payers.map((payer) => {
+            const { balance, refunding, readyAt } = prepaidOf(protocol, lower(payer));
+            return { amount: microUsdc(smaller(balance, refunding)), readyAt };
+          });
+        }),
+      credits: (accounts) =>
+        ask(() => {
+          const { credits } = stateAt("latest").protocol;
+          return accounts.map((account) => microUsdc(credits.get(lower(account)) ?? 0n));
+        }),
+      send: async (raw) => send(raw),
+      settledBatches: (fromBlock, toBlock) =>
+        ask(() => {
+          const seen = view();
+          if (blocks.blockAt(seen, Number(toBlock)) === null) throw unavailable("it does not have the last block");
+          const found: SettledBatch[] = [];
+          for (let number = Number(fromBlock); number <= Number(toBlock); number++) {
+            for (const { root, transaction } of blocks.blockAt(seen, number)?.transactions ?? []) {
+              const { from: operator, hash: txHash } = transaction;
+              if (root !== null) found.push({ root, operator, txHash, blockNumber: BigInt(number) });
+            }
+          }
+          return found;
+        }),
+    };
+  }
+
+  // The next one that stands still, for so many blocks. One always goes on, or there would be no chain to see.
+  function standStill(lasts: number): void {
+    const moving = endpoints.filter(({ still }) => still === null);
+    const [endpoint] = rng.shuffled(moving.filter((one) => one !== hasty || hasty === null));
+    const honest = moving.filter((one) => one !== hasty);
+    if (endpoint === undefined || honest.length < 2) return;
+    faults.trace(`${endpoint.name} stands still`);
+    stalls += 1;
+    endpoint.still = blocks.newest();
+    endpoint.until = blocks.newest().head.number + lasts;
+  }
+
+  function wakeUp(): void {
+    for (const endpoint of endpoints) if (endpoint.until <= blocks.newest().head.number) endpoint.still = null;
+  }
+
+  // All go on from now on, but for the first if it is never repaired.
+  function repair(allBut: boolean): void {
+    for (const endpoint of endpoints) endpoint.still = null;
+    const [first] = endpoints;
+    if (!allBut || first === undefined) return;
+    stalls += 1;
+    first.still = blocks.newest();
+  }
+
+  return {
+    connect,
+    standStill,
+    wakeUp,
+    repair,
+    stalls: () => stalls,
+    // Whether a node has ever denied a receipt that it should have had.
+    wasWithheld: (txHash: Hex) => withheld.has(txHash),
+  };
+}
+
+const unavailable = (reason: string) => new SettlementError("chain_unavailable", reason, { retryable: true });

@@ -1,0 +1,377 @@
+import type { Address, Hex } from "viem";
+import type { Chain } from "../../../settlement/chain/chain.ts";
+import { decodeSettle } from "../../../settlement/chain/router/settleCall.ts";
+import type { Batch } from "../../../settlement/domain/batch.ts";
+import type { EngineEvent } from "../../../settlement/engine/context.ts";
+import { audit } from "../../../settlement/engine/watch/audit.ts";
+import type { Reader, Row } from "../../../settlement/ledger/database/sql.ts";
+import type { Lease, Ledger } from "../../../settlement/ledger/ledger.ts";
+import { outcomeFromJson } from "../../../settlement/ledger/submissions/outcome/outcomeJson.ts";
+import type { Block } from "../chain/blocks.ts";
+import { type Protocol, prepaidOf } from "../chain/protocol.ts";
+import type { SimulatedChain } from "../chain/simulatedChain.ts";
+import { fundsOf } from "../faults/disturb.ts";
+import type { Clients } from "../processes/clients.ts";
+import type { Scenario } from "../scenario.ts";
+
+// A daemon that dies between the halt and the alert leaves the alert to the next one.
+const MAX_SILENT_STEPS = 40;
+const DAY_SECONDS = 24 * 3600;
+
+export type Invariants = ReturnType<typeof createInvariants>;
+
+// What must be true at every moment, read from the chain and from the ledger without the engine's help.
+export function createInvariants(options: {
+  chain: SimulatedChain;
+  // The chain as an engine would ask it.
+  port: Chain;
+  // The ledger and its tables without faults.
+  ledger: Ledger;
+  read: Reader;
+  clients: Clients;
+  scenario: Scenario;
+  // Whether somebody else has used an operator's key for something that is no batch.
+  keyUsedElsewhere: () => boolean;
+}) {
+  const { chain, ledger, read, clients, scenario } = options;
+  const violations: string[] = [];
+  const broken = (invariant: string) => violations.push(invariant);
+
+  const receiptsOf = new Map<Hex, Batch["receipts"]>();
+  const settledCharges = new Map<Hex, Hex>();
+  const settledRoots = new Set<Hex>();
+  const settledByUs: Hex[] = [];
+  const finals = new Set<string>();
+  const abandonedOthers = new Set<string>();
+  const chargedTo = new Map<string, bigint>();
+  const earnedBy = new Map<string, bigint>();
+  const operatorSpending: { operator: Address; at: number; amount: bigint; cap: bigint }[] = [];
+  const alerts = new Set<string>();
+  const alarms: { operator: Address; nonce: number }[] = [];
+  const initialFunds = new Map(
+    scenario.payers.map((payer) => [payer, initialFundsOf(chain.head().state.protocol, payer)]),
+  );
+  let counted = 0;
+  // What batches have taken that only a thief can have made.
+  const stolenFrom = new Map<string, bigint>();
+  // For how many steps all has been halted without a word to anybody.
+  let silentSteps = 0;
+  const leases = new Map<Address, { holder: string; untilMs: number }>();
+  let limitsHit = 0;
+
+  // A batch whose transaction will not be undone: nothing in it may have been settled before.
+  function countBlock({ transactions, parent, timestamp, number, state, deeds }: Block): void {
+    for (const { transaction, receipt, root } of transactions) {
+      const outcome = root === null ? undefined : receipt.batches.get(root);
+      if (root === null || outcome === undefined) continue;
+      if (settledRoots.has(root)) broken(`batch ${root} was settled twice`);
+      settledRoots.add(root);
+      if (scenario.operators.includes(transaction.from)) settledByUs.push(root);
+      const receipts = receiptsOf.get(root);
+      if (receipts === undefined && !scenario.thief) broken(`batch ${root} is on chain and was never planned`);
+      const failed = new Set(outcome.failed.map((row) => row.chargedTo));
+      const refused = new Set(outcome.refused.map((line) => `${line.chargedTo} ${line.toolId}`));
+      const { toolIds, rows } = decodeSettle(transaction.calldata);
+      let charged = 0n;
+      for (const { payer, modelCost, lines } of rows) {
+        if (failed.has(payer)) continue;
+        const paid = lines.filter(({ toolIndex }) => !refused.has(`${payer} ${toolIds[toolIndex]}`));
+        const total = paid.reduce((sum, { amount }) => sum + amount, modelCost);
+        charged += total;
+        add(chargedTo, payer, total);
+        if (receipts === undefined) add(stolenFrom, payer, total);
+        for (const { toolIndex, amount } of paid) add(earnedBy, toolIds[toolIndex] ?? "", amount);
+      }
+      if (charged !== outcome.charged) broken(`batch ${root} charged ${outcome.charged} and its rows say ${charged}`);
+      const cap = parent?.state.protocol.operatorLimits.get(transaction.from)?.cap ?? 0n;
+      // Others may have changed the limit between two transactions of this block; only a limit that stood still is told.
+      const capAfter = state.protocol.operatorLimits.get(transaction.from)?.cap ?? 0n;
+      const stood = cap === capAfter && !deeds.some(({ name }) => name.includes("limit"));
+      operatorSpending.push({ operator: transaction.from, at: timestamp, amount: charged, cap: stood ? cap : 0n });
+      for (const receiptOfCharge of receipts ?? []) {
+        if (failed.has(receiptOfCharge.chargedTo)) continue;
+        const before = settledCharges.get(receiptOfCharge.chargeId);
+        // A refused line is settled as well: nobody will be charged for it.
+        // A ledger that was made to forget knows accounts and amounts, and no longer which charges they were for.
+        if (before !== undefined && !scenario.forgetful)
+          broken(`charge ${receiptOfCharge.chargeId} is in ${before} and in ${root}`);
+        settledCharges.set(receiptOfCharge.chargeId, root);
+      }
+    }
+    counted = number + 1;
+  }
+
+  async function checkFinal(): Promise<void> {
+    const rows = await read.all("SELECT id, kind, state, tx_hash, block_number, block_hash FROM submissions");
+    const halted = (await ledger.readHalt()) !== null;
+    for (const { id, kind, state, tx_hash, block_number, block_hash } of rows) {
+      // A ledger that was made to forget may have given it up by then, and halts when it sees it.
+      if (state === "abandoned" && settledRoots.has(id as Hex) && !(scenario.forgetful && halted))
+        broken(`batch ${id} was abandoned and is settled for good`);
+      if (state === "abandoned" && kind !== "settle" && !abandonedOthers.has(String(id))) {
+        abandonedOthers.add(String(id));
+        const [mined] = (await ownTransactionsOf(String(id))).filter(({ status }) => status === "success");
+        if (mined !== undefined) broken(`submission ${id} was abandoned, and ${mined.txHash} of it is mined for good`);
+      }
+      if (state === "included" || state === "reverted") {
+        const status = chain.minedAs(tx_hash as Hex, block_hash as Hex);
+        if (status !== (state === "included" ? "success" : "reverted"))
+          broken(`submission ${id} is ${state} and its transaction came to ${status}`);
+      }
+      if (state !== "final" || finals.has(String(id))) continue;
+      finals.add(String(id));
+      const block = chain.blockAt(Number(block_number));
+      if (block === null || block.hash !== block_hash) broken(`submission ${id} is final in a block that was left`);
+      if (Number(block_number) > chain.finalizedNumber()) broken(`submission ${id} is final above the finalized block`);
+      const mined = block?.transactions.find(({ transaction }) => transaction.hash === tx_hash);
+      if (mined?.receipt.status !== "success") broken(`submission ${id} is final and did not succeed`);
+      if (kind === "settle" && mined?.root !== id)
+        broken(`batch ${id} is final and its transaction settled ${mined?.root}`);
+    }
+  }
+
+  // What became for good of the transactions that were signed for a submission. Those whose receipt a node has denied are
+  // left out: nobody could have known of them.
+  async function ownTransactionsOf(
+    id: string,
+    at?: { operator: Address; nonce: number },
+  ): Promise<{ txHash: Hex; status: string }[]> {
+    const signed = await read.all("SELECT tx_hash, operator, nonce FROM broadcasts WHERE submission_id = $1", [id]);
+    return signed.flatMap((row) => {
+      const txHash = row.tx_hash as Hex;
+      const status = chain.finalStatusOf(txHash);
+      // Another key may have signed for it on the same number.
+      const counts = at === undefined || (Number(row.nonce) === at.nonce && row.operator === at.operator.toLowerCase());
+      return status === null || chain.wasWithheld(txHash) || !counts ? [] : [{ txHash, status }];
+    });
+  }
+
+  // Whoever is told that a key is used elsewhere goes looking for a thief. It must not have been this service itself.
+  async function checkAlarms(): Promise<void> {
+    for (const { operator, nonce } of alarms.splice(0)) {
+      const submissions = await read.all(
+        `SELECT DISTINCT s.id FROM submissions s JOIN broadcasts b ON b.submission_id = s.id
+         WHERE s.operator = $1 AND b.nonce = $2`,
+        [operator, nonce],
+      );
+      for (const { id } of submissions) {
+        const [mined] = await ownTransactionsOf(String(id), { operator, nonce });
+        if (mined !== undefined)
+          broken(`nonce ${nonce} was said to be used elsewhere, and ${mined.txHash} of this service is mined on it`);
+      }
+    }
+  }
+
+  function checkChain(): void {
+    const { protocol } = chain.head().state;
+    const credited = [...protocol.credits.values()].reduce((sum, credit) => sum + credit, 0n);
+    const owed = [...protocol.prepaid.values()].reduce((sum, { balance }) => sum + balance, credited);
+    if (owed !== (protocol.balances.get(protocol.router) ?? 0n)) broken("the router holds another sum than it owes");
+    for (const [name, amounts] of [
+      ["balance", protocol.balances],
+      ["allowance", protocol.allowances],
+    ] as const) {
+      for (const [account, amount] of amounts) if (amount < 0n) broken(`${account} has a ${name} of ${amount}`);
+    }
+    for (const [account, { balance }] of protocol.prepaid) {
+      if (balance < 0n) broken(`${account} has a prepaid balance of ${balance}`);
+    }
+    while (counted <= chain.finalizedNumber()) countBlock(chain.blockAt(counted) as Block);
+  }
+
+  // What was refused for good, and in batches that are mined and not final: it is pending no longer either way.
+  async function refusedByPayer(): Promise<Map<unknown, bigint>> {
+    const sums = new Map<unknown, bigint>();
+    const add = (rows: readonly Row[]) => {
+      for (const { payer, amount } of rows) sums.set(payer, (sums.get(payer) ?? 0n) + BigInt(amount as bigint));
+    };
+    add(await read.all("SELECT payer, amount FROM charges WHERE state = 'refused'"));
+    const mined = await read.all(
+      `SELECT b.root, b.outcome FROM batches b JOIN submissions s ON s.id = b.root
+       WHERE s.state = 'included' AND b.outcome IS NOT NULL`,
+    );
+    for (const { root, outcome } of mined) {
+      for (const { chargedTo, toolId } of outcomeFromJson(String(outcome)).refused) {
+        const line = [root as string, chargedTo.toLowerCase(), toolId.toLowerCase()];
+        add(
+          await read.all(
+            "SELECT payer, amount FROM charges WHERE root = $1 AND charged_to = $2 AND tool_id = $3",
+            line,
+          ),
+        );
+      }
+    }
+    return sums;
+  }
+
+  async function check(): Promise<void> {
+    checkChain();
+    await checkFinal();
+    await checkAlarms();
+    const totals = await ledger.readTotals();
+    const { accrued, pending, settled, absorbed, voided } = totals;
+    if (accrued !== pending + settled + absorbed + totals.refused + voided)
+      broken("accrued is not the sum of its parts");
+    if (accrued < clients.acknowledged())
+      broken(`${clients.acknowledged()} was acknowledged and ${accrued} is in the ledger`);
+    for (const difference of await ledger.audit()) broken(difference);
+    const [over] = await read.all("SELECT id FROM sessions WHERE spent + held > max_spend");
+    if (over !== undefined) broken(`${over.id} is over its budget`);
+    // What nobody is charged for can be spent again.
+    const refusedOf = await refusedByPayer();
+    for (const payer of scenario.payers) {
+      const taken = chargedTo.get(payer) ?? 0n;
+      const due = clients.delivered(payer) + (stolenFrom.get(payer) ?? 0n);
+      if (taken > due) broken(`${payer} was charged ${taken} for ${due}`);
+      const captured = clients.captured(payer);
+      const funds = initialFunds.get(payer) ?? 0n;
+      if (scenario.tight && captured - (refusedOf.get(payer) ?? 0n) > funds)
+        broken(`${payer} has ${funds} and calls for ${captured} were let through`);
+    }
+    const halt = await ledger.readHalt();
+    if (halt !== null && !mayHalt(halt.reason)) broken(`halted: ${halt.reason}`);
+    silentSteps = halt === null || alerts.has(halt.reason) ? 0 : silentSteps + 1;
+    if (silentSteps > MAX_SILENT_STEPS) broken(`nobody was told that all is halted: ${halt?.reason}`);
+    violations.push(...clients.objections.splice(0));
+  }
+
+  // What a halt may be about: what others have done with our keys, or what the ledger was made to forget.
+  const mayHalt = (reason: string) =>
+    scenario.thief || scenario.forgetful || (reason.includes("nonce") && options.keyUsedElsewhere());
+
+  // Whether nothing is left to do for anybody.
+  async function isDone(): Promise<boolean> {
+    if ((await ledger.readHalt()) !== null) return false;
+    const { pending } = await ledger.readTotals();
+    if (pending !== 0n || clients.busy() > 0) return false;
+    for (const operator of scenario.operators)
+      if ((await ledger.listOpenSubmissions(operator, 1)).length > 0) return false;
+    const [held] = await read.all("SELECT call_id FROM holds WHERE state = 'held'");
+    return held === undefined;
+  }
+
+  // A row that breaks its batch is set aside, and everybody else's charges come to their end without it.
+  async function checkAllBut(payer: Address | null): Promise<void> {
+    if (payer === null) return;
+    const [left] = await read.all(
+      `SELECT c.id, c.charged_to FROM charges c LEFT JOIN submissions s ON s.id = c.root
+       WHERE (c.state = 'accrued' OR (c.state = 'batched' AND s.state <> 'final')) AND c.charged_to <> $1`,
+      [payer],
+    );
+    if (left !== undefined) broken(`charge ${left.id} of ${left.charged_to} is not settled because of another account`);
+  }
+
+  // Whether every batch that our keys have settled for good is one that the ledger stands by, as the audit must find, too.
+  async function checkAudit(): Promise<void> {
+    const explained = await areKnown(settledByUs);
+    const verdict = await audit(ledger, options.port, 0n);
+    const differs = verdict.kind === "different";
+    if (differs === explained)
+      broken(`the audit says ${JSON.stringify(verdict)} and all is ${explained ? "" : "not "}explained`);
+  }
+
+  async function areKnown(roots: readonly Hex[]): Promise<boolean> {
+    const states = new Map((await read.all("SELECT id, state FROM submissions")).map(({ id, state }) => [id, state]));
+    return roots.every((root) => ![undefined, "abandoned"].includes(states.get(root) as string | undefined));
+  }
+
+  async function checkEnd(): Promise<void> {
+    await checkAudit();
+    const { accrued } = await ledger.readTotals();
+    if (accrued !== clients.acknowledged())
+      broken(`${accrued} is in the ledger and ${clients.acknowledged()} was delivered`);
+    const unexplained = await read.all("SELECT charged_to, tool_id, amount + kept AS amount FROM unexplained_payments");
+    const settledOf = new Map(
+      (await ledger.readSettledByAccount()).map(({ account, amount }) => [account as string, amount as bigint]),
+    );
+    for (const { charged_to, amount } of unexplained) add(settledOf, String(charged_to), amount as bigint);
+    compare("account", chargedTo, [...settledOf]);
+    const paidTo = new Map(
+      (await ledger.readSettledByTool()).map(({ toolId, amount }) => [toolId as string, amount as bigint]),
+    );
+    for (const { tool_id, amount } of unexplained) if (tool_id !== "") add(paidTo, String(tool_id), amount as bigint);
+    compare("tool", earnedBy, [...paidTo]);
+    checkOperatorLimits();
+    if (scenario.kindPayers) {
+      const [failure] = await read.all("SELECT charge_id, reason FROM failures");
+      if (failure !== undefined)
+        broken(`an attempt was used up (${failure.reason}) though every payer could always pay`);
+      const [tried] = await read.all("SELECT id FROM charges WHERE attempts > 0");
+      if (tried !== undefined) broken(`charge ${tried.id} has attempts though every payer could always pay`);
+    }
+    const [several] = await read.all("SELECT charge_id FROM failures GROUP BY charge_id, attempt HAVING COUNT(*) > 1");
+    if (several !== undefined) broken(`an attempt of ${several.charge_id} was counted twice`);
+  }
+
+  function compare(
+    name: string,
+    onChain: ReadonlyMap<string, bigint>,
+    inLedger: readonly (readonly [string, bigint])[],
+  ) {
+    const left = new Map([...onChain].filter(([, amount]) => amount > 0n));
+    for (const [key, amount] of inLedger) {
+      if ((left.get(key) ?? 0n) !== amount)
+        broken(`${name} ${key}: ${left.get(key) ?? 0n} on chain, ${amount} in the ledger`);
+      left.delete(key);
+    }
+    for (const [key, amount] of left) broken(`${name} ${key}: ${amount} on chain, nothing in the ledger`);
+  }
+
+  // In the 24 hours before any settlement, it included, an operator has not moved more than its limit then.
+  function checkOperatorLimits(): void {
+    for (const { operator, at, cap, amount } of operatorSpending) {
+      const sum = operatorSpending
+        .filter((other) => other.operator === operator && other.at <= at && other.at > at - DAY_SECONDS)
+        .reduce((total, other) => total + other.amount, 0n);
+      if (amount > 0n && sum > cap && cap > 0n) broken(`operator ${operator} moved ${sum} in 24 hours, above ${cap}`);
+    }
+  }
+
+  return {
+    violations,
+    check,
+    isDone,
+    checkAllBut,
+    checkEnd,
+    // Whether somebody else has taken this lease over.
+    async isOutdated({ operator, token }: Lease): Promise<boolean> {
+      const [row] = await read.all("SELECT token FROM operators WHERE operator = $1", [operator.toLowerCase()]);
+      return row !== undefined && Number(row.token) !== token;
+    },
+    // Nobody takes a lease over before it has run out, whatever daemons' clocks say.
+    leased({ operator, holder }: Lease, ttlMs: number, nowMs: number): void {
+      const before = leases.get(operator);
+      if (before !== undefined && before.holder !== holder && before.untilMs > nowMs) {
+        broken(`${holder} has taken the lease of ${operator} from ${before.holder} before it had run out`);
+      }
+      leases.set(operator, { holder, untilMs: nowMs + ttlMs });
+    },
+    released: ({ operator }: Lease) => leases.delete(operator),
+    // The ledger was taken back to an earlier moment, and its leases with it.
+    restored: () => leases.clear(),
+    limitsHit: () => limitsHit,
+    // Whether the ledger stands by every batch of our keys, mined or final.
+    isExplained: () => areKnown(chain.rootsOf(scenario.operators)),
+    reported(event: EngineEvent): void {
+      if (event.kind === "halted") alerts.add(event.reason);
+      if (event.kind === "holding" && event.reason.startsWith("the limit of")) limitsHit += 1;
+      if (event.kind === "key_used_elsewhere") alarms.push(event);
+    },
+    wroteWithoutLease: (verb: string) => broken(`${verb} changed the ledger with a lease that was lost`),
+    planned: ({ root, receipts }: Batch) => receiptsOf.set(root, receipts),
+    // Asked by the chain when it is handed bytes.
+    async sent(raw: Hex): Promise<void> {
+      const [saved] = await read.all("SELECT tx_hash FROM broadcasts WHERE raw = $1", [raw]);
+      if (saved === undefined) broken("bytes were sent that are not in the ledger");
+    },
+  };
+}
+
+// The wallet and what is prepaid are spent one after the other.
+function initialFundsOf(protocol: Protocol, payer: Address): bigint {
+  return fundsOf(protocol, payer) + prepaidOf(protocol, payer).balance;
+}
+
+function add(sums: Map<string, bigint>, key: string, amount: bigint): void {
+  sums.set(key, (sums.get(key) ?? 0n) + amount);
+}

@@ -1,0 +1,42 @@
+import type { Reader } from "../../../settlement/ledger/database/sql.ts";
+
+// Situations in which settlement can go wrong, as the ledger shows them when a run is over. A fault that is injected need
+// not lead anywhere; these say how far the runs really got.
+const SITUATIONS = {
+  "a lease is taken over": "SELECT 1 FROM operators WHERE token > 1",
+  "a gap in the nonces is filled": "SELECT 1 FROM submissions WHERE kind = 'filler' AND state = 'final'",
+  "credits are pushed": "SELECT 1 FROM submissions WHERE kind = 'payout' AND state = 'final'",
+  "a batch is settled by a peer": `SELECT 1 FROM submissions s WHERE kind = 'settle' AND state = 'final'
+     AND NOT EXISTS (SELECT 1 FROM broadcasts b WHERE b.tx_hash = s.tx_hash)`,
+  "a replaced transaction is mined": `SELECT 1 FROM submissions s JOIN broadcasts b ON b.tx_hash = s.tx_hash
+     WHERE s.state = 'final' AND EXISTS (SELECT 1 FROM broadcasts later
+       WHERE later.submission_id = b.submission_id AND later.nonce = b.nonce AND later.position > b.position)`,
+  "a batch comes back on another nonce": `SELECT 1 FROM broadcasts b JOIN submissions s ON s.id = b.submission_id
+     WHERE s.kind = 'settle' AND b.nonce <> s.nonce`,
+  "a batch is taken over by another key": `SELECT 1 FROM broadcasts b JOIN submissions s ON s.id = b.submission_id
+     WHERE s.kind = 'settle' AND b.operator <> s.operator`,
+  "a batch is taken in from the chain": "SELECT 1 FROM batches WHERE charge_count = 0",
+  "a batch is taken apart": "SELECT 1 FROM submissions WHERE kind = 'settle' AND state = 'abandoned'",
+  "a charge fails and is paid later": `SELECT 1 FROM charges c JOIN submissions s ON s.id = c.root
+     WHERE c.attempts > 0 AND c.state = 'batched' AND s.state = 'final' AND c.charged_to = c.payer`,
+  "a charge is absorbed": `SELECT 1 FROM charges c JOIN submissions s ON s.id = c.root
+     WHERE c.state = 'batched' AND s.state = 'final' AND c.charged_to <> c.payer`,
+  "a line is refused": "SELECT 1 FROM charges WHERE state = 'refused'",
+  "a whole batch fails": `SELECT 1 FROM batches b JOIN submissions s ON s.id = b.root WHERE s.state = 'final'
+     AND NOT EXISTS (SELECT 1 FROM charges c WHERE c.root = b.root)`,
+} as const;
+
+// What a refusal leaves in no table.
+const REFUSED = "new work is refused because too much waits";
+
+export type Situation = keyof typeof SITUATIONS | typeof REFUSED;
+
+export const ALL_SITUATIONS = [...Object.keys(SITUATIONS), REFUSED] as Situation[];
+
+export async function situationsIn(read: Reader, { refusals }: { refusals: number }): Promise<Situation[]> {
+  const found: Situation[] = refusals > 0 ? [REFUSED] : [];
+  for (const [situation, query] of Object.entries(SITUATIONS)) {
+    if ((await read.all(`${query} LIMIT 1`)).length > 0) found.push(situation as Situation);
+  }
+  return found;
+}

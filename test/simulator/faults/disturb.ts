@@ -1,0 +1,158 @@
+import { type Address, encodeFunctionData } from "viem";
+import { routerAbi } from "../../../settlement/chain/router/abi.ts";
+import { encodeRows } from "../../../settlement/chain/router/encodeRows.ts";
+import { following, NO_BATCH } from "../../../settlement/chain/router/settleCall.ts";
+import { smaller } from "../../../settlement/domain/money.ts";
+import type { ToolId } from "../../../settlement/domain/toolId.ts";
+import type { State } from "../chain/blocks.ts";
+import { deposit, type Protocol, prepaidOf, refund, requestRefund } from "../chain/protocol.ts";
+import { limitOf } from "../chain/rollingLimit.ts";
+import type { SimulatedChain } from "../chain/simulatedChain.ts";
+import type { Rng } from "../rng.ts";
+import { developerOf, ETHER, hexOf, INSURANCE, PEER, PLENTY, ROUTER, type Scenario, USDC } from "../scenario.ts";
+import type { Faults } from "./faults.ts";
+
+// What others do on chain in one tick, to the engine's surprise.
+export function disturb(chain: SimulatedChain, rng: Rng, faults: Faults, scenario: Scenario): void {
+  const { payers, tools, operators, operatorLimit, kindPayers, tight } = scenario;
+  const deed = (name: string, probability: number, apply: (state: State) => void) => {
+    if (faults.strike(name, probability)) chain.do(name, apply);
+  };
+  // Trouble passes in every run, whichever of it was chosen: a chain that stays paused shows nothing more.
+  const recovery = (name: string, probability: number, apply: (state: State) => void) => {
+    if (rng.happens(probability)) chain.do(name, apply);
+  };
+  const payer = rng.pick(payers);
+  const operator = rng.pick(operators);
+  const toolId = rng.pick(tools);
+  const amount = BigInt(rng.between(0, 20)) * USDC;
+  const lowLimit = amount * rng.pick([0n, 1n, 5n]);
+
+  if (!kindPayers && !tight) {
+    deed("a payer changes the allowance", 0.05, ({ protocol }) => protocol.allowances.set(payer, amount));
+    deed("a payer's balance changes", 0.05, ({ protocol }) => protocol.balances.set(payer, amount));
+    deed("a payer sets a daily cap", 0.03, ({ protocol }) => {
+      const known = protocol.dailyCaps.get(payer) ?? limitOf(0n);
+      protocol.dailyCaps.set(payer, { ...known, cap: amount });
+    });
+    const now = BigInt(chain.head().timestamp);
+    deed("a payer deposits", 0.04, ({ protocol }) => {
+      const most = fundsOf(protocol, payer);
+      deposit(protocol, payer, smaller(amount, most));
+    });
+    deed("a payer asks prepaid money back", 0.04, ({ protocol }) => {
+      requestRefund(protocol, payer, prepaidOf(protocol, payer).balance, now);
+    });
+    recovery("a refund is paid", 0.3, ({ protocol }) => refund(protocol, payer, now));
+    deed("a payer is blacklisted", 0.02, ({ protocol }) => protocol.blacklisted.add(payer));
+    deed("the insurance account is empty", 0.01, ({ protocol }) => protocol.balances.set(INSURANCE, 0n));
+    recovery("the insurance account is funded", 0.05, ({ protocol }) => protocol.balances.set(INSURANCE, PLENTY));
+  }
+  deed("a payer is refused for no reason", 0.02, ({ protocol }) => protocol.unexplained.add(payer));
+  recovery("nobody is refused for no reason", 0.1, ({ protocol }) => protocol.unexplained.clear());
+  recovery("a payer or developer is no longer blacklisted", 0.05, ({ protocol }) => protocol.blacklisted.clear());
+  deed("a developer is blacklisted", 0.02, ({ protocol }) => protocol.blacklisted.add(developerOf(0)));
+  deed("the token is paused", 0.04, ({ protocol }) => {
+    protocol.tokenPaused = true;
+  });
+  deed("the router is paused", 0.02, ({ protocol }) => {
+    protocol.routerPaused = true;
+  });
+  recovery("nothing is paused", 0.25, ({ protocol }) => {
+    protocol.tokenPaused = false;
+    protocol.routerPaused = false;
+  });
+  deed("the router is blacklisted", 0.01, ({ protocol }) => protocol.blacklisted.add(ROUTER));
+  deed("a tool's stake falls", 0.03, ({ protocol }) => stake(protocol, toolId, 9n * USDC));
+  recovery("a tool is staked again", 0.06, ({ protocol }) => stake(protocol, toolId, 10n * USDC));
+  deed("an operator's limit changes", 0.04, ({ protocol }) => setLimit(protocol, operator, lowLimit));
+  deed("an operator is suspended", 0.02, ({ protocol }) => setLimit(protocol, operator, 0n));
+  // Whoever takes over should have had the time to.
+  recovery("an operator's limit is as it was", scenario.handover ? 0.01 : 0.1, ({ protocol }) =>
+    setLimit(protocol, operator, operatorLimit),
+  );
+  deed("an operator is out of ether", 0.02, ({ funds }) => funds.set(operator, 0n));
+  recovery("an operator has ether again", 0.15, ({ funds }) => funds.set(operator, ETHER));
+
+  chain.wakeUp();
+  if (faults.strike("an endpoint stands still", 0.03)) chain.standStill(scenario.blocksPerStep * rng.between(5, 60));
+
+  const headOf = (account: Address) => chain.head().state.protocol.heads.get(account) ?? NO_BATCH;
+  const pooled = chain.pooled();
+  if (pooled.length > 0 && faults.strike("the mempool drops a transaction", 0.05)) chain.drop(rng.pick(pooled));
+  if (!scenario.handover && faults.strike("a key is used elsewhere", 0.06)) {
+    chain.inject({ from: operator, to: operator, calldata: "0x", gasLimit: 21_000n, fleeting: rng.happens(0.7) });
+  }
+  if (scenario.thief && faults.strike("a thief settles an invented batch", 0.03)) {
+    const rows = encodeRows([{ payer, modelCost: USDC, lines: [] }]);
+    const root = hexOf(rng.between(1, 2 ** 31));
+    const calldata = encodeFunctionData({
+      abi: routerAbi,
+      functionName: "settle",
+      args: [headOf(operator), root, [], rows],
+    });
+    chain.inject({ from: operator, to: ROUTER, calldata, gasLimit: 500_000n, fleeting: false });
+  }
+  const charged = kindPayers || tight ? [] : pooled.flatMap(chain.payersOf).filter((account) => account !== INSURANCE);
+  if (charged.length > 0) {
+    const account = rng.pick(charged);
+    deed("a payer is blacklisted before the batch is mined", 0.15, ({ protocol }) => protocol.blacklisted.add(account));
+    deed("a payer revokes before the batch is mined", 0.06, ({ protocol }) => protocol.allowances.set(account, 0n));
+  }
+  const batches = pooled.filter(({ to, from }) => to === ROUTER && from !== PEER);
+  if (batches.length > 0) {
+    const { from, nonce } = rng.pick(batches);
+    // The others must be left to take over.
+    const last = operators.every((key) => key === from || capOf(chain.head().state.protocol, key) === 0n);
+    if (scenario.handover && nonce === 0 && !last && rng.happens(0.9)) {
+      chain.do("an operator's limit changes", ({ protocol }) => setLimit(protocol, from, 0n));
+    }
+    deed("an operator is suspended before its batch is mined", 0.25, ({ protocol }) => setLimit(protocol, from, 0n));
+  }
+  // What another operator copied from a thief, or from what the ledger then forgot, cannot be told from its own.
+  const known = !scenario.forgetful && !scenario.thief;
+  if (batches.length > 0 && known && faults.strike("a peer settles the same batch first", 0.1)) {
+    const { to, calldata, gasLimit } = rng.pick(batches);
+    chain.inject({ from: PEER, to, calldata: following(calldata, headOf(PEER)), gasLimit, fleeting: true });
+  }
+}
+
+// The end of all trouble that is not the payers' own, or of an endpoint that nobody repairs.
+export function heal(chain: SimulatedChain, { operators, operatorLimit, stubborn, stalled }: Scenario): void {
+  chain.repair(stalled);
+  chain.do("all faults have stopped", ({ protocol, funds }) => {
+    protocol.tokenPaused = false;
+    protocol.routerPaused = false;
+    protocol.blacklisted.clear();
+    protocol.unexplained.clear();
+    if (stubborn !== null) protocol.unexplained.add(stubborn);
+    for (const operator of operators) {
+      setLimit(protocol, operator, operatorLimit);
+      funds.set(operator, ETHER);
+    }
+    protocol.balances.set(INSURANCE, PLENTY);
+    protocol.allowances.set(INSURANCE, PLENTY);
+  });
+}
+
+// And the end of that, too.
+export function excuse(chain: SimulatedChain): void {
+  chain.do("nobody is refused any more", ({ protocol }) => protocol.unexplained.clear());
+}
+
+// What the router can take from a wallet.
+export function fundsOf({ balances, allowances }: Protocol, payer: Address): bigint {
+  return smaller(balances.get(payer) ?? 0n, allowances.get(payer) ?? 0n);
+}
+
+const capOf = (protocol: Protocol, operator: Address) => protocol.operatorLimits.get(operator)?.cap ?? 0n;
+
+// What was spent of it stays spent.
+function setLimit(protocol: Protocol, operator: Address, cap: bigint): void {
+  protocol.operatorLimits.set(operator, { ...(protocol.operatorLimits.get(operator) ?? limitOf(0n)), cap });
+}
+
+function stake(protocol: Protocol, toolId: ToolId, amount: bigint): void {
+  const tool = protocol.tools.get(toolId);
+  if (tool !== undefined) protocol.tools.set(toolId, { ...tool, stake: amount });
+}

@@ -1,0 +1,187 @@
+import type { Address, Hex } from "viem";
+import type { ChargeFailure } from "../../../settlement/domain/batch.ts";
+import { SettlementError } from "../../../settlement/domain/errors.ts";
+import type { Lease, Ledger } from "../../../settlement/ledger/ledger.ts";
+import {
+  accountOf,
+  HASHES,
+  hashOf,
+  INSURANCE,
+  inclusionAt,
+  netOf,
+  outcomeOf,
+  POLICY,
+  RETRY,
+  RICH,
+  ROUTER,
+  toolOf,
+  turnOf,
+  usdc,
+} from "../../../settlement/ledger/testing/fixtures.ts";
+import type { Rng } from "../rng.ts";
+
+export const PAYERS = [1, 2, 3].map(accountOf);
+export const ACCOUNTS: readonly Address[] = [INSURANCE, ...PAYERS];
+const REASONS: readonly ChargeFailure[] = ["allowance", "balance"];
+const MAX_AGE_MS = 3_000;
+const HOLD_TTL_MS = 15_000;
+const MAX_TOGETHER = 5;
+
+// What one daemon does to the ledger that it shares with others: calls of its clients, several at a time, and what its engine
+// would do. Names are few, so that daemons meet; whatever is drawn is drawn before the first statement runs, so that nobody's
+// timing changes it.
+export type Daemon = { ledger: Ledger; lease: Lease; nowMs: () => number; answered: (kind: string) => void };
+type Deed = { name: string; run: (daemon: Daemon) => Promise<unknown> };
+
+export function drawDeeds(rng: Rng, count: number): Deed[] {
+  return Array.from({ length: count }, () => (rng.happens(0.6) ? drawCalls(rng) : drawStep(rng)));
+}
+
+// Calls that arrive together share a commit.
+function drawCalls(rng: Rng): Deed {
+  const calls = Array.from({ length: rng.between(1, MAX_TOGETHER) }, () => drawCall(rng));
+  return {
+    name: calls.map(({ name }) => name).join(" + "),
+    run: (daemon) =>
+      Promise.all(
+        calls.map(async ({ run }) => {
+          const answer = (await run(daemon)) as { kind?: string } | undefined;
+          if (answer?.kind !== undefined) daemon.answered(answer.kind);
+        }),
+      ),
+  };
+}
+
+function drawCall(rng: Rng): Deed {
+  const [n, session, amount] = [rng.between(1, 12), `${rng.between(1, 3)}`, usdc(rng.below(40))];
+  const [payer, toolId] = [rng.pick(PAYERS), toolOf(rng.between(1, 2))];
+  const draws: Deed[] = [
+    {
+      name: `turn ${n}`,
+      run: ({ ledger, nowMs }) =>
+        ledger.recordTurn(turnOf(`${n}`, { payer, tools: [{ toolId, amount, calls: 1 }] }), nowMs()),
+    },
+    {
+      name: `open ${session}`,
+      run: ({ ledger, nowMs }) =>
+        ledger.openSession({ id: session, payer, maxSpend: usdc(200), expiresAtMs: nowMs() + 20_000 }, nowMs()),
+    },
+    {
+      name: `hold ${n} in ${session}`,
+      run: ({ ledger, nowMs }) =>
+        ledger.hold({ callId: `${n}`, sessionId: session, toolId, method: "m", amount }, RICH, nowMs()),
+    },
+    {
+      name: `capture ${n}`,
+      run: ({ ledger, nowMs }) =>
+        ledger.capture({ callId: `${n}`, hashes: HASHES }, { ...POLICY, maxCount: 3, maxAgeMs: MAX_AGE_MS }, nowMs()),
+    },
+    { name: `void ${n}`, run: ({ ledger }) => ledger.void(`${n}`) },
+    { name: `close ${session}`, run: ({ ledger, nowMs }) => ledger.closeSession(session, nowMs()) },
+    {
+      name: `claim ${n}`,
+      run: ({ ledger, nowMs }) => ledger.claimKey({ caller: "c", key: `${n}`, digest: hashOf("d") }, nowMs(), 3_000),
+    },
+    { name: `answer ${n}`, run: ({ ledger }) => ledger.saveAnswer("c", `${n}`, { status: 200, body: "" }) },
+    { name: `name ${toolId}`, run: ({ ledger, nowMs }) => ledger.nameTool(toolId, `${n}`, nowMs()) },
+  ];
+  return rng.pick([...draws.slice(0, 4), ...draws]);
+}
+
+// One write of an engine's tick.
+function drawStep(rng: Rng): Deed {
+  const failed = new Set(rng.shuffled(ACCOUNTS).slice(0, rng.below(3)));
+  const [reason, refuses, unpayable] = [rng.pick(REASONS), rng.happens(0.25), rng.happens(0.2)];
+  const retry = { ...RETRY, maxAttempts: 2 };
+  const block = BigInt(rng.between(1, 1_000));
+  const [payer, n] = [rng.pick(PAYERS), rng.between(1, 1_000_000)];
+  const outcome = outcomeOf({
+    failed: [...failed].map((chargedTo) => ({ chargedTo, amount: usdc(0), reason })),
+    refused: refuses
+      ? PAYERS.map((chargedTo) => ({ chargedTo, toolId: toolOf(1), amount: usdc(0), reason: "unlisted" as const }))
+      : [],
+    paid: rng.shuffled([1, 2, 3]).map((tool) => ({
+      toolId: toolOf(tool),
+      payee: accountOf(0xdef + tool),
+      amount: usdc(1),
+      developerShare: usdc(1),
+    })),
+  });
+  const net = netOf(({ chargedTo }) => (unpayable && failed.has(chargedTo) ? reason : null));
+  const draws: Deed[] = [
+    {
+      name: "sweep",
+      run: ({ ledger, nowMs }) => ledger.sweepSessions({ ...POLICY, maxAgeMs: MAX_AGE_MS }, HOLD_TTL_MS, nowMs(), 3),
+    },
+    {
+      name: "plan",
+      run: ({ ledger, lease, nowMs }) =>
+        ledger.planBatch(lease, { accounts: ACCOUNTS, maxCharges: 6, router: ROUTER, net, retry }, nowMs()),
+    },
+    {
+      name: "submit",
+      run: ofState(["planned"], async ({ ledger, lease, nowMs }, id) => {
+        await ledger.assignNonce(lease, id, 0, 1n);
+        const bytes = { txHash: hashOf(`${n}`), raw: "0x", maxFeePerGas: 1n, maxPriorityFeePerGas: 1n } as const;
+        await ledger.saveBroadcast(lease, id, { ...bytes, signedAtMs: nowMs() });
+      }),
+    },
+    {
+      name: "include",
+      run: ofState(["submitted", "reverted", "included"], ({ ledger, lease }, id) =>
+        ledger.recordInclusion(lease, id, inclusionAt(block), "success", outcome),
+      ),
+    },
+    {
+      name: "finalize",
+      run: ofState(["included"], ({ ledger, lease, nowMs }, id) => ledger.finalize(lease, id, outcome, retry, nowMs())),
+    },
+    {
+      name: "unplan",
+      run: ofState(["planned"], ({ ledger, lease, nowMs }, id) =>
+        ledger.unplanBatch(lease, id, [payer], 5_000, nowMs()),
+      ),
+    },
+    {
+      name: "abandon",
+      run: ofState(["submitted", "reverted"], ({ ledger, lease, nowMs }, id) => ledger.abandon(lease, id, nowMs())),
+    },
+    { name: "lose", run: ofState(["included"], ({ ledger, lease }, id) => ledger.recordLoss(lease, id)) },
+    { name: "clear", run: ({ ledger }) => ledger.clearDebt(payer) },
+    { name: "forget", run: ({ ledger, nowMs }) => ledger.forgetStats(nowMs(), 2) },
+    {
+      name: "adopt",
+      run: ({ ledger, lease, nowMs }) =>
+        ledger.adoptBatch(
+          {
+            root: hashOf(`adopted ${n}`),
+            operator: lease.operator,
+            router: ROUTER,
+            calldata: "0x01",
+            rows: 1,
+            inclusion: inclusionAt(block),
+            outcome,
+            taken: PAYERS.map((chargedTo) => ({ chargedTo, toolId: toolOf(1), amount: usdc(n % 50) })),
+          },
+          nowMs(),
+        ),
+    },
+  ];
+  return rng.pick([...draws.slice(0, 5), ...draws.slice(0, 3), ...draws]);
+}
+
+const MAX_OPEN = 1_000;
+
+// What its engine would do to the first batch of its key in one of these states. Without one there is nothing to do.
+function ofState(kinds: readonly string[], deed: (daemon: Daemon, id: Hex) => Promise<unknown>): Deed["run"] {
+  return async (daemon) => {
+    const open = await daemon.ledger.listOpenSubmissions(daemon.lease.operator, MAX_OPEN);
+    const found = open.find(({ kind, state }) => kind === "settle" && kinds.includes(state));
+    if (found !== undefined) await deed(daemon, found.id);
+  };
+}
+
+// What a ledger may refuse, with a reason, in any state: the deed is then without effect.
+export function isRefusal(error: unknown): boolean {
+  return error instanceof SettlementError && (error.code === "fenced" || error.code === "invalid_input");
+}

@@ -1,0 +1,120 @@
+import { createHash } from "node:crypto";
+import { createLedger } from "../../../settlement/ledger/createLedger.ts";
+import { openPostgres } from "../../../settlement/ledger/database/postgres/openPostgres.ts";
+import type { Database } from "../../../settlement/ledger/database/sql.ts";
+import { accountOf, leaseOf } from "../../../settlement/ledger/testing/fixtures.ts";
+import { COMMIT, createInterleaving } from "../../../settlement/ledger/testing/interleave.ts";
+import { misorderedIn } from "../../../settlement/ledger/testing/lockOf.ts";
+import { administer } from "../../../settlement/ledger/testing/startPostgres.ts";
+import { createRng, type Rng } from "../rng.ts";
+import { drawDeeds, isRefusal } from "./daemon.ts";
+
+export type PostgresRun = {
+  seed: number;
+  statements: number;
+  // How often a statement waited for a lock of the other daemon.
+  waits: number;
+  violations: readonly string[];
+  trace: readonly string[];
+  // Equal for two runs that went the same way.
+  digest: string;
+};
+
+const DAEMONS = ["one", "two"] as const;
+const MAX_STATEMENTS = 20_000;
+const STEP_MS = 1_000;
+
+// Two daemons on one real PostgreSQL, a connection each. The seed decides what they do and whose statement comes next, as far
+// as the server's locks permit. Nobody may ever wait in a circle, and afterwards every counter is what its rows add up to.
+export async function simulatePostgres(server: string, seed: number): Promise<PostgresRun> {
+  const name = `simulated_${seed}_${process.pid}`;
+  await administer(server, `CREATE DATABASE ${name}`);
+  // A circle that the simulator has seen need not last.
+  await administer(server, `ALTER DATABASE ${name} SET deadlock_timeout = '50ms'`);
+  const open = () => openPostgres({ url: `${server}/${name}`, maxConnections: 3, random: () => 0 });
+  const databases = [open(), open(), open()] as const;
+  try {
+    return await simulateOn(databases, seed);
+  } finally {
+    await Promise.all(databases.map((database) => database.close()));
+    await administer(server, `DROP DATABASE ${name} WITH (FORCE)`);
+  }
+}
+
+async function simulateOn([one, two, monitor]: readonly [Database, Database, Database], seed: number) {
+  const rng = createRng(seed);
+  const truth = await createLedger(monitor);
+  const interleaving = createInterleaving(monitor.read);
+  const violations: string[] = [];
+  const trace: string[] = [];
+  const answers = new Map<string, number>();
+
+  const scripts = [one, two].map((database, i) => {
+    const name = DAEMONS[i] ?? "";
+    const deeds = drawDeeds(createRng(rng.below(2 ** 31)), rng.between(8, 20));
+    return { name, database, deeds };
+  });
+  const ended = scripts.map(({ name, database, deeds }, i) =>
+    interleaving.start(name, database, async (asking) => {
+      const ledger = await createLedger({ ...asking, migration: async () => {} }, { shard: i });
+      const lease = await leaseOf(ledger, accountOf(0x0e + i), name);
+      const answered = (kind: string) => answers.set(kind, (answers.get(kind) ?? 0) + 1);
+      for (const [n, deed] of deeds.entries()) {
+        trace.push(`${name} begins: ${deed.name}`);
+        // A clock of its own, so that nothing depends on who was faster.
+        const nowMs = () => (n + 1) * STEP_MS;
+        await deed.run({ ledger, lease, nowMs, answered }).catch((error: unknown) => {
+          if (!isRefusal(error)) violations.push(`${name}, ${deed.name}: ${error}`);
+        });
+      }
+    }),
+  );
+
+  const { statements, waits } = await take(interleaving, rng, violations, trace);
+  await Promise.all(ended);
+
+  violations.push(...(await truth.audit()));
+  const { accrued, pending, settled, absorbed, refused, voided } = await truth.readTotals();
+  if (pending + settled + absorbed + refused + voided !== accrued) violations.push("the sums do not add up");
+  const recorded = await monitor.read.all("SELECT COUNT(*) AS turns FROM turns");
+  if (recorded[0]?.turns !== BigInt(answers.get("recorded") ?? 0)) {
+    violations.push(
+      `${answers.get("recorded") ?? 0} turns were said to be recorded, and there are ${recorded[0]?.turns}`,
+    );
+  }
+  const summary = [...trace, ...violations, accrued, pending, settled, absorbed, refused, voided];
+  const digest = createHash("sha256").update(summary.join()).digest("hex");
+  return { seed, statements, waits, violations, trace, digest };
+}
+
+async function take(
+  interleaving: ReturnType<typeof createInterleaving>,
+  rng: Rng,
+  violations: string[],
+  trace: string[],
+) {
+  let statements = 0;
+  let waits = 0;
+  let circles = 0;
+  const transactions = new Map<string, string[]>();
+  for (; statements < MAX_STATEMENTS; statements += 1) {
+    const turns = await interleaving.turns();
+    const blocked = interleaving.blocked();
+    if (turns.length === 0 && blocked.length === 0) return { statements, waits };
+    if (blocked.length > 0 && turns.length > 0) waits += 1;
+    if (turns.length === 0) {
+      circles += 1;
+      if (circles === 1) violations.push(`${blocked.join(" and ")} wait for each other`);
+      await new Promise((resolve) => setTimeout(resolve, 10));
+      continue;
+    }
+    const turn = rng.pick(turns);
+    trace.push(`${turn.process}: ${turn.text.replaceAll(/\s+/g, " ").slice(0, 100)}`);
+    const own = transactions.get(turn.process) ?? [];
+    transactions.set(turn.process, turn.text === COMMIT ? [] : [...own, turn.text]);
+    if (turn.text === COMMIT) violations.push(...misorderedIn(own));
+    interleaving.take(turn);
+  }
+  violations.push(`not everything has ended after ${MAX_STATEMENTS} statements`);
+  return { statements, waits };
+}

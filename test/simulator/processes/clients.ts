@@ -1,0 +1,182 @@
+import type { Address } from "viem";
+import { NO_HASHES } from "../../../settlement/domain/charge.ts";
+import { SettlementError } from "../../../settlement/domain/errors.ts";
+import { type MicroUsdc, microUsdc } from "../../../settlement/domain/money.ts";
+import type { Turn } from "../../../settlement/domain/turn.ts";
+import type { Engine } from "../../../settlement/engine/createEngine.ts";
+import type { Faults } from "../faults/faults.ts";
+import type { Rng } from "../rng.ts";
+import { hexOf, type Scenario } from "../scenario.ts";
+
+// Answers after which a repetition must find what was done, whatever its payer can spend by then.
+const DONE: readonly string[] = ["opened", "held", "duplicate"];
+
+export type Clients = ReturnType<typeof createClients>;
+
+// Those who use the service. They repeat what was not answered, under the same id, until they know; and they remember
+// everything that the service has acknowledged.
+export function createClients(engine: Engine, rng: Rng, faults: Faults, scenario: Scenario, wait: () => Promise<void>) {
+  const spentIn = new Map<string, { budget: bigint; captured: bigint }>();
+  // What was ever delivered to a payer, acknowledged or not: nobody may be charged for more.
+  const delivered = new Map<Address, bigint>();
+  // What payers' calls in sessions came to.
+  const captured = new Map<Address, bigint>();
+  // What the service has acknowledged, by turn and call.
+  const acknowledged = new Map<string, bigint>();
+  const turns = new Map<string, Turn>();
+  let restores = 0;
+  let busy = 0;
+  let names = 0;
+  let refusals = 0;
+  const objections: string[] = [];
+
+  async function certain<T extends { kind: string }>(ask: () => Promise<T>, mayRepeat = false): Promise<T> {
+    let asked = 0;
+    let wasDone = false;
+    const since = restores;
+    for (;;) {
+      try {
+        asked += 1;
+        const answer = await ask();
+        if (wasDone && since === restores && answer.kind === "refused")
+          objections.push("what had been granted was refused when asked again");
+        wasDone ||= DONE.includes(answer.kind);
+        if (asked === 1 && answer.kind === "duplicate" && !mayRepeat)
+          objections.push("a first call was answered as a duplicate");
+        if (!faults.strike("an answer to a client is lost", 0.03)) return answer;
+      } catch (error) {
+        if (!(error instanceof SettlementError && error.retryable)) throw error;
+        if (error.code === "overloaded") refusals += 1;
+        await wait();
+      }
+    }
+  }
+
+  // What a hold was given for: there is no reason left to refuse it.
+  async function agreed<T>(asked: Promise<T>): Promise<T> {
+    try {
+      return await asked;
+    } catch (error) {
+      if (error instanceof SettlementError && error.code === "overloaded")
+        objections.push("a call that was held was refused for lack of room");
+      throw error;
+    }
+  }
+
+  const priced = (): MicroUsdc => microUsdc(BigInt(rng.below(rng.pick([20, 50_000, 2_000_000]))));
+
+  async function deliver(): Promise<void> {
+    const tools = rng.shuffled(scenario.tools).slice(0, rng.below(scenario.tools.length + 1));
+    const turn: Turn = {
+      id: `turn ${names++}`,
+      payer: rng.pick(scenario.payers),
+      outcome: rng.happens(0.1) ? "failed" : "delivered",
+      modelCost: priced(),
+      tools: tools.map((toolId) => ({ toolId, amount: priced(), calls: rng.between(1, 9) })),
+      requestHash: hexOf(names),
+      responseHash: hexOf(names + 1),
+    };
+    const cost =
+      turn.outcome === "failed"
+        ? turn.modelCost
+        : turn.tools.reduce((sum, { amount }) => sum + amount, turn.modelCost as bigint);
+    add(delivered, turn.payer, cost);
+    await report(turn);
+    if (!rng.happens(0.1)) return;
+    const other = await certain(() =>
+      engine.recordTurn({ ...turn, modelCost: microUsdc(turn.modelCost + 1n) }).then(first),
+    );
+    // Nobody can be in conflict with what the ledger has lost.
+    if (other.kind !== "conflict" && acknowledged.has(turn.id)) {
+      objections.push(`another turn under the id of ${turn.id} was ${other.kind}`);
+    }
+  }
+
+  async function report(turn: Turn): Promise<void> {
+    const answer = await certain(() => engine.recordTurn(turn));
+    if (answer.kind === "conflict") objections.push(`${turn.id} was delivered once and is in conflict with itself`);
+    turns.set(turn.id, turn);
+    acknowledged.set(
+      turn.id,
+      turn.tools.reduce((sum, { amount }) => sum + amount, turn.modelCost as bigint),
+    );
+  }
+
+  // An answer to a question whose first answer may well be about an earlier call.
+  const first = <T extends { kind: string }>(answer: T) => ({ ...answer });
+
+  async function visit(): Promise<void> {
+    const id = `session ${names++}`;
+    const payer: Address = rng.pick(scenario.payers);
+    const budget = microUsdc(BigInt(rng.between(1, 3_000_000)));
+    const opened = await certain(() => engine.startSession(id, payer, budget));
+    if (opened.kind !== "opened" && opened.kind !== "duplicate") return;
+    spentIn.set(id, { budget, captured: 0n });
+    await Promise.all(Array.from({ length: rng.between(1, 5) }, () => use(id, payer)));
+    // Its time may be over by then, which has closed it already.
+    if (rng.happens(0.6)) await certain(() => engine.closeSession(id), true);
+  }
+
+  async function use(sessionId: string, payer: Address): Promise<void> {
+    const callId = `call ${names++}`;
+    const amount = priced();
+    const call = { callId, sessionId, toolId: rng.pick(scenario.tools), method: "ask", amount };
+    const fate = rng.pick(["captured", "captured", "captured", "voided", "forgotten"] as const);
+    const held = await certain(() => engine.hold(call));
+    if ((held.kind !== "held" && held.kind !== "duplicate") || fate === "forgotten") return;
+    for (let turns = rng.below(4); turns > 0; turns--) await wait();
+    if (fate === "voided") {
+      // A sweep may have voided it, if the tool took too long.
+      const answer = await certain(() => agreed(engine.void(callId)), true);
+      if (answer.kind === "captured") objections.push(`${callId} was never captured and counts as such`);
+      return;
+    }
+    add(delivered, payer, amount);
+    const answer = await certain(() => agreed(engine.capture(callId, NO_HASHES)));
+    const session = spentIn.get(sessionId);
+    if (answer.kind !== "captured" && answer.kind !== "duplicate") return;
+    acknowledged.set(callId, amount);
+    add(captured, payer, amount);
+    // The ledger may have forgotten the session meanwhile.
+    if (session === undefined) return;
+    session.captured += amount;
+    if (session.captured > session.budget) objections.push(`${sessionId} captured more than its budget`);
+  }
+
+  function begin(script: () => Promise<void>): void {
+    busy += 1;
+    script().then(
+      () => {
+        busy -= 1;
+      },
+      (error: unknown) => objections.push(`a client was answered with ${error}`),
+    );
+  }
+
+  return {
+    deliver: () => begin(deliver),
+    visit: () => begin(visit),
+    busy: () => busy,
+    // How often they were asked to come back later, because too much waited.
+    refusals: () => refusals,
+    acknowledged: () => [...acknowledged.values()].reduce((sum, amount) => sum + amount, 0n),
+    // The ledger was taken back to an earlier moment and has only these turns and calls. Whoever has a record of its own
+    // reports the lost turns again.
+    restored(known: ReadonlySet<string>, reportAgain: boolean): void {
+      restores += 1;
+      spentIn.clear();
+      for (const id of [...acknowledged.keys()].filter((id) => !known.has(id))) {
+        acknowledged.delete(id);
+        const turn = turns.get(id);
+        if (turn !== undefined && reportAgain) begin(() => report(turn));
+      }
+    },
+    delivered: (payer: Address) => delivered.get(payer) ?? 0n,
+    captured: (payer: Address) => captured.get(payer) ?? 0n,
+    objections,
+  };
+}
+
+function add(sums: Map<Address, bigint>, payer: Address, amount: bigint): void {
+  sums.set(payer, (sums.get(payer) ?? 0n) + amount);
+}

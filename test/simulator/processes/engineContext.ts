@@ -1,0 +1,140 @@
+import type { Signer } from "../../../settlement/chain/signer/signer.ts";
+import { SettlementError } from "../../../settlement/domain/errors.ts";
+import type { EngineContext, Policy } from "../../../settlement/engine/context.ts";
+import type { Lease, Ledger } from "../../../settlement/ledger/ledger.ts";
+import type { SimulatedChain } from "../chain/simulatedChain.ts";
+import { createSimulatedSigner } from "../chain/transaction.ts";
+import type { Invariants } from "../checks/invariants.ts";
+import type { Faults } from "../faults/faults.ts";
+import type { Rng } from "../rng.ts";
+import type { Scenario } from "../scenario.ts";
+import type { Actor, Scheduler } from "./scheduler.ts";
+
+// What every process of a run shares.
+export type Surroundings = {
+  scenario: Scenario;
+  policy: Policy;
+  rng: Rng;
+  faults: Faults;
+  scheduler: Scheduler;
+  ledger: Ledger;
+  chain: SimulatedChain;
+  nowMs: () => number;
+  trace: (line: string) => void;
+  // They ask the clients, who ask an engine: so they are there only when the first call is made.
+  invariants: () => Invariants;
+};
+
+const LEASED = [
+  "planSubmission",
+  "assignNonce",
+  "saveBroadcast",
+  "unplanBatch",
+  "recordInclusion",
+  "recordLoss",
+  "finalize",
+  "abandon",
+  "haltForForeignNonces",
+  "setFence",
+  "removeFence",
+  "planFiller",
+] as const;
+
+// What the engine of one process works with. Every call passes the scheduler, and what the invariants must know is noted.
+export function createEngineContext(
+  surroundings: Surroundings,
+  actor: Actor,
+  holder: string,
+  clockOffsetMs: () => number,
+): EngineContext {
+  const { scenario, policy, rng, faults, scheduler, ledger, chain, nowMs, trace, invariants } = surroundings;
+
+  // Every function of a port becomes a call that the scheduler decides about.
+  function through<T extends object>(name: string, port: T): T {
+    const entries = Object.entries(port).map(([verb, value]) => {
+      if (typeof value !== "function") return [verb, value];
+      return [verb, (...args: unknown[]) => scheduler.call(actor, `${name}.${verb}`, async () => value(...args))];
+    });
+    return Object.fromEntries(entries) as T;
+  }
+
+  const clock = { nowMs: () => nowMs() + clockOffsetMs() };
+  const port = chain.connect(clock.nowMs);
+  return {
+    ledger: through("ledger", {
+      ...fenced(ledger, invariants),
+      async acquireLease(operator, name, ttlMs) {
+        const lease = await ledger.acquireLease(operator, name, ttlMs);
+        if (lease !== null) invariants().leased(lease, ttlMs, nowMs());
+        return lease;
+      },
+      releaseLease(lease) {
+        invariants().released(lease);
+        return ledger.releaseLease(lease);
+      },
+      planBatch: (lease, request, atMs) =>
+        ledger.planBatch(lease, { ...request, net: noted(request.net, invariants) }, atMs),
+    }),
+    chain: through("chain", {
+      ...port,
+      async send(raw) {
+        await invariants().sent(raw);
+        return port.send(raw);
+      },
+    }),
+    signers: scenario.operators.map((operator) =>
+      through("signer", unreliable(createSimulatedSigner(operator), faults)),
+    ),
+    clock,
+    random: rng.next,
+    fromBlock: 0n,
+    holder,
+    policy,
+    report(event) {
+      trace(`${actor.name} ${event.kind} ${Object.values(event).slice(1).join(" ")}`);
+      invariants().reported(event);
+    },
+    reached(failpoint) {
+      if (actor.spared || !faults.strike("crash at a failpoint", 0.01)) return;
+      scheduler.kill(actor, `at ${failpoint}`);
+      throw new SettlementError("ledger_unavailable", "killed", { retryable: true });
+    },
+  };
+}
+
+// Whoever lost its lease must not get through with anything.
+function fenced(ledger: Ledger, invariants: () => Invariants): Ledger {
+  const entries = LEASED.map((verb) => [
+    verb,
+    async (lease: Lease, ...args: unknown[]) => {
+      const outdated = await invariants().isOutdated(lease);
+      const answer = await (ledger[verb] as (...all: unknown[]) => Promise<unknown>)(lease, ...args);
+      if (outdated) invariants().wroteWithoutLease(verb);
+      return answer;
+    },
+  ]);
+  return { ...ledger, ...Object.fromEntries(entries) };
+}
+
+type Net = Parameters<Ledger["planBatch"]>[1]["net"];
+
+function noted(net: Net, invariants: () => Invariants): Net {
+  return (charges) => {
+    const result = net(charges);
+    if (result.batch !== null) invariants().planned(result.batch);
+    return result;
+  };
+}
+
+function unreliable(signer: Signer, faults: Faults): Signer {
+  const timeOut = () => new SettlementError("chain_unavailable", "the signer timed out", { retryable: true });
+  return {
+    ...signer,
+    async sign(transaction) {
+      if (faults.strike("the signer times out", 0.06)) throw timeOut();
+      const signed = await signer.sign(transaction);
+      if (faults.strike("the signer's answer is lost", 0.06)) throw timeOut();
+      return signed;
+    },
+  };
+}

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: MIT
+pragma solidity 0.8.37;
+
+import {IPenalties} from "../../../contracts/court/interfaces/IPenalties.sol";
+import {ICharges} from "../../../contracts/court/interfaces/ICharges.sol";
+import {ISchemaCourt} from "../../../contracts/court/interfaces/ISchemaCourt.sol";
+import {IToolStaking} from "../../../contracts/interfaces/IToolStaking.sol";
+
+/// @title A registry that knows owners, and writes down what a court takes
+contract RecordingStakes is IPenalties {
+    mapping(bytes16 toolId => address owner) public ownerOf;
+    mapping(bytes16 toolId => uint256 taken) public takenFrom;
+    mapping(address account => uint256 credit) public creditOf;
+
+    /// @dev What is called back while a penalty is taken, as a hostile registry would.
+    address private _target;
+    bytes private _call;
+    bytes public lastRevert;
+
+    function list(bytes16 toolId, address owner) external {
+        ownerOf[toolId] = owner;
+    }
+
+    function callBack(address target, bytes calldata call) external {
+        (_target, _call) = (target, call);
+    }
+
+    function tool(bytes16 toolId) external view returns (IToolStaking.Tool memory listing) {
+        listing.owner = ownerOf[toolId];
+    }
+
+    function penalize(
+        bytes16 toolId,
+        uint256 amount,
+        address beneficiary,
+        uint256 share
+    ) external returns (uint256 taken) {
+        takenFrom[toolId] += amount;
+        creditOf[beneficiary] += share;
+        if (_target != address(0)) {
+            (bool succeeded, bytes memory reason) = _target.call(_call);
+            require(!succeeded, "the court was entered again");
+            lastRevert = reason;
+        }
+        return amount;
+    }
+}
+
+/// @title Takes whatever it is shown for proven
+contract CredulousCharges is ICharges {
+    function provenCharge(
+        bytes calldata proof
+    ) external pure returns (bytes32 chargeId, bytes16 toolId, address payer, uint256 amount, uint256 calls) {
+        return abi.decode(proof, (bytes32, bytes16, address, uint256, uint256));
+    }
+}
