@@ -1,4 +1,5 @@
 import { randomUUID } from "node:crypto";
+import { setTimeout as pause } from "node:timers/promises";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { ApiError } from "../../settlement/daemon/http/errors.ts";
 import { documentedOf } from "../../settlement/daemon/http/openApi.ts";
@@ -13,11 +14,17 @@ export type Gate = {
   authenticate: Authenticate;
   // By account, for those with a key.
   limitAccount: RateLimit;
+  // By account too, for questions and their jobs, with a bucket of its own: a hundred questions refuse no other call.
+  paceAccount: RateLimit;
   // By address: for those without one, and for those who show a wrong one.
   limitAnybody: RateLimit;
   limitUnauthenticated: RateLimit;
   isDraining: () => boolean;
 };
+
+// The public SDKs take a 429 for final, and one that has a hundred questions looks at a hundred jobs at once. So whoever is
+// ahead of its rate here is kept waiting for this long, and only then refused.
+export const MAX_PACED_MS = 5_000;
 
 const JSON_TYPE = "application/json; charset=utf-8";
 
@@ -50,7 +57,7 @@ export function registerRoutes(
 }
 
 export async function admit(
-  { method, access }: Pick<MarketRoute, "method" | "access">,
+  { method, access, paced }: Pick<MarketRoute, "method" | "access" | "paced">,
   request: FastifyRequest,
   reply: FastifyReply,
   gate: Gate,
@@ -66,7 +73,11 @@ export async function admit(
     if (error instanceof ApiError) enforceRateLimit(gate.limitUnauthenticated(request.ip), reply);
     throw error;
   }
-  if (caller.kind === "account") enforceRateLimit(gate.limitAccount(caller.account), reply);
+  if (caller.kind === "account" && paced) {
+    const waitMs = gate.paceAccount(caller.account);
+    if (waitMs > MAX_PACED_MS) enforceRateLimit(waitMs - MAX_PACED_MS, reply);
+    if (waitMs > 0) await pause(waitMs);
+  } else if (caller.kind === "account") enforceRateLimit(gate.limitAccount(caller.account), reply);
   else enforceRateLimit(gate.limitAnybody(request.ip), reply);
   return caller;
 }

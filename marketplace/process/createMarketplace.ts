@@ -6,7 +6,7 @@ import { registerHealth } from "../../settlement/daemon/routes/health.ts";
 import { registerMetrics } from "../../settlement/daemon/routes/metrics.ts";
 import { allowBrowsers } from "../api/allowBrowsers.ts";
 import { createAuthenticate } from "../api/authenticate.ts";
-import { admit, OPEN_API, registerRoutes } from "../api/registerRoutes.ts";
+import { admit, MAX_PACED_MS, OPEN_API, registerRoutes } from "../api/registerRoutes.ts";
 import type { Services } from "../api/route.ts";
 import { routes } from "../api/routes/index.ts";
 import { registerFront } from "../front/registerFront.ts";
@@ -61,6 +61,7 @@ export async function createMarketplace(options: MarketplaceOptions): Promise<Ma
   const gate = {
     authenticate: createAuthenticate({ store, clock }),
     limitAccount: createRateLimit({ perSecond: rateLimitPerSecond, clock }),
+    paceAccount: createRateLimit({ perSecond: rateLimitPerSecond, maxWaitMs: MAX_PACED_MS, clock }),
     limitAnybody: createRateLimit({ perSecond: ANYBODY_PER_SECOND, clock }),
     limitUnauthenticated: createRateLimit({ perSecond: UNAUTHENTICATED_PER_SECOND, clock }),
     isDraining: () => draining,

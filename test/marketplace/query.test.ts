@@ -556,3 +556,24 @@ describe.each(backends)("a question, on $name", ({ create }) => {
     }
   });
 });
+
+it("questions and their jobs are kept waiting for a while before they are refused, and refuse nothing else", async () => {
+  const [sqlite] = backends;
+  if (sqlite === undefined) throw new Error("there is no database");
+  const database = await sqlite.create();
+  const paced = await openMarketplace(database, { rateLimitPerSecond: 10 });
+  try {
+    const key = await makeKey(paced.ask, newWallet());
+    const ask = async (url: string) =>
+      (await paced.app.inject({ url, headers: { authorization: `Bearer ${key}` } })).statusCode;
+    // No time passes for the marketplace between these, so that every one above the burst of twenty waits.
+    const looks = await Promise.all(Array.from({ length: 25 }, () => ask(`${JOBS}/${randomUUID()}`)));
+    expect(new Set(looks)).toEqual(new Set([404]));
+    expect(await ask(`/api/v1/tools/${randomUUID()}`)).toBe(404);
+    const flood = await Promise.all(Array.from({ length: 100 }, () => ask(`${JOBS}/${randomUUID()}`)));
+    expect(flood.filter((status) => status === 429)).toHaveLength(55);
+  } finally {
+    await paced.close();
+    await database.remove();
+  }
+});

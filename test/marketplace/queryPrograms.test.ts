@@ -11,10 +11,12 @@ import { type LocalWorld, startWorld } from "../../scripts/world/startWorld.ts";
 import { uuidFromToolId } from "../../settlement/domain/toolId.ts";
 import { type FrontDoor, startFrontDoor } from "./startFrontDoor.ts";
 import { startTool, structured, type ToolServer } from "./startTool.ts";
-import { createStrictClient, type StrictEvent } from "./strictClient.ts";
+import { createStrictClient, type Question, type StrictEvent } from "./strictClient.ts";
 
 const SERVICE_TOKEN = "service-token-of-the-tests-0123456789";
 const WEIGHT = "What is the weight of parcel number 7?";
+// So few that a hundred questions at once are above it on every machine, and no more than can be waited for.
+const REQUESTS_PER_SECOND = "40";
 
 const METHODS = [
   {
@@ -43,6 +45,8 @@ describe("questions to real programs", () => {
   let daemon: ReturnType<typeof createClient>;
   let marketplace: MarketPrograms["marketplace"];
   let price: bigint;
+  const started: string[] = [];
+  let held = Promise.withResolvers<void>();
 
   beforeAll(async () => {
     world = await startWorld({ tools: 1, payers: 1 });
@@ -52,7 +56,10 @@ describe("questions to real programs", () => {
     market = await startMarket(world, folder, {
       serviceToken: SERVICE_TOKEN,
       publicUrl: front.url,
-      marketplace: { MARKETPLACE_SETTLEMENT_URL: back.url },
+      marketplace: {
+        MARKETPLACE_SETTLEMENT_URL: back.url,
+        MARKETPLACE_RATE_LIMIT_PER_SECOND: REQUESTS_PER_SECOND,
+      },
     });
     marketplace = market.marketplace;
     back.open(market.daemonUrl);
@@ -76,8 +83,13 @@ describe("questions to real programs", () => {
     tool.tool.call = () => structured({ weight: 420 });
     client.sent.length = 0;
   });
-  afterEach(() => {
+  // A question that is still worked on would call the tool of the next test.
+  afterEach(async () => {
     back?.open(market.daemonUrl);
+    tool.tool.call = () => structured({ weight: 420 });
+    held.resolve();
+    held = Promise.withResolvers<void>();
+    await Promise.allSettled(started.splice(0).map((jobId) => client.query.poll(jobId)));
   });
   afterAll(async () => {
     await marketplace?.stop();
@@ -98,6 +110,15 @@ describe("questions to real programs", () => {
   }
   const settled = (attempt: string) =>
     until("the turn to be recorded", async () => (await recorded(attempt)) === price);
+
+  // Starts a job, which ends before the next test begins.
+  async function start(question: Question) {
+    const job = await client.query.start(question);
+    started.push(job.jobId);
+    return job;
+  }
+  // A call that is answered only after the test.
+  const hold = () => held.promise.then(() => structured({ weight: 420 }));
 
   async function killAndRestart(): Promise<void> {
     await marketplace.kill();
@@ -121,8 +142,8 @@ describe("questions to real programs", () => {
 
   it("start, getStatus and poll get on, and the same key is the same job", async () => {
     const options = { query: WEIGHT, tools: [toolId], idempotencyKey: randomUUID() };
-    const first = await client.query.start(options);
-    const again = await client.query.start(options);
+    const first = await start(options);
+    const again = await start(options);
     expect(again.jobId).toBe(first.jobId);
     expect(client.sent.at(-1)).toMatchObject({ replayed: true, status: 202 });
     const polled = await client.query.poll(first.jobId);
@@ -164,40 +185,37 @@ describe("questions to real programs", () => {
   });
 
   it("a hundred questions to a slow tool keep no Execute call waiting, and are all answered", async () => {
-    const release = Promise.withResolvers<void>();
-    tool.tool.call = async ({ args }) => {
-      if (args.number !== 1) await release.promise;
-      return structured({ weight: 420 });
-    };
+    tool.tool.call = ({ args }) => (args.number === 1 ? structured({ weight: 420 }) : hold());
     const jobs = await Promise.all(
-      Array.from({ length: 100 }, (_, i) => client.query.start(`What is the weight of parcel number ${i + 2}?`)),
+      Array.from({ length: 100 }, (_, i) => start(`What is the weight of parcel number ${i + 2}?`)),
     );
     await until("many calls", () => tool.state.calls >= 16);
     const bought = await client.tools.execute({ toolId, toolName: "weigh_parcel", args: { number: 1 } });
     expect(bought.result).toEqual({ weight: 420 });
-    release.resolve();
+    held.resolve();
     const results = await Promise.all(jobs.map(({ jobId }) => client.query.poll(jobId)));
     expect(results.every(({ outcomeType }) => outcomeType === "answer")).toBe(true);
+    expect(client.sent.filter(({ status }) => status >= 300)).toEqual([]);
     for (const { jobId } of jobs) await settled(jobId);
   });
 
   it("kill −9 while a tool runs: the job has failed, and nothing is charged, then or under the same key", async () => {
-    tool.tool.call = () => undefined;
+    tool.tool.call = hold;
     const options = { query: WEIGHT, idempotencyKey: randomUUID() };
-    const { jobId } = await client.query.start(options);
+    const { jobId } = await start(options);
     await until("the call", () => tool.state.calls === 1);
     await killAndRestart();
     await expect(client.query.poll(jobId)).rejects.toThrow("interrupted");
-    expect((await client.query.start(options)).jobId).toBe(jobId);
+    expect((await start(options)).jobId).toBe(jobId);
     expect(tool.state.calls).toBe(1);
     expect(await recorded(jobId)).toBe(0n);
   });
 
   it("kill −9 with questions that nobody has begun: those are answered after the restart, the others have failed", async () => {
     let isSlow = true;
-    tool.tool.call = () => (isSlow ? undefined : structured({ weight: 420 }));
+    tool.tool.call = () => (isSlow ? hold() : structured({ weight: 420 }));
     const jobs = await Promise.all(
-      Array.from({ length: 40 }, (_, i) => client.query.start(`What is the weight of parcel number ${i + 200}?`)),
+      Array.from({ length: 40 }, (_, i) => start(`What is the weight of parcel number ${i + 200}?`)),
     );
     await until("as many calls as run at once", () => tool.state.calls === 32);
     isSlow = false;
@@ -217,7 +235,7 @@ describe("questions to real programs", () => {
       back?.shut();
       return structured({ weight: 420 });
     };
-    const { jobId } = await client.query.start(WEIGHT);
+    const { jobId } = await start(WEIGHT);
     expect((await client.query.poll(jobId)).response).toContain("420");
     await killAndRestart();
     expect(await recorded(jobId)).toBe(0n);
@@ -232,7 +250,7 @@ describe("questions to real programs", () => {
       back?.shut("afterwards");
       return structured({ weight: 420 });
     };
-    const { jobId } = await client.query.start(WEIGHT);
+    const { jobId } = await start(WEIGHT);
     await client.query.poll(jobId);
     await settled(jobId);
     await killAndRestart();

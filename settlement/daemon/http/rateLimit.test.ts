@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import { createRateLimit } from "./rateLimit.ts";
 
-function limitAt(options: { maxCallers?: number } = {}) {
+function limitAt(options: { maxCallers?: number; maxWaitMs?: number } = {}) {
   let nowMs = 0;
   const take = createRateLimit({ perSecond: 2, burst: 3, clock: { nowMs: () => nowMs }, ...options });
   return {
@@ -19,6 +19,15 @@ it("lets a burst through, then as much as time brings, and says how long to wait
   expect(take("a")).toBe(1);
   advance(1);
   expect([take("a"), take("a")]).toEqual([0, 500]);
+});
+
+it("lets those who would rather wait have later tokens, one after the other, and only so much later", () => {
+  const { take, advance } = limitAt({ maxWaitMs: 1_000 });
+  expect([take("a"), take("a"), take("a"), take("a"), take("a")]).toEqual([0, 0, 0, 500, 1_000]);
+  // Not taken: whoever was refused leaves the others' places as they were.
+  expect([take("a"), take("a")]).toEqual([1_500, 1_500]);
+  advance(500);
+  expect([take("a"), take("a")]).toEqual([1_000, 1_500]);
 });
 
 it("counts every caller alone", () => {

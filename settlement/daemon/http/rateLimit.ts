@@ -5,12 +5,14 @@ export type RateLimitOptions = {
   perSecond: number;
   // How much may come at once after a pause.
   burst?: number;
+  // How far ahead of time a token may be taken, by a caller who then waits for it.
+  maxWaitMs?: number;
   // How many callers are remembered. Whoever was quiet for longest is forgotten, and starts with a full bucket.
   maxCallers?: number;
   clock: Clock;
 };
 
-// Takes one token out of the caller's bucket. Returns 0, or how long to wait for the next token.
+// Takes one token out of the caller's bucket. Returns how long to wait for it; above `maxWaitMs` none was taken.
 export type RateLimit = (caller: string) => number;
 
 // In thousandths of a token, of which `perSecond` come in each millisecond: whole numbers, and nothing to round.
@@ -23,6 +25,7 @@ const TOKEN = 1_000;
 export function createRateLimit({
   perSecond,
   burst = perSecond * 2,
+  maxWaitMs = 0,
   maxCallers = 10_000,
   clock,
 }: RateLimitOptions): RateLimit {
@@ -33,8 +36,8 @@ export function createRateLimit({
     // A clock that was set back gives nothing and takes nothing.
     const passedMs = Math.max(0, nowMs - known.atMs);
     const tokens = Math.min(burst * TOKEN, known.tokens + passedMs * perSecond);
-    const granted = tokens >= TOKEN;
-    buckets.set(caller, { tokens: granted ? tokens - TOKEN : tokens, atMs: nowMs });
-    return granted ? 0 : Math.ceil((TOKEN - tokens) / perSecond);
+    const waitMs = Math.max(0, Math.ceil((TOKEN - tokens) / perSecond));
+    buckets.set(caller, { tokens: waitMs <= maxWaitMs ? tokens - TOKEN : tokens, atMs: nowMs });
+    return waitMs;
   };
 }
