@@ -116,10 +116,11 @@ async function simulateOn(
     if (spendable === undefined) throw new RangeError(`the chain left out ${payer}`);
     return spendable;
   });
-  const clients = createClients(apiEngine, rng, faults, scenario, () =>
+  const clients = createClients(apiEngine, rng, faults, scenario, {
     // Whoever waits is not cut off by what happens to the ledger.
-    scheduler.call(api, "wait", async () => {}).catch(() => undefined),
-  );
+    wait: () => scheduler.call(api, "wait", async () => {}).catch(() => undefined),
+    later: () => new Promise((resolve) => later.push(resolve)),
+  });
   const keyUsedElsewhere = () => faults.counts.has("a key is used elsewhere");
   const invariants = createInvariants({
     chain,
@@ -149,8 +150,13 @@ async function simulateOn(
   }
 
   async function calls(limit: number): Promise<void> {
+    for (const comeBack of later.splice(0)) comeBack();
     for (let i = 0; i < limit; i++) if (!(await scheduler.step())) break;
   }
+
+  // Those who come back when time has passed. If they came back at once, a service that is full would be asked by the same
+  // few until the step is over.
+  const later: (() => void)[] = [];
 
   function produceBlocks(): void {
     for (let block = 0; block < scenario.blocksPerStep; block++) {

@@ -11,11 +11,14 @@ import { hexOf, type Scenario } from "../scenario.ts";
 // Answers after which a repetition must find what was done, whatever its payer can spend by then.
 const DONE: readonly string[] = ["opened", "held", "duplicate"];
 
+// A moment, in which others go on; and until the next block.
+type Pauses = { wait: () => Promise<void>; later: () => Promise<void> };
+
 export type Clients = ReturnType<typeof createClients>;
 
 // Those who use the service. They repeat what was not answered, under the same id, until they know; and they remember
 // everything that the service has acknowledged.
-export function createClients(engine: Engine, rng: Rng, faults: Faults, scenario: Scenario, wait: () => Promise<void>) {
+export function createClients(engine: Engine, rng: Rng, faults: Faults, scenario: Scenario, pauses: Pauses) {
   const spentIn = new Map<string, { budget: bigint; captured: bigint }>();
   // What was ever delivered to a payer, acknowledged or not: nobody may be charged for more.
   const delivered = new Map<Address, bigint>();
@@ -47,7 +50,7 @@ export function createClients(engine: Engine, rng: Rng, faults: Faults, scenario
       } catch (error) {
         if (!(error instanceof SettlementError && error.retryable)) throw error;
         if (error.code === "overloaded") refusals += 1;
-        await wait();
+        await pauses.later();
       }
     }
   }
@@ -124,7 +127,7 @@ export function createClients(engine: Engine, rng: Rng, faults: Faults, scenario
     const fate = rng.pick(["captured", "captured", "captured", "voided", "forgotten"] as const);
     const held = await certain(() => engine.hold(call));
     if ((held.kind !== "held" && held.kind !== "duplicate") || fate === "forgotten") return;
-    for (let turns = rng.below(4); turns > 0; turns--) await wait();
+    for (let turns = rng.below(4); turns > 0; turns--) await pauses.wait();
     if (fate === "voided") {
       // A sweep may have voided it, if the tool took too long.
       const answer = await certain(() => agreed(engine.void(callId)), true);
