@@ -65,6 +65,9 @@ export type Config = {
   batch: Policy["batch"];
   // How much may wait before new turns and calls are refused.
   admission: Policy["admission"];
+  // How much may be delivered to a payer and not settled, and how much of a tool's stake is absorbed for it in a day.
+  credit: Policy["credit"];
+  absorptionBps: number;
   // How long a charge waits after its payer could not pay for the first time; the wait doubles from there.
   firstRetryMs: number;
   payoutEveryMs: number;
@@ -112,6 +115,10 @@ const schema = z.object({
   SETTLEMENT_MAX_BACKLOG_CHARGES: whole(1, 1_000_000_000).default(DEFAULT_POLICY.admission.maxCharges),
   SETTLEMENT_MAX_BACKLOG_SECONDS: whole(1, 3_600).default(DEFAULT_POLICY.admission.maxSeconds),
   SETTLEMENT_MAX_LAG_SECONDS: whole(1, 30).default(DEFAULT_POLICY.admission.maxLagMs / 1_000),
+  SETTLEMENT_CREDIT_USD: dollars.default(DEFAULT_POLICY.credit.base),
+  SETTLEMENT_CREDIT_GROWTH_BPS: whole(0, 10_000).default(DEFAULT_POLICY.credit.growthBps),
+  SETTLEMENT_CREDIT_MAX_USD: dollars.default(DEFAULT_POLICY.credit.max),
+  SETTLEMENT_ABSORPTION_BPS: whole(0, 10_000).default(DEFAULT_POLICY.absorptionBps),
   SETTLEMENT_FIRST_RETRY_SECONDS: whole(1, 3_600).default(DEFAULT_POLICY.firstRetryMs / 1_000),
   SETTLEMENT_PAYOUT_SECONDS: whole(1, 31_536_000).default(DEFAULT_POLICY.payoutEveryMs / 1_000),
   SETTLEMENT_PAYOUT_USD: dollars.default(DEFAULT_POLICY.payoutThreshold),
@@ -183,6 +190,12 @@ export function readConfig(environment: Environment): Config {
       maxSeconds: values.SETTLEMENT_MAX_BACKLOG_SECONDS,
       maxLagMs: values.SETTLEMENT_MAX_LAG_SECONDS * 1_000,
     },
+    credit: {
+      base: values.SETTLEMENT_CREDIT_USD,
+      growthBps: values.SETTLEMENT_CREDIT_GROWTH_BPS,
+      max: values.SETTLEMENT_CREDIT_MAX_USD,
+    },
+    absorptionBps: values.SETTLEMENT_ABSORPTION_BPS,
     firstRetryMs: values.SETTLEMENT_FIRST_RETRY_SECONDS * 1_000,
     payoutEveryMs: values.SETTLEMENT_PAYOUT_SECONDS * 1_000,
     payoutThreshold: values.SETTLEMENT_PAYOUT_USD,
@@ -202,9 +215,10 @@ export function readKeystorePassword(environment: Environment): string {
 
 // What the configuration says about the engine's policy; the rest is as in policy.ts.
 export function policyOf(config: Config): Partial<Policy> {
-  const { sessionTtlMs, flush, batch, admission, firstRetryMs, payoutEveryMs, payoutThreshold, maxFeePerGasCeiling } =
-    config;
-  return { sessionTtlMs, flush, batch, admission, firstRetryMs, payoutEveryMs, payoutThreshold, maxFeePerGasCeiling };
+  const { sessionTtlMs, flush, batch, admission, credit, absorptionBps, firstRetryMs, maxFeePerGasCeiling } = config;
+  const { payoutEveryMs, payoutThreshold } = config;
+  const engine = { sessionTtlMs, flush, batch, admission, credit, absorptionBps, firstRetryMs, maxFeePerGasCeiling };
+  return { ...engine, payoutEveryMs, payoutThreshold };
 }
 
 // Everything in a configuration that must never be shown, for the filter in front of the logs.

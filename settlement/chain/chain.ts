@@ -2,6 +2,7 @@ import type { Address, Hex } from "viem";
 import type { BatchOutcome } from "../domain/batch.ts";
 import type { BudgetKey, BudgetOnChain } from "../domain/budget.ts";
 import type { MicroUsdc } from "../domain/money.ts";
+import type { ToolId } from "../domain/toolId.ts";
 
 // The chain as the engine sees it: a few questions and one verb. In production it is a set of RPC endpoints, in the
 // simulator a model. An answer is never taken for more than it is: "no receipt" means that one endpoint knows none.
@@ -43,6 +44,8 @@ export type Chain = {
   // paid; zero without a request.
   refunds(payers: readonly Address[]): Promise<Refund[]>;
   credits(accounts: readonly Address[]): Promise<MicroUsdc[]>;
+  // What the registry says about tools, in the order asked; null for one that is not listed.
+  listings(toolIds: readonly ToolId[]): Promise<(Listing | null)[]>;
   send(raw: Hex): Promise<SendOutcome>;
   // Every settled batch between two blocks, both included.
   settledBatches(fromBlock: bigint, toBlock: bigint): Promise<SettledBatch[]>;
@@ -93,6 +96,9 @@ export type Spendable = {
   // Those that were asked for, by their ids.
   budgets: ReadonlyMap<bigint, BudgetOnChain>;
 };
+
+// The stake without what its owner has asked back.
+export type Listing = { price: MicroUsdc; stake: MicroUsdc };
 
 export type Refund = { amount: MicroUsdc; readyAt: bigint };
 

@@ -5,6 +5,7 @@ import type { Chain } from "./chain.ts";
 import { createAccountReads } from "./router/createAccountReads.ts";
 import { createBatchReads } from "./router/createBatchReads.ts";
 import { createTokenReads } from "./router/createTokenReads.ts";
+import { createToolReads } from "./router/createToolReads.ts";
 import { simulate } from "./router/simulate.ts";
 import { verifyRouter } from "./router/verifyRouter.ts";
 import { allAnswered, answered } from "./rpc/answered.ts";
@@ -36,7 +37,7 @@ export async function createChain(options: ChainOptions): Promise<Chain> {
   const endpoints = createEndpoints(options);
   const client = createClient(endpoints);
   const survey = createSurvey({ endpoints, clock, finalityDepthBlocks, compared });
-  const { insurance, usdc } = await answered(() => verifyRouter(client, chainId, router))();
+  const { insurance, usdc, staking } = await answered(() => verifyRouter(client, chainId, router))();
   return {
     chainId,
     router,
@@ -46,6 +47,7 @@ export async function createChain(options: ChainOptions): Promise<Chain> {
       ...createBatchReads({ endpoints, client, router, maxLogRangeBlocks }),
       ...createAccountReads({ endpoints, client, router }),
       ...createTokenReads({ client, router, usdc }),
+      ...createToolReads({ client, staking }),
       priorityFee: () => client.estimateMaxPriorityFeePerGas(),
       simulate: (call: Parameters<Chain["simulate"]>[0]) => simulate(endpoints, call, maxTransactionGas),
     }),

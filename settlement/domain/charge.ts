@@ -20,6 +20,8 @@ export const NO_HASHES: ContentHashes = { request: NO_HASH, response: NO_HASH, s
 // one state in the ledger, told apart by the batch that the charge is in.
 export type ChargeState =
   | { kind: "accrued"; dueAtMs: number }
+  // The payer could not pay, and the platform does not: it waits until the payer can.
+  | { kind: "owed"; dueAtMs: number }
   | { kind: "batched"; root: Hex }
   | { kind: "submitted"; root: Hex }
   | { kind: "included"; root: Hex }
@@ -39,8 +41,10 @@ export type Charge = {
   amount: MicroUsdc;
   hashes: ContentHashes;
   accruedAtMs: number;
-  // How many times the payer could not pay.
+  // How many times it was tried in vain: because the payer could not pay or, `deferrals` of them, because its tool may not earn
+  // more in a day.
   attempts: number;
+  deferrals: number;
   state: ChargeState;
 };
 

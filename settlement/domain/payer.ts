@@ -8,8 +8,12 @@ export type Exposure = {
   pending: MicroUsdc;
   // Reserved by calls that are running.
   held: MicroUsdc;
+  // What of pending the platform does not take over: a debt to the developers of tools, collected as soon as it can be.
+  owed: MicroUsdc;
   // Absorbed by the platform and not yet repaid.
   debt: MicroUsdc;
+  // Paid for good.
+  settled: MicroUsdc;
   // The newest block in which something was taken that is no longer pending. What the chain said before that is outdated.
   takenAtBlock: bigint;
 };

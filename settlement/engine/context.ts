@@ -3,7 +3,9 @@ import type { Chain } from "../chain/chain.ts";
 import type { Signer } from "../chain/signer/signer.ts";
 import type { Clock, Random } from "../clock.ts";
 import type { BatchBounds } from "../domain/batch.ts";
+import type { CreditPolicy } from "../domain/credit.ts";
 import type { MicroUsdc } from "../domain/money.ts";
+import type { ToolId } from "../domain/toolId.ts";
 import type { FlushPolicy, Ledger, RetryPolicy } from "../ledger/ledger.ts";
 
 // Everything that decides how the engine behaves. `DEFAULT_POLICY` in policy.ts says why each number is what it is.
@@ -22,6 +24,16 @@ export type Policy = {
   sessionTtlMs: number;
   holdTtlMs: number;
   flush: FlushPolicy;
+  // How much may be delivered to a payer and not settled.
+  credit: CreditPolicy;
+  // The most that the platform absorbs for a tool in any 24 hours, in basis points of its stake.
+  absorptionBps: number;
+  // How often payers are looked at who owe what the platform does not absorb, and how long such a charge waits at the most until it
+  // is tried again.
+  collectMs: number;
+  owedRetryMs: number;
+  // How long a charge waits whose tool has earned all that its stake allows in a day.
+  deferMs: number;
   maxAttempts: number;
   firstRetryMs: number;
   maxRetryMs: number;
@@ -93,12 +105,25 @@ export type EngineContext = {
   reached: (failpoint: Failpoint) => void;
 };
 
+const ALL_BPS = 10_000n;
+
 // Doubles from the first wait to the longest and adds up to half of jitter, so that payers who failed together do not
-// come back together.
-export function retryPolicy({ policy, chain, random }: EngineContext): RetryPolicy {
+// come back together. The stakes of these tools decide what is absorbed for them; a tool that is not listed has none.
+export async function retryPolicy(
+  { policy, chain, random }: EngineContext,
+  toolIds: readonly ToolId[],
+): Promise<RetryPolicy> {
+  const listings = toolIds.length === 0 ? [] : await chain.listings(toolIds);
+  const stakes = new Map<ToolId, bigint>(toolIds.map((toolId, i) => [toolId, listings[i]?.stake ?? 0n]));
   return {
     maxAttempts: policy.maxAttempts,
     insurance: chain.insurance,
+    absorbable: (toolId) => {
+      const stake = stakes.get(toolId);
+      return stake === undefined ? undefined : (stake * BigInt(policy.absorptionBps)) / ALL_BPS;
+    },
+    owedRetryMs: policy.owedRetryMs,
+    deferMs: policy.deferMs,
     backoffMs: (attempts) => {
       const waitMs = Math.min(policy.firstRetryMs * 2 ** (attempts - 1), policy.maxRetryMs);
       return Math.round(waitMs * (1 + random() / 2));

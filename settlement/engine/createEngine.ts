@@ -12,7 +12,9 @@ import type { Lease } from "../ledger/ledger.ts";
 import { createAdmission } from "./accept/admission.ts";
 import { hold } from "./accept/hold.ts";
 import { preflight } from "./accept/preflight.ts";
+import { recordTurn } from "./accept/recordTurn.ts";
 import { startSession } from "./accept/startSession.ts";
+import { createCollectOwed } from "./batch/collectOwed.ts";
 import { createPayouts } from "./batch/payout.ts";
 import { plan } from "./batch/plan.ts";
 import { createConfirm, halt } from "./confirm/confirm.ts";
@@ -47,8 +49,14 @@ export function createEngine(context: EngineContext, readSpendable: ReadSpendabl
   const leases = new Map<Address, Lease>();
   const waits: Waits = new Map();
 
-  const check = (payer: Address | null, amount: MicroUsdc, notBefore?: bigint) =>
-    preflight(ledger, readSpendable, payer, amount, notBefore);
+  const collectOwed = createCollectOwed(context);
+  const asked = { ledger, readSpendable, credit: policy.credit };
+  const flush = { ...policy.flush, credit: policy.credit };
+
+  const check = (payer: Address | null, amount: MicroUsdc, notBefore = 0n) =>
+    preflight(asked, payer, amount, { notBefore });
+  // A session is a budget; its calls are asked about one by one.
+  const checkBudget = (payer: Address, amount: MicroUsdc) => preflight(asked, payer, amount, { onCredit: 0n });
 
   // One tick of settlement for every operator key that this process has, or can get, the lease of. `atOnce` settles what is due
   // however little it is.
@@ -59,6 +67,7 @@ export function createEngine(context: EngineContext, readSpendable: ReadSpendabl
       await tellHalt();
       if (!(await watch())) return;
       await checkToken();
+      await collectOwed();
       for (const signer of context.signers) {
         const lease = await ledger.acquireLease(signer.address, context.holder, policy.leaseMs);
         if (lease === null) continue;
@@ -190,13 +199,12 @@ export function createEngine(context: EngineContext, readSpendable: ReadSpendabl
       if (refund === undefined) throw new RangeError(`the chain left out ${payer}`);
       return refund;
     },
-    // A charge for each tool and one for the model.
-    recordTurn: (turn: Turn) => admission.write(turn.tools.length + 1, () => ledger.recordTurn(turn, clock.nowMs())),
+    recordTurn: (turn: Turn) => recordTurn(context, readSpendable, admission, turn),
     startSession: (id: string, payer: Address | null, maxSpend: MicroUsdc, ttlMs = policy.sessionTtlMs) =>
-      startSession(context, check, { id, payer, maxSpend, ttlMs }),
+      startSession(context, checkBudget, { id, payer, maxSpend, ttlMs }),
     findSession: ledger.findSession,
     hold: (call: Call) => hold(context, check, admission, call),
-    capture: (callId: string, hashes: ContentHashes) => ledger.capture({ callId, hashes }, policy.flush, clock.nowMs()),
+    capture: (callId: string, hashes: ContentHashes) => ledger.capture({ callId, hashes }, flush, clock.nowMs()),
     void: (callId: string) => ledger.void(callId),
     closeSession: (id: string) => ledger.closeSession(id, clock.nowMs()),
     audit: auditAndHalt,

@@ -23,6 +23,16 @@ export const DEFAULT_POLICY: Policy = {
   // A call that has not ended by then has failed.
   holdTtlMs: 10 * MINUTE_MS,
   flush: { maxCount: 100, maxAmount: parseUsd("1"), maxAgeMs: 5 * MINUTE_MS },
+  // As much as the smallest stake: hundreds of turns, or thousands of calls, in the seconds until they are settled. It grows as slowly
+  // as the protocol's share, so that whoever pays a tool of its own for a higher limit pays as much as it gains.
+  credit: { base: parseUsd("10"), growthBps: 1_000, max: parseUsd("1000") },
+  // A stake stays for 7 days after its owner asked for it, and can be slashed. In that time less is absorbed than it is worth.
+  absorptionBps: 1_000,
+  // Whoever can pay again is served again; the others are tried once a day.
+  collectMs: MINUTE_MS,
+  owedRetryMs: 24 * HOUR_MS,
+  // The chain looks at 24 to 32 hours.
+  deferMs: 24 * HOUR_MS,
   // Five attempts, as the protocol promises; the waits add up to about 40 minutes.
   maxAttempts: 5,
   firstRetryMs: 2 * MINUTE_MS,

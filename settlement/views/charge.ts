@@ -5,7 +5,7 @@ import { uuidFromToolId } from "../domain/toolId.ts";
 import { address, count, hash, time, timeOf, toolId, usd } from "./shapes.ts";
 
 const subject = z.enum(["tool", "model"]);
-const state = z.enum(["accrued", "batched", "submitted", "included", "final", "absorbed", "refused", "voided"]);
+const state = z.enum(["accrued", "owed", "batched", "submitted", "included", "final", "absorbed", "refused", "voided"]);
 export const failureReason = z.enum([
   "daily_cap",
   "blacklisted",
@@ -52,7 +52,8 @@ export function chargeView(charge: Charge): ChargeView {
     chargedTo: charge.chargedTo,
     amountUsd: formatUsd(charge.amount),
     accruedAt: timeOf(charge.accruedAtMs),
-    attempts: charge.attempts,
+    // Those of the payer.
+    attempts: charge.attempts - charge.deferrals,
     state: state.kind,
     batch: "root" in state ? state.root : null,
   };

@@ -8,13 +8,19 @@ import type { Preflight, PreflightFunds } from "../engine/accept/preflight.ts";
 import { address, boundedUsd, time, timeOf, usd } from "./shapes.ts";
 
 export const exposureSchema = z
-  .object({ payer: address, pendingUsd: usd, heldUsd: usd, debtUsd: usd })
+  .object({ payer: address, pendingUsd: usd, heldUsd: usd, owedUsd: usd, debtUsd: usd })
   .meta({ id: "Exposure" });
 
 export type ExposureView = z.infer<typeof exposureSchema>;
 
-export function exposureView({ payer, pending, held, debt }: Exposure): ExposureView {
-  return { payer, pendingUsd: formatUsd(pending), heldUsd: formatUsd(held), debtUsd: formatUsd(debt) };
+export function exposureView({ payer, pending, held, owed, debt }: Exposure): ExposureView {
+  return {
+    payer,
+    pendingUsd: formatUsd(pending),
+    heldUsd: formatUsd(held),
+    owedUsd: formatUsd(owed),
+    debtUsd: formatUsd(debt),
+  };
 }
 
 export const fundsSchema = z
@@ -30,7 +36,12 @@ export const fundsSchema = z
     consentRequired: z.boolean(),
     pendingUsd: usd,
     heldUsd: usd,
+    // What of pending the platform does not absorb.
+    owedUsd: usd,
     debtUsd: usd,
+    // How much may be delivered beyond what is prepaid before it is settled, and what is left of that.
+    creditLimitUsd: usd,
+    creditLeftUsd: usd,
   })
   .meta({ id: "Funds" });
 
@@ -46,7 +57,10 @@ export function fundsView(funds: PreflightFunds): FundsView {
     consentRequired: funds.consentRequired,
     pendingUsd: formatUsd(funds.pending),
     heldUsd: formatUsd(funds.held),
+    owedUsd: formatUsd(funds.owed),
     debtUsd: formatUsd(funds.debt),
+    creditLimitUsd: formatUsd(funds.creditLimit),
+    creditLeftUsd: formatUsd(funds.creditLeft),
   };
 }
 

@@ -2,13 +2,14 @@ import { type Address, concat, type Hex, keccak256 } from "viem";
 import { microUsdc } from "../../settlement/domain/money.ts";
 import type { ToolId } from "../../settlement/domain/toolId.ts";
 import type { Policy } from "../../settlement/engine/context.ts";
-import type { Protocol } from "./chain/protocol.ts";
+import { EARNING_MULTIPLE, type Protocol } from "./chain/protocol.ts";
 import { limitOf } from "./chain/rollingLimit.ts";
 import type { Rng } from "./rng.ts";
 
 export const USDC = 1_000_000n;
 export const PLENTY = 10n ** 13n;
 export const ETHER = 10n ** 18n;
+export const STAKE = 10n * USDC;
 export const OPERATOR_LIMIT = 1_000_000n * USDC;
 const SECOND_MS = 1000;
 // After so many steps what was mined is final, however many blocks that takes.
@@ -49,6 +50,8 @@ export type Scenario = {
   forgetful: boolean;
   // Payers use sessions only, with no more money than they start with: pre-flight alone must keep them from owing more.
   tight: boolean;
+  // Tools may earn little in a day, so that much of it waits for the next.
+  capped: boolean;
   // A payer whom the token goes on refusing for no reason after all faults have stopped. Nobody else may suffer from it.
   stubborn: Address | null;
 };
@@ -67,6 +70,11 @@ export function policyOf(rng: Rng): Policy {
     sessionTtlMs: 60 * SECOND_MS,
     holdTtlMs: 40 * SECOND_MS,
     flush: { maxCount: 3, maxAmount: microUsdc(USDC), maxAgeMs: 20 * SECOND_MS },
+    credit: { base: microUsdc(rng.pick([4n, 12n, 60n]) * USDC), growthBps: 1_000, max: microUsdc(60n * USDC) },
+    absorptionBps: rng.pick([500, 2_000, 10_000]),
+    collectMs: 10 * SECOND_MS,
+    owedRetryMs: 60 * SECOND_MS,
+    deferMs: 24 * 3_600 * SECOND_MS,
     maxAttempts: rng.between(2, 5),
     firstRetryMs: 5 * SECOND_MS,
     maxRetryMs: 20 * SECOND_MS,
@@ -109,6 +117,7 @@ export function scenarioOf(rng: Rng): Scenario {
     kindPayers: !tight && rng.happens(0.35),
     maxRows: rng.between(1, 5),
     pace: handover ? 0.3 : rng.pick([0.08, 0.2, 0.5, 0.5]),
+    capped: !handover && rng.happens(0.15),
     stubborn: rng.happens(0.1) ? rng.pick(payers) : null,
   };
 }
@@ -129,9 +138,8 @@ export function protocolOf(rng: Rng, scenario: Scenario): Protocol {
       ...payers.map((payer) => [payer, some()] as const),
     ]),
     allowances: new Map([[INSURANCE, PLENTY], ...payers.map((payer) => [payer, some()] as const)]),
-    tools: new Map(
-      tools.map((toolId, i) => [toolId, { price: USDC / 10n, stake: 10n * USDC, payout: developerOf(i) }]),
-    ),
+    tools: new Map(tools.map((toolId, i) => [toolId, { price: USDC / 10n, stake: STAKE, payout: developerOf(i) }])),
+    earningMultiple: scenario.capped ? 1n : EARNING_MULTIPLE,
     routerPaused: false,
     settledAt: new Map(),
     heads: new Map(),

@@ -9,7 +9,7 @@ import { withClock } from "../../settlement/ledger/testing/withClock.ts";
 import { createSimulatedChain } from "./chain/simulatedChain.ts";
 import { createInvariants } from "./checks/invariants.ts";
 import { type Situation, situationsIn } from "./checks/situations.ts";
-import { disturb, excuse, heal } from "./faults/disturb.ts";
+import { disturb, excuse, heal, payUp } from "./faults/disturb.ts";
 import { createFaults } from "./faults/faults.ts";
 import { createFaultyDatabase } from "./faults/faultyDatabase.ts";
 import { openRestorable } from "./faults/restorableDatabase.ts";
@@ -129,6 +129,8 @@ async function simulateOn(
     read: database.read,
     clients,
     scenario,
+    policy,
+    nowMs: () => nowMs,
     keyUsedElsewhere,
   });
   const { violations } = invariants;
@@ -241,7 +243,8 @@ async function simulateOn(
       return daemon.actor.alive ? daemon : restarted(daemon);
     });
     let done = false;
-    const limited = scenario.operatorLimit < OPERATOR_LIMIT;
+    const limited = scenario.operatorLimit < OPERATOR_LIMIT || scenario.capped;
+    let paidUp = false;
     for (let step = 0; step < MAX_STEPS_TO_THE_END && !done && violations.length === 0; step++) {
       if (limited && step % STEPS_PER_HALF_DAY === 0) nowMs += 12 * HOUR_MS;
       if (step === STEPS_BESIDE_A_BROKEN_ROW) {
@@ -255,6 +258,11 @@ async function simulateOn(
       await calls(MAX_CALLS_PER_STEP);
       await lookAt();
       await invariants.check();
+      // Nothing is left but what payers owe and nobody pays for them: then they pay.
+      if (!paidUp && (await invariants.isOwedOnly())) {
+        paidUp = true;
+        payUp(chain, scenario);
+      }
       done = await invariants.isDone();
     }
     if (violations.length > 0) return;
@@ -276,7 +284,10 @@ async function simulateOn(
     reorgs: chain.reorgs(),
     limitsHit: invariants.limitsHit(),
     staleEndpoints: chain.stalls(),
-    reached: await situationsIn(database.read, { refusals: clients.refusals() }),
+    reached: await situationsIn(database.read, {
+      refusals: clients.refusals(),
+      creditRefusals: clients.creditRefusals(),
+    }),
     violations,
     trace: lines,
     digest: createHash("sha256").update(summary.join()).digest("hex"),

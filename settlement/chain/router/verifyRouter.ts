@@ -8,7 +8,7 @@ export async function verifyRouter(
   client: PublicClient,
   chainId: number,
   router: Address,
-): Promise<{ insurance: Address; usdc: Address }> {
+): Promise<{ insurance: Address; usdc: Address; staking: Address }> {
   const code = await client.getCode({ address: router });
   if (code === undefined) {
     throw new SettlementError("chain_mismatch", `there is no contract at ${router} on chain ${chainId}`);
@@ -19,7 +19,7 @@ export async function verifyRouter(
       client.readContract({ address: router, abi: routerAbi, functionName: "usdc" }),
     ]);
     const insurance = await client.readContract({ address: staking, abi: stakingAbi, functionName: "insurance" });
-    return { insurance, usdc };
+    return { insurance, usdc, staking };
   } catch (error) {
     if (settlementErrorIn(error)) throw error;
     throw new SettlementError(

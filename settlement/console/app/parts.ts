@@ -70,6 +70,7 @@ const TONES: Readonly<Record<string, string>> = {
   batched: "active",
   planned: "active",
   absorbed: "warn",
+  owed: "warn",
   reverted: "warn",
   expired: "warn",
   refused: "bad",

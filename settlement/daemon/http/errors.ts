@@ -11,6 +11,8 @@ const STATUS_OF = {
   no_wallet: 400,
   insufficient_allowance: 402,
   payment_failed: 402,
+  // More would be delivered without being settled than the payer has credit for.
+  credit_exceeded: 402,
   // The payer demands a signed budget, and there is none.
   consent_required: 402,
   // The tool failed and would fail again: clients repeat what is above 499.

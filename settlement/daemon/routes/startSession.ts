@@ -23,6 +23,7 @@ export function refusalOf(preflight: Refusal, helpUrl: string | null, session?: 
   const details = session === undefined ? {} : { session };
   switch (preflight.code) {
     case "insufficient_allowance":
+    case "credit_exceeded":
     case "consent_required":
       return new ApiError(preflight.code, preflight.reason, { ...details, helpUrl });
     case "payment_failed":

@@ -2,23 +2,28 @@ import type { Address } from "viem";
 import { describe, expect, it } from "vitest";
 import type { Spendable } from "../../chain/chain.ts";
 import { spendableOf } from "../../chain/testing/spendableOf.ts";
+import type { CreditPolicy } from "../../domain/credit.ts";
 import { type MicroUsdc, microUsdc } from "../../domain/money.ts";
 import type { Exposure } from "../../domain/payer.ts";
 import type { Ledger } from "../../ledger/ledger.ts";
-import { preflight } from "./preflight.ts";
+import { type PreflightOptions, preflight } from "./preflight.ts";
 
 const PAYER: Address = "0x00000000000000000000000000000000000000aa";
+
+const PLENTY: CreditPolicy = { base: microUsdc(10n ** 12n), growthBps: 0, max: microUsdc(0n) };
+const LITTLE: CreditPolicy = { base: microUsdc(50n), growthBps: 1_000, max: microUsdc(60n) };
 
 // One payer with 100 of everything and nothing pending, but for what a test says.
 function ask(
   amount: bigint,
   chain: Partial<Record<keyof Spendable, bigint | boolean>> = {},
   own: Partial<Record<keyof Exposure, bigint>> = {},
+  { credit = PLENTY, ...options }: PreflightOptions & { credit?: CreditPolicy } = {},
 ) {
   const spendable = { ...spendableOf(PAYER, 100n, { dailyCapLeft: 100n }), ...chain } as Spendable;
-  const exposure = { payer: PAYER, pending: 0n, held: 0n, debt: 0n, ...own };
+  const exposure = { payer: PAYER, pending: 0n, held: 0n, owed: 0n, debt: 0n, settled: 0n, ...own };
   const ledger = { readExposures: async () => [exposure as Exposure] } as unknown as Ledger;
-  return preflight(ledger, async () => spendable, PAYER, microUsdc(amount));
+  return preflight({ ledger, readSpendable: async () => spendable, credit }, PAYER, microUsdc(amount), options);
 }
 
 describe("preflight", () => {
@@ -58,6 +63,37 @@ describe("preflight", () => {
     });
   });
 
+  it("refuses a payer who owes what the platform does not absorb, and says how much", async () => {
+    expect(await ask(1n, {}, { pending: 5n, owed: 5n })).toMatchObject({
+      code: "payment_failed",
+      reason: expect.stringContaining("0.000005 USDC could not be paid and are still owed"),
+      funds: { owed: 5n },
+    });
+  });
+
+  it("delivers no more on credit than the payer has, and says what to do", async () => {
+    const own = { pending: 20n, held: 10n };
+    expect(await ask(20n, {}, own, { credit: LITTLE })).toMatchObject({
+      code: "ok",
+      funds: { creditLimit: 50n, creditLeft: 20n },
+    });
+    expect(await ask(21n, {}, own, { credit: LITTLE })).toMatchObject({
+      code: "credit_exceeded",
+      reason: expect.stringContaining("deposit USDC in advance"),
+    });
+  });
+
+  it("gives more credit to who has paid, and none is needed for what is prepaid", async () => {
+    expect(await ask(55n, {}, { settled: 50n }, { credit: LITTLE })).toMatchObject({ code: "ok" });
+    expect(await ask(70n, { prepaid: 20n }, {}, { credit: LITTLE })).toMatchObject({ code: "ok" });
+    expect(await ask(71n, { prepaid: 20n }, {}, { credit: LITTLE })).toMatchObject({ code: "credit_exceeded" });
+  });
+
+  it("asks a budget for money and not for credit", async () => {
+    expect(await ask(100n, {}, {}, { credit: LITTLE, onCredit: 0n })).toMatchObject({ code: "ok" });
+    expect(await ask(101n, {}, {}, { credit: LITTLE, onCredit: 0n })).toMatchObject({ code: "insufficient_allowance" });
+  });
+
   it("counts prepaid money instead of the wallet, and never both together", async () => {
     const poor = { amount: 0n, allowance: 0n, prepaid: 50n };
     expect(await ask(40n, poor, { pending: 10n })).toMatchObject({ code: "ok", spendable: { amount: 50n } });
@@ -89,7 +125,8 @@ describe("preflight", () => {
   it("answers no_wallet without one", async () => {
     const nobody = {} as Ledger;
     const unread = () => Promise.reject(new Error("nothing should be read"));
-    expect(await preflight(nobody, unread, null, microUsdc(1n))).toEqual({ code: "no_wallet" });
+    const context = { ledger: nobody, readSpendable: unread, credit: PLENTY };
+    expect(await preflight(context, null, microUsdc(1n))).toEqual({ code: "no_wallet" });
   });
 
   it("never shows less than nothing as available", async () => {

@@ -1,7 +1,8 @@
 import type { Address } from "viem";
 import type { Spendable } from "../../chain/chain.ts";
 import type { ReadSpendable } from "../../chain/readSpendable.ts";
-import { larger, type MicroUsdc, microUsdc, smaller } from "../../domain/money.ts";
+import { type CreditPolicy, type CreditRefusal, creditLimitOf, exposureOf, refuseCredit } from "../../domain/credit.ts";
+import { formatUsd, larger, type MicroUsdc, microUsdc, smaller } from "../../domain/money.ts";
 import type { Exposure } from "../../domain/payer.ts";
 import type { Ledger } from "../../ledger/ledger.ts";
 
@@ -17,19 +18,35 @@ export type PreflightFunds = {
   consentRequired: boolean;
   pending: MicroUsdc;
   held: MicroUsdc;
+  // What of pending the platform does not absorb: the payer owes it to the developers of tools.
+  owed: MicroUsdc;
   debt: MicroUsdc;
+  // How much may be delivered beyond what is prepaid before it is settled, and what is left of that.
+  creditLimit: MicroUsdc;
+  creditLeft: MicroUsdc;
 };
 
 export type Preflight =
   // `spendable` is what all that the payer owes may come to, as the chain said it at a block.
-  | { code: "ok"; funds: PreflightFunds; spendable: { amount: bigint; atBlock: bigint } }
+  | { code: "ok"; funds: PreflightFunds; spendable: { amount: bigint; prepaid: bigint; atBlock: bigint } }
   | { code: "no_wallet" }
   // The cap is not set or too small, or today's part of it is used up.
   | { code: "insufficient_allowance"; funds: PreflightFunds; reason: string }
   // There is not enough USDC, it cannot be moved, or the platform had to pay for this payer before.
   | { code: "payment_failed"; funds: PreflightFunds; reason: string }
+  // More would be delivered without being settled than this payer has credit for.
+  | { code: "credit_exceeded"; funds: PreflightFunds; reason: string }
   // The payer demands a signed budget, and there is none.
   | { code: "consent_required"; funds: PreflightFunds; reason: string };
+
+export type PreflightContext = { ledger: Ledger; readSpendable: ReadSpendable; credit: CreditPolicy };
+
+export type PreflightOptions = {
+  // Since which block the chain must have been asked.
+  notBefore?: bigint;
+  // How much of the amount would be delivered at once: all of it, unless it is a budget whose calls are asked about one by one.
+  onCredit?: bigint;
+};
 
 export type Refusal = Exclude<Preflight, { code: "ok" }>;
 
@@ -39,20 +56,23 @@ export type Refusal = Exclude<Preflight, { code: "ok" }>;
 // What a payer owes is taken in one row, and a row draws either on the prepaid balance or on the wallet. So all that is owed must
 // fit into one of the two: their sum would promise what no row could take.
 export async function preflight(
-  ledger: Ledger,
-  readSpendable: ReadSpendable,
+  { ledger, readSpendable, credit }: PreflightContext,
   payer: Address | null,
   amount: MicroUsdc,
-  // Since which block the chain must have been asked.
-  notBefore = 0n,
+  { notBefore = 0n, onCredit = amount }: PreflightOptions = {},
 ): Promise<Preflight> {
   if (payer === null) return { code: "no_wallet" };
   const [spendable, [exposure]] = await Promise.all([readSpendable(payer, notBefore), ledger.readExposures([payer])]);
-  const funds = fundsOf(spendable, exposure);
+  const settled = exposure?.settled ?? 0n;
+  const funds = fundsOf(spendable, exposure, creditLimitOf(credit, settled));
   const committed = funds.pending + funds.held;
   const needed = committed + amount;
   if (funds.debt > 0n) {
     return { code: "payment_failed", funds, reason: "an earlier charge was paid by the platform and is still owed" };
+  }
+  if (funds.owed > 0n) {
+    const reason = `earlier charges of ${formatUsd(funds.owed)} USDC could not be paid and are still owed to the developers of tools; they are collected as soon as the payer can pay them`;
+    return { code: "payment_failed", funds, reason };
   }
   if (funds.consentRequired) {
     const reason = "the payer demands consent: sign a budget, and send it as budget and signature";
@@ -61,7 +81,8 @@ export async function preflight(
   if (spendable.dailyCapLeft < needed) {
     return { code: "insufficient_allowance", funds, reason: "the payer's own daily cap leaves too little" };
   }
-  const ok = { code: "ok", funds, spendable: { amount: payableOf(spendable), atBlock: spendable.atBlock } } as const;
+  const { atBlock, prepaid } = spendable;
+  const ok = { code: "ok", funds, spendable: { amount: payableOf(spendable), prepaid, atBlock } } as const;
   if (spendable.prepaid >= needed) return ok;
   if (spendable.allowance < needed) {
     const cap = "the spending cap is not set or too small";
@@ -70,17 +91,26 @@ export async function preflight(
   }
   if (spendable.balance < needed) return { code: "payment_failed", funds, reason: "there is not enough USDC" };
   if (spendable.amount < needed) return { code: "payment_failed", funds, reason: "the token lets nothing be taken" };
-  return ok;
+  const refusal = refuseCredit(credit, { committed, settled, prepaid }, onCredit);
+  return refusal === null ? ok : { code: "credit_exceeded", funds, reason: creditReason(refusal) };
+}
+
+export function creditReason({ exposure, limit }: CreditRefusal): string {
+  return (
+    `what was delivered and is not settled yet would come to ${formatUsd(exposure)} USDC, and this payer has credit for ` +
+    `${formatUsd(limit)}; it is being settled: try again in a minute, or deposit USDC in advance`
+  );
 }
 
 // The most that all rows which a payer waits for may come to.
-function payableOf({ amount, prepaid, dailyCapLeft }: Spendable): bigint {
+export function payableOf({ amount, prepaid, dailyCapLeft }: Spendable): bigint {
   return larger(amount, smaller(prepaid, dailyCapLeft));
 }
 
-function fundsOf(spendable: Spendable, exposure: Exposure | undefined): PreflightFunds {
+function fundsOf(spendable: Spendable, exposure: Exposure | undefined, creditLimit: MicroUsdc): PreflightFunds {
   const pending = exposure?.pending ?? microUsdc(0n);
   const held = exposure?.held ?? microUsdc(0n);
+  const used = exposureOf({ committed: pending + held, prepaid: spendable.prepaid });
   const available = payableOf(spendable) - pending - held;
   const { balance, allowance, dailyCapLeft, prepaid, consentRequired } = spendable;
   return {
@@ -88,6 +118,9 @@ function fundsOf(spendable: Spendable, exposure: Exposure | undefined): Prefligh
     ...{ balance, allowance, dailyCapLeft, prepaid, consentRequired },
     pending,
     held,
+    owed: exposure?.owed ?? microUsdc(0n),
     debt: exposure?.debt ?? microUsdc(0n),
+    creditLimit,
+    creditLeft: microUsdc(larger(creditLimit - used, 0n)),
   };
 }

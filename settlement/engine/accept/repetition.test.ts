@@ -3,6 +3,7 @@ import { microUsdc } from "../../domain/money.ts";
 import type { Ledger } from "../../ledger/ledger.ts";
 import { backends, type Store } from "../../ledger/testing/backends.ts";
 import { ALICE, BOB, toolOf, usdc } from "../../ledger/testing/fixtures.ts";
+import { DEFAULT_POLICY } from "../policy.ts";
 import type { Admission } from "./admission.ts";
 import { hold } from "./hold.ts";
 import type { Preflight, PreflightFunds } from "./preflight.ts";
@@ -18,9 +19,12 @@ const funds: PreflightFunds = {
   consentRequired: false,
   pending: zero,
   held: zero,
+  owed: zero,
   debt: zero,
+  creditLimit: zero,
+  creditLeft: zero,
 };
-const spendable = { amount: 10n ** 9n, atBlock: 0n };
+const spendable = { amount: 10n ** 9n, prepaid: 0n, atBlock: 0n };
 const rich = async (): Promise<Preflight> => ({ code: "ok", funds, spendable });
 const poor = async (): Promise<Preflight> => ({ code: "insufficient_allowance", funds, reason: "the cap is used up" });
 const open: Admission = { write: (_, write) => write() };
@@ -30,7 +34,7 @@ const call = { callId: "c", sessionId: "s", toolId: toolOf(1), method: "quote", 
 describe.each(backends)("what is asked for again, on $name", ({ create }) => {
   let store: Store;
   let ledger: Ledger;
-  const context = () => ({ ledger, clock: { nowMs: () => 1 } });
+  const context = () => ({ ledger, clock: { nowMs: () => 1 }, policy: DEFAULT_POLICY });
 
   beforeAll(async () => {
     store = await create();

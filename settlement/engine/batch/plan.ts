@@ -1,5 +1,6 @@
 import type { Address } from "viem";
 import type { NetResult, OperatorRoom } from "../../domain/batch.ts";
+import { isHigh } from "../../domain/credit.ts";
 import { formatUsd, microUsdc } from "../../domain/money.ts";
 import type { Submission } from "../../domain/submission.ts";
 import type { DuePayer, Lease } from "../../ledger/ledger.ts";
@@ -20,7 +21,8 @@ export async function plan(
   const { ledger, chain, clock, policy } = context;
   context.reached("before_plan");
   const due = await ledger.listDuePayers(clock.nowMs(), maxRows);
-  if (due.length === 0 || (mayWait && isEarly(due, maxRows, policy.batch, clock.nowMs()))) {
+  if (due.length === 0) return { kind: "nothing_due" };
+  if (mayWait && isEarly(due, maxRows, policy.batch, clock.nowMs()) && !(await isExposed(context, due))) {
     return { kind: "nothing_due" };
   }
   const accounts = wholeAccounts(due, policy.bounds.maxCharges);
@@ -38,6 +40,7 @@ export async function plan(
   if (previous === null)
     return { kind: "hold", reason: `the ledger does not know the last batch of ${lease.operator}` };
 
+  const retry = await retryPolicy(context, await ledger.listFailedTools(accounts));
   let netted: NetResult | null = null;
   const domain = { chainId: chain.chainId, router: chain.router };
   const bounds = { ...policy.bounds, maxRows, ...room, previous, domain, underway };
@@ -51,7 +54,7 @@ export async function plan(
         netted = net(charges, fundsOf, bounds);
         return netted;
       },
-      retry: retryPolicy(context),
+      retry,
     },
     clock.nowMs(),
   );
@@ -95,6 +98,15 @@ function isEarly(
 ): boolean {
   if (due.length >= maxRows || due.some(({ oldestDueAtMs }) => nowMs - oldestDueAtMs >= maxWaitMs)) return false;
   return due.reduce((sum, { charges }) => sum + charges, 0) < minCharges;
+}
+
+// Whether somebody owes so much of its credit that it must not wait for company. Nobody's limit is below that of the unknown.
+async function isExposed({ ledger, policy }: EngineContext, due: readonly DuePayer[]): Promise<boolean> {
+  const large = due.filter(({ amount }) => isHigh(policy.credit, { exposure: amount, settled: 0n }));
+  const exposures = await ledger.readExposures(large.map(({ chargedTo }) => chargedTo));
+  return large.some(({ amount }, i) =>
+    isHigh(policy.credit, { exposure: amount, settled: exposures[i]?.settled ?? 0n }),
+  );
 }
 
 // What the operator's limit keeps from being settled: until it has room again, or until somebody raises it.

@@ -1,5 +1,6 @@
 import type { Address, Hex } from "viem";
 import type { Block, TxReceipt } from "../../chain/chain.ts";
+import { decodeSettle } from "../../chain/router/settleCall.ts";
 import type { BatchOutcome } from "../../domain/batch.ts";
 import type { Submission, SubmissionState } from "../../domain/submission.ts";
 import type { Lease } from "../../ledger/ledger.ts";
@@ -111,7 +112,9 @@ async function conclude(context: EngineContext, lease: Lease, id: Hex, finalized
       await halt(context, `batch ${submission.id} in ${receipt.txHash}: ${difference}`);
       return false;
     }
-    await ledger.finalize(lease, submission.id, outcome, retryPolicy(context), clock.nowMs());
+    const failedTools = outcome?.failed.length ? decodeSettle(submission.calldata).toolIds : [];
+    const retry = await retryPolicy(context, failedTools);
+    await ledger.finalize(lease, submission.id, outcome, retry, clock.nowMs());
     context.report({ kind: "final", id: submission.id });
   }
   context.reached("after_finalize");

@@ -1,6 +1,8 @@
 import type { Runner } from "../database/createRunner.ts";
 import { clearDebt } from "./clearDebt.ts";
+import { collect } from "./collect.ts";
 import { listExposures } from "./listExposures.ts";
+import { listOwing } from "./listOwing.ts";
 import { readExposures } from "./readExposures.ts";
 import { checkTurn, recordTurns } from "./recordTurn.ts";
 
@@ -15,7 +17,9 @@ export function createAccruals({ sharedInBulk, alone, read }: Runner) {
       payers: [turn.payer],
     })),
     clearDebt: alone(clearDebt),
+    collect: alone(collect),
     readExposures: read(readExposures),
     listExposures: read(listExposures),
+    listOwing: read(listOwing),
   };
 }

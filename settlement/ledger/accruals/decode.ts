@@ -33,6 +33,7 @@ export function chargeFrom(row: Row): Charge {
       row.turn_id === null
         ? { kind: "call", sessionId: text(row, "session_id"), callId: text(row, "call_id") }
         : { kind: "turn", turnId: text(row, "turn_id") },
+    deferrals: count(row, "deferrals"),
     state: chargeStateFrom(row),
   };
 }
@@ -41,7 +42,7 @@ function chargeStateFrom(row: Row): ChargeState {
   const kind = text(row, "state");
   switch (kind) {
     case "accrued":
-      return { kind, dueAtMs: count(row, "due_at") };
+      return { kind: row.owed === 1n ? "owed" : kind, dueAtMs: count(row, "due_at") };
     case "voided":
       return { kind };
     case "refused":
@@ -67,7 +68,9 @@ export function exposureFrom(row: Row): Exposure {
     payer: address(row, "payer"),
     pending: amount(row, "pending"),
     held: amount(row, "held"),
+    owed: amount(row, "owed"),
     debt: amount(row, "debt"),
+    settled: amount(row, "settled"),
     takenAtBlock: integer(row, "taken_at_block"),
   };
 }

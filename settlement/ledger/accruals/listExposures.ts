@@ -3,7 +3,7 @@ import type { Reader } from "../database/sql.ts";
 import { validCount } from "../validate.ts";
 import { exposureFrom } from "./decode.ts";
 
-// Of everybody: debts first, then what is pending.
+// Of everybody: debts first, then what is pending, owed included.
 export function listExposures(limit: number, offset: number) {
   const page = [validCount("the limit", limit), validCount("the offset", offset)];
   return async (sql: Reader): Promise<Exposure[]> => {

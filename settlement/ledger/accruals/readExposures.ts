@@ -6,7 +6,14 @@ import { validAddress } from "../validate.ts";
 import { exposureFrom } from "./decode.ts";
 
 const NOTHING = microUsdc(0n);
-const NO_EXPOSURE = { pending: NOTHING, held: NOTHING, debt: NOTHING, takenAtBlock: 0n };
+const NO_EXPOSURE = {
+  pending: NOTHING,
+  held: NOTHING,
+  owed: NOTHING,
+  debt: NOTHING,
+  settled: NOTHING,
+  takenAtBlock: 0n,
+};
 
 // In the order and the spelling of the question.
 export function readExposures(payers: readonly Address[]) {

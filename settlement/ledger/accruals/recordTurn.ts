@@ -1,10 +1,11 @@
 import { hash } from "node:crypto";
 import type { Hex } from "viem";
 import { chargeIdOf, NO_HASH } from "../../domain/charge.ts";
+import { type Credit, type CreditPolicy, type CreditRefusal, refuseCredit } from "../../domain/credit.ts";
 import { MAX_CALLS_PER_TURN, type Turn } from "../../domain/turn.ts";
 import type { Conflict } from "../conflict.ts";
-import { text } from "../database/decode.ts";
-import { inEvenChunks, type Param, tuples } from "../database/sql.ts";
+import { address, amount as amountIn, integer, text } from "../database/decode.ts";
+import { chunksOf, inEvenChunks, type Param, placeholders, tuples } from "../database/sql.ts";
 import type { Tx } from "../database/tx.ts";
 import {
   invalid,
@@ -18,13 +19,21 @@ import {
 } from "../validate.ts";
 import { type DeliveredCharge, type Delivery, insertCharges } from "./insertCharges.ts";
 
-export type ReportedTurn = { turn: Turn; nowMs: number };
+// On which terms a turn is recorded: how much credit its payer has, and what the chain said of its prepaid money, and at which block.
+export type TurnTerms = { credit: CreditPolicy; prepaid: { amount: bigint; atBlock: bigint } | null };
+
+export type ReportedTurn = { turn: Turn; nowMs: number; terms: TurnTerms | null };
 
 // The same turn again is `duplicate`; the same id with other contents is `conflict` and changes nothing.
-export type TurnOutcome = { kind: "recorded" | "duplicate"; chargeIds: Hex[] } | Conflict;
+export type TurnOutcome =
+  | { kind: "recorded" | "duplicate"; chargeIds: Hex[] }
+  // What the payer owes would come to more than its credit, as far as no prepaid money is known to cover it. What was said of that
+  // before `takenAtBlock` is outdated.
+  | ({ kind: "credit_exceeded"; takenAtBlock: bigint } & CreditRefusal)
+  | Conflict;
 
 // The same turn in one spelling: lower case, tools in order.
-export function checkTurn(turn: Turn, nowMs: number): ReportedTurn {
+export function checkTurn(turn: Turn, nowMs: number, terms: TurnTerms | null = null): ReportedTurn {
   const id = validName("the turn's id", turn.id);
   const tools = turn.tools
     .map(({ toolId, amount, calls }) => ({
@@ -47,14 +56,16 @@ export function checkTurn(turn: Turn, nowMs: number): ReportedTurn {
       responseHash: validHash("the response's hash", turn.responseHash),
     },
     nowMs: validTime("now", nowMs),
+    terms,
   };
 }
 
-// Turns that share a commit also share its statements. Of several with one id, the first is the one that is recorded.
+// Turns that share a commit also share its statements. Of several with one id, the first is the one that is recorded. Payers are
+// locked, so that the turns and calls of many daemons never come to more than their credit.
 export async function recordTurns(tx: Tx, reported: readonly ReportedTurn[]): Promise<TurnOutcome[]> {
-  const turns = reported.map(({ turn, nowMs }) => {
+  const turns = reported.map(({ turn, nowMs, terms }) => {
     const charges = chargesOf(turn);
-    return { turn, nowMs, charges, digest: digestOf(turn), chargeIds: charges.map(({ id }) => id) };
+    return { turn, nowMs, terms, charges, digest: digestOf(turn), chargeIds: charges.map(({ id }) => id) };
   });
   const inserted = await inEvenChunks(turns, (chunk) => {
     const params: Param[] = [];
@@ -68,13 +79,26 @@ export async function recordTurns(tx: Tx, reported: readonly ReportedTurn[]): Pr
   });
   const unseen = new Set(inserted.map((row) => text(row, "id")));
 
+  const credits = await readCredits(tx, turns);
+  const refused = new Map<string, TurnOutcome>();
   const deliveries: Delivery[] = [];
   const outcomes: TurnOutcome[] = [];
-  for (const { turn, nowMs, charges, digest, chargeIds } of turns) {
+  for (const { turn, nowMs, terms, charges, digest, chargeIds } of turns) {
+    const before = refused.get(turn.id);
+    if (before !== undefined) {
+      outcomes.push(before);
+      continue;
+    }
     if (!unseen.delete(turn.id)) {
       const [known] = await tx.all("SELECT digest FROM turns WHERE id = $1", [turn.id]);
       const same = known !== undefined && text(known, "digest") === digest;
       outcomes.push(same ? { kind: "duplicate", chargeIds } : { kind: "conflict" });
+      continue;
+    }
+    const refusal = refuseTurn(terms, credits.get(turn.payer), charges);
+    if (refusal !== null) {
+      refused.set(turn.id, refusal);
+      outcomes.push(refusal);
       continue;
     }
     outcomes.push({ kind: "recorded", chargeIds });
@@ -88,8 +112,50 @@ export async function recordTurns(tx: Tx, reported: readonly ReportedTurn[]): Pr
       charges,
     });
   }
+  for (const chunk of chunksOf([...refused.keys()])) {
+    tx.send(`DELETE FROM turns WHERE id IN (${placeholders(chunk.length)})`, chunk);
+  }
   insertCharges(tx, deliveries);
   return outcomes;
+}
+
+type CreditUsed = Omit<Credit, "prepaid"> & { takenAtBlock: bigint };
+
+// Of the payers of turns that have terms, those of this transaction's other calls included.
+async function readCredits(tx: Tx, turns: readonly ReportedTurn[]): Promise<Map<string, CreditUsed>> {
+  const payers = new Set(turns.flatMap(({ turn, terms }) => (terms === null ? [] : [turn.payer])));
+  const rows = await inEvenChunks([...payers], (chunk) =>
+    tx.all(
+      `SELECT payer, pending + held AS committed, settled, taken_at_block FROM payers WHERE payer IN ${tuples(1, chunk.length)}`,
+      chunk,
+    ),
+  );
+  const known = new Map(rows.map((row) => [address(row, "payer"), row]));
+  return new Map(
+    [...payers].map((payer) => {
+      const row = known.get(payer);
+      const own = tx.changeOf(payer);
+      const committed = (row === undefined ? 0n : amountIn(row, "committed")) + own.pending + own.held;
+      const settled = (row === undefined ? 0n : amountIn(row, "settled")) + own.settled;
+      return [payer, { committed, settled, takenAtBlock: row === undefined ? 0n : integer(row, "taken_at_block") }];
+    }),
+  );
+}
+
+// Null if the turn is recorded; then the payer's credit is used from now on.
+function refuseTurn(
+  terms: TurnTerms | null,
+  used: CreditUsed | undefined,
+  charges: readonly DeliveredCharge[],
+): (TurnOutcome & { kind: "credit_exceeded" }) | null {
+  if (terms === null || used === undefined) return null;
+  const { credit, prepaid } = terms;
+  const cost = charges.reduce((sum, { amount, state }) => (state === "accrued" ? sum + amount : sum), 0n);
+  const covered = prepaid !== null && prepaid.atBlock >= used.takenAtBlock ? prepaid.amount : 0n;
+  const refusal = refuseCredit(credit, { ...used, prepaid: covered }, cost);
+  if (refusal !== null) return { kind: "credit_exceeded", takenAtBlock: used.takenAtBlock, ...refusal };
+  used.committed += cost;
+  return null;
 }
 
 // A failed turn keeps its tools' fees as voided charges, so that what was waived can be seen. Nothing is charged for zero.

@@ -12,7 +12,14 @@ import {
 import { createTally, type Tally } from "./stats.ts";
 
 // `takenAtBlock` is the newest block in which something of the payer's was taken; what is added up are the others.
-type Counters = { pending: bigint; held: bigint; debt: bigint; takenAtBlock: bigint };
+type Counters = {
+  pending: bigint;
+  held: bigint;
+  owed: bigint;
+  debt: bigint;
+  settled: bigint;
+  takenAtBlock: bigint;
+};
 
 // A transaction as the verbs see it.
 export type Tx = Sql & {
@@ -27,7 +34,8 @@ export type Tx = Sql & {
   count: Tally["add"];
 };
 
-const NO_CHANGE: Counters = { pending: 0n, held: 0n, debt: 0n, takenAtBlock: 0n };
+const SUMS = ["pending", "held", "owed", "debt", "settled"] as const;
+const NO_CHANGE: Counters = { pending: 0n, held: 0n, owed: 0n, debt: 0n, settled: 0n, takenAtBlock: 0n };
 
 export function inTransaction<T>(
   database: Database,
@@ -40,16 +48,11 @@ export function inTransaction<T>(
     const tally = createTally();
     const tx: Tx = {
       ...sql,
-      change(payer, { pending = 0n, held = 0n, debt = 0n, takenAtBlock = 0n }) {
-        const change = changes.get(payer);
-        if (change === undefined) {
-          changes.set(payer, { pending, held, debt, takenAtBlock });
-          return;
-        }
-        change.pending += pending;
-        change.held += held;
-        change.debt += debt;
-        if (takenAtBlock > change.takenAtBlock) change.takenAtBlock = takenAtBlock;
+      change(payer, by) {
+        const change = changes.get(payer) ?? { ...NO_CHANGE };
+        changes.set(payer, change);
+        for (const sum of SUMS) change[sum] += by[sum] ?? 0n;
+        if ((by.takenAtBlock ?? 0n) > change.takenAtBlock) change.takenAtBlock = by.takenAtBlock ?? 0n;
       },
       changeOf: (payer) => changes.get(payer) ?? NO_CHANGE,
       due,
@@ -69,15 +72,13 @@ function writeChanges({ send }: Sql, changes: ReadonlyMap<Address, Counters>): v
     .sort(([a], [b]) => (a < b ? -1 : 1));
   for (const chunk of evenChunksOf(rows)) {
     const params: Param[] = [];
-    for (const [payer, { pending, held, debt, takenAtBlock }] of chunk) {
-      params.push(payer, pending, held, debt, takenAtBlock);
+    for (const [payer, change] of chunk) {
+      params.push(payer, ...SUMS.map((sum) => change[sum]), change.takenAtBlock);
     }
     send(
-      `INSERT INTO payers (payer, pending, held, debt, taken_at_block) VALUES ${tuples(chunk.length, 5)}
+      `INSERT INTO payers (payer, ${SUMS.join(", ")}, taken_at_block) VALUES ${tuples(chunk.length, SUMS.length + 2)}
        ON CONFLICT (payer) DO UPDATE SET
-         pending = payers.pending + excluded.pending,
-         held = payers.held + excluded.held,
-         debt = payers.debt + excluded.debt,
+         ${SUMS.map((sum) => `${sum} = payers.${sum} + excluded.${sum}`).join(", ")},
          taken_at_block = CASE WHEN payers.taken_at_block < excluded.taken_at_block
            THEN excluded.taken_at_block ELSE payers.taken_at_block END`,
       params,

@@ -50,14 +50,23 @@ async function auditPayers(sql: Reader): Promise<string[]> {
     outcomes.set(hex(row, "root"), outcomeFromJson(text(row, "outcome")));
   }
   for (const row of await sql.all(
-    `SELECT payer, COALESCE(root, '') AS root, COALESCE(tool_id, '') AS tool_id, CAST(SUM(amount) AS BIGINT) AS amount
+    `SELECT payer, COALESCE(root, '') AS root, COALESCE(tool_id, '') AS tool_id, CAST(SUM(amount) AS BIGINT) AS amount,
+       CAST(SUM(owed * amount) AS BIGINT) AS owed
      FROM charges c LEFT JOIN submissions s ON s.id = c.root
      WHERE (c.state = 'accrued' OR (c.state = 'batched' AND s.state <> 'final')) AND charged_to = payer
      GROUP BY payer, root, tool_id`,
   )) {
     const outcome = outcomes.get(text(row, "root"));
     const payer = address(row, "payer");
-    if (outcome === undefined || isOwed(outcome)(payer, hex(row, "tool_id"))) add(`${payer} pending`, amount(row));
+    if (outcome !== undefined && !isOwed(outcome)(payer, hex(row, "tool_id"))) continue;
+    add(`${payer} pending`, amount(row));
+    add(`${payer} owed`, amount(row, "owed"));
+  }
+  for (const row of await sql.all(
+    `SELECT payer, CAST(SUM(amount) AS BIGINT) AS amount FROM charges c JOIN submissions s ON s.id = c.root
+     WHERE c.state = 'batched' AND s.state = 'final' AND charged_to = payer GROUP BY payer`,
+  )) {
+    add(`${text(row, "payer")} settled`, amount(row));
   }
   for (const row of await sql.all(
     `SELECT payer, CAST(SUM(amount) AS BIGINT) AS amount FROM charges
@@ -70,7 +79,12 @@ async function auditPayers(sql: Reader): Promise<string[]> {
   )) {
     add(`${text(row, "payer")} held`, amount(row));
   }
-  return differences(await sql.all("SELECT * FROM payers"), "payer", ["pending", "held", "debt"], expected);
+  return differences(
+    await sql.all("SELECT * FROM payers"),
+    "payer",
+    ["pending", "held", "owed", "debt", "settled"],
+    expected,
+  );
 }
 
 async function auditDueAccounts(sql: Reader): Promise<string[]> {

@@ -1,10 +1,11 @@
-import type { Hex } from "viem";
+import type { Address, Hex } from "viem";
 import { chargeIdOfCall } from "../../domain/charge.ts";
+import { type CreditPolicy, isHigh } from "../../domain/credit.ts";
 import type { MicroUsdc } from "../../domain/money.ts";
 import type { Capture, Hold, Session } from "../../domain/session.ts";
 import { type Delivery, insertCharges } from "../accruals/insertCharges.ts";
-import { text } from "../database/decode.ts";
-import { evenChunksOf, inEvenChunks, type Param } from "../database/sql.ts";
+import { address, amount, text } from "../database/decode.ts";
+import { evenChunksOf, inEvenChunks, type Param, tuples } from "../database/sql.ts";
 import type { Tx } from "../database/tx.ts";
 import { validCount, validHash, validName, validTime } from "../validate.ts";
 import { holdFrom, SESSION_COLUMNS, sessionFrom } from "./decode.ts";
@@ -12,8 +13,9 @@ import { holdOf } from "./findHold.ts";
 import { sessionOf } from "./findSession.ts";
 import { flushSessions } from "./flushSessions.ts";
 
-// When session charges are handed to settlement without waiting for the close.
-export type FlushPolicy = { maxCount: number; maxAmount: MicroUsdc; maxAgeMs: number };
+// When session charges are handed to settlement without waiting for the close; also once their payer owes so much of its credit
+// that it is settled at once.
+export type FlushPolicy = { maxCount: number; maxAmount: MicroUsdc; maxAgeMs: number; credit?: CreditPolicy };
 
 export type CaptureOutcome =
   | { kind: "captured" | "duplicate"; hold: Hold; session: Session; chargeId: Hex }
@@ -133,14 +135,37 @@ async function flushFull(
   bySession: ReadonlyMap<string, readonly Taken[]>,
   sessions: Map<string, Session>,
 ): Promise<void> {
-  const full = [...sessions.values()].filter((session) =>
-    bySession.get(session.id)?.some(({ policy }) => shouldFlush(session, policy)),
+  const exposed = await exposedOf(tx, [...bySession.values()].flat());
+  const full = [...sessions.values()].filter(
+    (session) =>
+      (exposed.has(session.payer) && session.pendingAccruedCount > 0) ||
+      bySession.get(session.id)?.some(({ policy }) => shouldFlush(session, policy)),
   );
   for (const chunk of evenChunksOf(full)) {
     const times = chunk.flatMap(({ id }) => bySession.get(id)?.map(({ nowMs }) => nowMs) ?? []);
     const ids = chunk.map(({ id }) => id);
     for (const flushed of await flushSessions(tx, ids, Math.max(...times))) sessions.set(flushed.id, flushed);
   }
+}
+
+// The payers among them who owe so much of their credit that it is settled at once. Nothing hangs on whether another daemon changes
+// that at this moment, so that they are not locked for it.
+async function exposedOf(tx: Tx, taken: readonly Taken[]): Promise<Set<Address>> {
+  const creditOf = new Map<Address, CreditPolicy>();
+  for (const { hold, policy } of taken) if (policy.credit !== undefined) creditOf.set(hold.payer, policy.credit);
+  const rows = await inEvenChunks([...creditOf.keys()], (chunk) =>
+    tx.all(`SELECT payer, pending, settled FROM payers WHERE payer IN ${tuples(1, chunk.length)}`, chunk),
+  );
+  const known = new Map(rows.map((row) => [address(row, "payer"), row]));
+  const exposed = [...creditOf].filter(([payer, credit]) => {
+    const row = known.get(payer);
+    const before =
+      row === undefined
+        ? { exposure: 0n, settled: 0n }
+        : { exposure: amount(row, "pending"), settled: amount(row, "settled") };
+    return isHigh(credit, { ...before, exposure: before.exposure + tx.changeOf(payer).pending });
+  });
+  return new Set(exposed.map(([payer]) => payer));
 }
 
 // Nothing waits in a session that has ended.

@@ -3,6 +3,7 @@ import { captureCalls, checkCapture } from "./capture.ts";
 import { closeSession } from "./closeSession.ts";
 import { findHold } from "./findHold.ts";
 import { findSession } from "./findSession.ts";
+import { flushPayer, hasWaiting } from "./flushPayer.ts";
 import { checkHold, holdCalls } from "./hold.ts";
 import { listSessions } from "./listSessions.ts";
 import { openSession } from "./openSession.ts";
@@ -30,6 +31,8 @@ export function createSessions({ shared, sharedInBulk, alone, read }: Runner) {
     void: shared(voidHold, "voided"),
     closeSession: shared(closeSession, "closed"),
     sweepSessions: alone(sweepSessions),
+    flushPayer: alone(flushPayer),
+    hasWaiting: read(hasWaiting),
     findSession: read(findSession),
     findHold: read(findHold),
     listSessions: read(listSessions),

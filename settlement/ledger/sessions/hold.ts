@@ -1,4 +1,5 @@
 import type { Address } from "viem";
+import { type CreditPolicy, type CreditRefusal, refuseCredit } from "../../domain/credit.ts";
 import { type Call, type Hold, type Session, statusAt } from "../../domain/session.ts";
 import type { Conflict } from "../conflict.ts";
 import { amount, integer, text } from "../database/decode.ts";
@@ -12,21 +13,28 @@ export type HoldOutcome =
   | { kind: "session_closed" | "session_expired" | "session_budget_exceeded"; session: Session }
   // The payer's calls and charges already come to more than was said to be spendable.
   | { kind: "unaffordable" }
+  // They come to more than the payer's credit and its prepaid money.
+  | ({ kind: "credit_exceeded"; session: Session } & CreditRefusal)
   // What was said to be spendable is from before `takenAtBlock`, when something of it was taken: ask the chain again.
   | { kind: "outdated"; takenAtBlock: bigint }
   | { kind: "session_not_found" }
   | Conflict;
 
-// What the chain said that a payer can spend, and at which block.
-export type ReadFunds = { amount: bigint; atBlock: bigint };
+// What the chain said that a payer can spend, how much it has prepaid, and at which block.
+export type ReadFunds = { amount: bigint; prepaid?: bigint; atBlock: bigint };
 
 // `funds` may be missing for a call that was held before, and is asked for if it was not.
-export type AskedHold = { call: Call; funds: ReadFunds | null; nowMs: number };
+export type AskedHold = { call: Call; funds: ReadFunds | null; nowMs: number; credit: CreditPolicy | null };
 
 // A payer's charges and calls, those of this transaction included.
-type Commitment = { amount: bigint; takenAtBlock: bigint };
+type Commitment = { amount: bigint; settled: bigint; takenAtBlock: bigint };
 
-export function checkHold(call: Call, funds: ReadFunds | null, nowMs: number): AskedHold {
+export function checkHold(
+  call: Call,
+  funds: ReadFunds | null,
+  nowMs: number,
+  credit: CreditPolicy | null = null,
+): AskedHold {
   return {
     call: {
       callId: validName("the call's id", call.callId),
@@ -37,6 +45,7 @@ export function checkHold(call: Call, funds: ReadFunds | null, nowMs: number): A
     },
     funds,
     nowMs: validTime("now", nowMs),
+    credit,
   };
 }
 
@@ -95,7 +104,7 @@ async function holdFirst(tx: Tx, asked: readonly AskedHold[]): Promise<Map<Asked
 // Why a call is not held now, or null if it can be. One that was held before is a duplicate whatever became of its session
 // and its payer since.
 function refuse(
-  { call, funds, nowMs }: AskedHold,
+  { call, funds, nowMs, credit }: AskedHold,
   known: Hold | null,
   session: Session | null,
   commitment: Commitment | null,
@@ -104,13 +113,16 @@ function refuse(
     return isSame(known, call) && session !== null ? { kind: "duplicate", hold: known, session } : { kind: "conflict" };
   }
   if (session === null || commitment === null) return { kind: "session_not_found" };
-  const { takenAtBlock } = commitment;
+  const { takenAtBlock, settled } = commitment;
   if (funds === null || funds.atBlock < takenAtBlock) return { kind: "outdated", takenAtBlock };
   if (commitment.amount + call.amount > funds.amount) return { kind: "unaffordable" };
   const status = statusAt(session, nowMs);
   if (status !== "open") return { kind: `session_${status}`, session: { ...session, status } };
   const fits = session.spent + session.held + call.amount <= session.maxSpend;
-  return fits ? null : { kind: "session_budget_exceeded", session };
+  if (!fits) return { kind: "session_budget_exceeded", session };
+  const used = { committed: commitment.amount, settled, prepaid: funds.prepaid ?? 0n };
+  const refusal = credit === null ? null : refuseCredit(credit, used, call.amount);
+  return refusal === null ? null : { kind: "credit_exceeded", session, ...refusal };
 }
 
 function isSame(hold: Hold, { sessionId, toolId, method, amount }: Call): boolean {
@@ -130,7 +142,7 @@ async function readSessions(tx: Tx, ids: readonly string[]) {
   const rows = await inEvenChunks(ids, (chunk) =>
     tx.all(
       `SELECT s.*, COALESCE(p.pending, 0) + COALESCE(p.held, 0) AS committed,
-         COALESCE(p.taken_at_block, 0) AS taken_at_block
+         COALESCE(p.settled, 0) AS settled, COALESCE(p.taken_at_block, 0) AS taken_at_block
        FROM sessions s LEFT JOIN payers p ON p.payer = s.payer WHERE s.id IN ${tuples(1, chunk.length)}`,
       chunk,
     ),
@@ -142,6 +154,7 @@ async function readSessions(tx: Tx, ids: readonly string[]) {
     const own = tx.changeOf(session.payer);
     commitments.set(session.payer, {
       amount: amount(row, "committed") + own.pending + own.held,
+      settled: amount(row, "settled") + own.settled,
       takenAtBlock: integer(row, "taken_at_block"),
     });
   }

@@ -23,7 +23,14 @@ export const ROUTER = accountOf(0x4073);
 
 export const HASHES = { request: hashOf("request"), response: hashOf("response"), schema: hashOf("schema") };
 export const POLICY: FlushPolicy = { maxCount: 1_000, maxAmount: usdc(1_000_000_000), maxAgeMs: 60_000 };
-export const RETRY: RetryPolicy = { maxAttempts: 5, insurance: INSURANCE, backoffMs: (attempts) => 1_000 * attempts };
+export const RETRY: RetryPolicy = {
+  maxAttempts: 5,
+  insurance: INSURANCE,
+  backoffMs: (attempts) => 1_000 * attempts,
+  absorbable: () => 10n ** 15n,
+  owedRetryMs: 100_000,
+  deferMs: 86_400_000,
+};
 
 export function turnOf(id: string, fields: Partial<Turn> = {}): Turn {
   return {

@@ -44,7 +44,7 @@ type ChargeView = {
   batch: Hex | null;
 };
 
-const PENDING = new Set(["accrued", "batched", "submitted", "included"]);
+const PENDING = new Set(["accrued", "owed", "batched", "submitted", "included"]);
 const MODEL = "model";
 
 // Three balances are laid side by side: what the client was told, what the ledger says, and what the chain's own logs say.

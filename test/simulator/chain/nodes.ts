@@ -254,6 +254,14 @@ export function createNodes(blocks: Blocks, rng: Rng, faults: Faults, options: N
             return { amount: microUsdc(smaller(balance, refunding)), readyAt };
           });
         }),
+      listings: (toolIds) =>
+        ask(() => {
+          const { tools } = stateAt("latest").protocol;
+          return toolIds.map((toolId) => {
+            const tool = tools.get(toolId);
+            return tool === undefined ? null : { price: microUsdc(tool.price), stake: microUsdc(tool.stake) };
+          });
+        }),
       credits: (accounts) =>
         ask(() => {
           const { credits } = stateAt("latest").protocol;

@@ -2,7 +2,9 @@ import type { Address, Hex } from "viem";
 import type { Chain } from "../../../settlement/chain/chain.ts";
 import { decodeSettle } from "../../../settlement/chain/router/settleCall.ts";
 import type { Batch } from "../../../settlement/domain/batch.ts";
-import type { EngineEvent } from "../../../settlement/engine/context.ts";
+import type { DueCharge } from "../../../settlement/domain/charge.ts";
+import { creditLimitOf } from "../../../settlement/domain/credit.ts";
+import type { EngineEvent, Policy } from "../../../settlement/engine/context.ts";
 import { audit } from "../../../settlement/engine/watch/audit.ts";
 import type { Reader, Row } from "../../../settlement/ledger/database/sql.ts";
 import type { Lease, Ledger } from "../../../settlement/ledger/ledger.ts";
@@ -12,11 +14,13 @@ import { type Protocol, prepaidOf } from "../chain/protocol.ts";
 import type { SimulatedChain } from "../chain/simulatedChain.ts";
 import { fundsOf } from "../faults/disturb.ts";
 import type { Clients } from "../processes/clients.ts";
-import type { Scenario } from "../scenario.ts";
+import { type Scenario, STAKE } from "../scenario.ts";
 
 // A daemon that dies between the halt and the alert leaves the alert to the next one.
 const MAX_SILENT_STEPS = 40;
 const DAY_SECONDS = 24 * 3600;
+// What daemons' clocks are apart at the most, and a step in which it is noticed.
+const MAX_SKEW_MS = 1_200_000;
 
 export type Invariants = ReturnType<typeof createInvariants>;
 
@@ -30,6 +34,8 @@ export function createInvariants(options: {
   read: Reader;
   clients: Clients;
   scenario: Scenario;
+  policy: Policy;
+  nowMs: () => number;
   // Whether somebody else has used an operator's key for something that is no batch.
   keyUsedElsewhere: () => boolean;
 }) {
@@ -38,6 +44,11 @@ export function createInvariants(options: {
   const broken = (invariant: string) => violations.push(invariant);
 
   const receiptsOf = new Map<Hex, Batch["receipts"]>();
+  // The tools of charges that were planned.
+  const toolOf = new Map<Hex, string>();
+  // What was absorbed for tools, and when that was noticed.
+  const absorbed = new Map<string, { toolId: string; amount: bigint; atMs: number }>();
+  const highestPrepaid = new Map<Address, bigint>();
   const settledCharges = new Map<Hex, Hex>();
   const settledRoots = new Set<Hex>();
   const settledByUs: Hex[] = [];
@@ -71,6 +82,12 @@ export function createInvariants(options: {
       if (receipts === undefined && !scenario.thief) broken(`batch ${root} is on chain and was never planned`);
       const failed = new Set(outcome.failed.map((row) => row.chargedTo));
       const refused = new Set(outcome.refused.map((line) => `${line.chargedTo} ${line.toolId}`));
+      // Nobody was charged for these, and somebody will be.
+      const deferred = new Set(
+        outcome.refused
+          .filter(({ reason }) => reason === "earning_cap")
+          .map((line) => `${line.chargedTo} ${line.toolId}`.toLowerCase()),
+      );
       const { toolIds, rows } = decodeSettle(transaction.calldata);
       let charged = 0n;
       for (const { payer, modelCost, lines } of rows) {
@@ -90,6 +107,8 @@ export function createInvariants(options: {
       operatorSpending.push({ operator: transaction.from, at: timestamp, amount: charged, cap: stood ? cap : 0n });
       for (const receiptOfCharge of receipts ?? []) {
         if (failed.has(receiptOfCharge.chargedTo)) continue;
+        const toolId = toolOf.get(receiptOfCharge.chargeId);
+        if (deferred.has(`${receiptOfCharge.chargedTo} ${toolId}`.toLowerCase())) continue;
         const before = settledCharges.get(receiptOfCharge.chargeId);
         // A refused line is settled as well: nobody will be charged for it.
         // A ledger that was made to forget knows accounts and amounts, and no longer which charges they were for.
@@ -206,6 +225,8 @@ export function createInvariants(options: {
 
   async function check(): Promise<void> {
     checkChain();
+    notePrepaid();
+    await checkAbsorbed();
     await checkFinal();
     await checkAlarms();
     const totals = await ledger.readTotals();
@@ -238,6 +259,54 @@ export function createInvariants(options: {
   // What a halt may be about: what others have done with our keys, or what the ledger was made to forget.
   const mayHalt = (reason: string) =>
     scenario.thief || scenario.forgetful || (reason.includes("nonce") && options.keyUsedElsewhere());
+
+  // What a payer owes and has reserved, beyond all that it ever had prepaid, is never more than its credit.
+  async function checkCredit(payer: Address): Promise<void> {
+    notePrepaid();
+    const [row] = await read.all("SELECT pending + held AS committed, settled FROM payers WHERE payer = $1", [
+      payer.toLowerCase(),
+    ]);
+    if (row === undefined) return;
+    const limit = creditLimitOf(options.policy.credit, BigInt(row.settled as bigint));
+    const exposure = BigInt(row.committed as bigint) - (highestPrepaid.get(payer) ?? 0n);
+    if (exposure > limit) broken(`${payer} owes ${exposure} beyond what is prepaid, and has credit for ${limit}`);
+  }
+
+  // In the 24 hours before anything was absorbed, it included, no more was absorbed for its tool than its stake answers for. Stakes
+  // are never above what they begin with.
+  async function checkAbsorbed(): Promise<void> {
+    if (scenario.forgetful) return;
+    const nowMs = options.nowMs();
+    const rows = await read.all(
+      "SELECT id, tool_id, amount FROM charges WHERE charged_to <> payer AND tool_id IS NOT NULL",
+    );
+    for (const { id, tool_id, amount } of rows) {
+      if (absorbed.has(String(id))) continue;
+      const toolId = String(tool_id);
+      absorbed.set(String(id), { toolId, amount: amount as bigint, atMs: nowMs });
+      const most = (STAKE * BigInt(options.policy.absorptionBps)) / 10_000n;
+      const sum = [...absorbed.values()]
+        .filter((other) => other.toolId === toolId && other.atMs > nowMs - DAY_SECONDS * 1_000 + MAX_SKEW_MS)
+        .reduce((total, other) => total + other.amount, 0n);
+      if (sum > most) broken(`${sum} was absorbed for ${toolId} in 24 hours, above ${most}`);
+    }
+  }
+
+  function notePrepaid(): void {
+    const { protocol } = chain.head().state;
+    for (const payer of scenario.payers) {
+      const { balance } = prepaidOf(protocol, payer);
+      if (balance > (highestPrepaid.get(payer) ?? 0n)) highestPrepaid.set(payer, balance);
+    }
+  }
+
+  // Whether only that is left which payers cannot pay and the platform does not absorb.
+  async function isOwedOnly(): Promise<boolean> {
+    if ((await ledger.readHalt()) !== null || clients.busy() > 0) return false;
+    const { pending } = await ledger.readTotals();
+    const [owed] = await read.all("SELECT CAST(COALESCE(SUM(owed), 0) AS BIGINT) AS owed FROM payers");
+    return pending !== 0n && pending === owed?.owed;
+  }
 
   // Whether nothing is left to do for anybody.
   async function isDone(): Promise<boolean> {
@@ -296,8 +365,18 @@ export function createInvariants(options: {
       const [failure] = await read.all("SELECT charge_id, reason FROM failures");
       if (failure !== undefined)
         broken(`an attempt was used up (${failure.reason}) though every payer could always pay`);
-      const [tried] = await read.all("SELECT id FROM charges WHERE attempts > 0");
+      const [tried] = await read.all("SELECT id FROM charges WHERE attempts > deferrals");
       if (tried !== undefined) broken(`charge ${tried.id} has attempts though every payer could always pay`);
+    }
+    // A line that had to wait for what its tool may earn is in no batch that refused it for that.
+    const refusals = await read.all(
+      `SELECT c.charged_to, c.tool_id, b.outcome FROM charges c JOIN batches b ON b.root = c.root WHERE c.state = 'refused'`,
+    );
+    for (const { charged_to, tool_id, outcome } of refusals) {
+      const line = outcomeFromJson(String(outcome)).refused.find(
+        ({ chargedTo, toolId }) => chargedTo.toLowerCase() === charged_to && toolId.toLowerCase() === tool_id,
+      );
+      if (line?.reason === "earning_cap") broken(`a charge of ${charged_to} was dropped for what its tool may earn`);
     }
     const [several] = await read.all("SELECT charge_id FROM failures GROUP BY charge_id, attempt HAVING COUNT(*) > 1");
     if (several !== undefined) broken(`an attempt of ${several.charge_id} was counted twice`);
@@ -358,7 +437,13 @@ export function createInvariants(options: {
       if (event.kind === "key_used_elsewhere") alarms.push(event);
     },
     wroteWithoutLease: (verb: string) => broken(`${verb} changed the ledger with a lease that was lost`),
-    planned: ({ root, receipts }: Batch) => receiptsOf.set(root, receipts),
+    planned: ({ root, receipts }: Batch, charges: readonly DueCharge[]) => {
+      receiptsOf.set(root, receipts);
+      for (const { id, for: subject } of charges) if (subject.kind === "tool") toolOf.set(id, subject.toolId);
+    },
+    // Asked when a call was held or a turn recorded.
+    checkCredit,
+    isOwedOnly,
     // Asked by the chain when it is handed bytes.
     async sent(raw: Hex): Promise<void> {
       const [saved] = await read.all("SELECT tx_hash FROM broadcasts WHERE raw = $1", [raw]);

@@ -21,20 +21,29 @@ const SITUATIONS = {
      WHERE c.attempts > 0 AND c.state = 'batched' AND s.state = 'final' AND c.charged_to = c.payer`,
   "a charge is absorbed": `SELECT 1 FROM charges c JOIN submissions s ON s.id = c.root
      WHERE c.state = 'batched' AND s.state = 'final' AND c.charged_to <> c.payer`,
+  "a charge is owed and paid later": `SELECT 1 FROM charges c JOIN submissions s ON s.id = c.root
+     WHERE c.owed = 1 AND c.state = 'batched' AND s.state = 'final'`,
+  "a line waits for what its tool may earn": `SELECT 1 FROM charges c JOIN submissions s ON s.id = c.root
+     WHERE c.deferrals > 0 AND c.state = 'batched' AND s.state = 'final'`,
   "a line is refused": "SELECT 1 FROM charges WHERE state = 'refused'",
   "a whole batch fails": `SELECT 1 FROM batches b JOIN submissions s ON s.id = b.root WHERE s.state = 'final'
      AND NOT EXISTS (SELECT 1 FROM charges c WHERE c.root = b.root)`,
 } as const;
 
-// What a refusal leaves in no table.
+// What leaves nothing in a table.
 const REFUSED = "new work is refused because too much waits";
+const NO_CREDIT = "a payer has used up its credit";
 
-export type Situation = keyof typeof SITUATIONS | typeof REFUSED;
+export type Situation = keyof typeof SITUATIONS | typeof REFUSED | typeof NO_CREDIT;
 
-export const ALL_SITUATIONS = [...Object.keys(SITUATIONS), REFUSED] as Situation[];
+export const ALL_SITUATIONS = [...Object.keys(SITUATIONS), REFUSED, NO_CREDIT] as Situation[];
 
-export async function situationsIn(read: Reader, { refusals }: { refusals: number }): Promise<Situation[]> {
+export async function situationsIn(
+  read: Reader,
+  { refusals, creditRefusals }: { refusals: number; creditRefusals: number },
+): Promise<Situation[]> {
   const found: Situation[] = refusals > 0 ? [REFUSED] : [];
+  if (creditRefusals > 0) found.push(NO_CREDIT);
   for (const [situation, query] of Object.entries(SITUATIONS)) {
     if ((await read.all(`${query} LIMIT 1`)).length > 0) found.push(situation as Situation);
   }

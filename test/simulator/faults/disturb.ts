@@ -140,6 +140,17 @@ export function excuse(chain: SimulatedChain): void {
   chain.do("nobody is refused any more", ({ protocol }) => protocol.unexplained.clear());
 }
 
+// Every payer can pay whatever it owes.
+export function payUp(chain: SimulatedChain, { payers }: Scenario): void {
+  chain.do("payers pay what they owe", ({ protocol }) => {
+    for (const payer of payers) {
+      protocol.balances.set(payer, PLENTY);
+      protocol.allowances.set(payer, PLENTY);
+      protocol.dailyCaps.delete(payer);
+    }
+  });
+}
+
 // What the router can take from a wallet.
 export function fundsOf({ balances, allowances }: Protocol, payer: Address): bigint {
   return smaller(balances.get(payer) ?? 0n, allowances.get(payer) ?? 0n);

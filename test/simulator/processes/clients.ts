@@ -8,6 +8,9 @@ import type { Faults } from "../faults/faults.ts";
 import type { Rng } from "../rng.ts";
 import { hexOf, type Scenario } from "../scenario.ts";
 
+// How often a turn is reported again that is above its payer's credit.
+const MAX_REPORTS = 8;
+
 // Answers after which a repetition must find what was done, whatever its payer can spend by then.
 const DONE: readonly string[] = ["opened", "held", "duplicate"];
 
@@ -31,6 +34,7 @@ export function createClients(engine: Engine, rng: Rng, faults: Faults, scenario
   let busy = 0;
   let names = 0;
   let refusals = 0;
+  let creditRefusals = 0;
   const objections: string[] = [];
 
   async function certain<T extends { kind: string }>(ask: () => Promise<T>, mayRepeat = false): Promise<T> {
@@ -96,7 +100,14 @@ export function createClients(engine: Engine, rng: Rng, faults: Faults, scenario
   }
 
   async function report(turn: Turn): Promise<void> {
-    const answer = await certain(() => engine.recordTurn(turn));
+    let answer = await certain(() => engine.recordTurn(turn));
+    for (let tries = 0; answer.kind === "credit_exceeded" && tries < MAX_REPORTS; tries++) {
+      creditRefusals += 1;
+      await wait();
+      answer = await certain(() => engine.recordTurn(turn), true);
+    }
+    // What is never recorded costs nobody anything.
+    if (answer.kind === "credit_exceeded") return;
     if (answer.kind === "conflict") objections.push(`${turn.id} was delivered once and is in conflict with itself`);
     turns.set(turn.id, turn);
     acknowledged.set(
@@ -126,6 +137,7 @@ export function createClients(engine: Engine, rng: Rng, faults: Faults, scenario
     const call = { callId, sessionId, toolId: rng.pick(scenario.tools), method: "ask", amount };
     const fate = rng.pick(["captured", "captured", "captured", "voided", "forgotten"] as const);
     const held = await certain(() => engine.hold(call));
+    if (held.kind === "refused" && held.preflight.code === "credit_exceeded") creditRefusals += 1;
     if ((held.kind !== "held" && held.kind !== "duplicate") || fate === "forgotten") return;
     for (let turns = rng.below(4); turns > 0; turns--) await pauses.wait();
     if (fate === "voided") {
@@ -162,6 +174,8 @@ export function createClients(engine: Engine, rng: Rng, faults: Faults, scenario
     busy: () => busy,
     // How often they were asked to come back later, because too much waited.
     refusals: () => refusals,
+    // How often they were above a payer's credit.
+    creditRefusals: () => creditRefusals,
     acknowledged: () => [...acknowledged.values()].reduce((sum, amount) => sum + amount, 0n),
     // The ledger was taken back to an earlier moment and has only these turns and calls. Whoever has a record of its own
     // reports the lost turns again.

@@ -72,6 +72,17 @@ export function createEngineContext(
         invariants().released(lease);
         return ledger.releaseLease(lease);
       },
+      async hold(call, funds, atMs, credit) {
+        const held = await ledger.hold(call, funds, atMs, credit);
+        if (held.kind === "held" && call.amount > 0n) await invariants().checkCredit(held.hold.payer);
+        return held;
+      },
+      async recordTurn(turn, atMs, terms) {
+        const recorded = await ledger.recordTurn(turn, atMs, terms);
+        const isFree = turn.outcome === "failed" && turn.modelCost === 0n;
+        if (recorded.kind === "recorded" && recorded.chargeIds.length > 0 && !isFree) await invariants().checkCredit(turn.payer);
+        return recorded;
+      },
       planBatch: (lease, request, atMs) =>
         ledger.planBatch(lease, { ...request, net: noted(request.net, invariants) }, atMs),
     }),
@@ -121,7 +132,7 @@ type Net = Parameters<Ledger["planBatch"]>[1]["net"];
 function noted(net: Net, invariants: () => Invariants): Net {
   return (charges) => {
     const result = net(charges);
-    if (result.batch !== null) invariants().planned(result.batch);
+    if (result.batch !== null) invariants().planned(result.batch, charges);
     return result;
   };
 }

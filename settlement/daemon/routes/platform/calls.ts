@@ -40,6 +40,7 @@ export const callRoutes = [
       "session_budget_exceeded",
       "insufficient_allowance",
       "payment_failed",
+      "credit_exceeded",
       "consent_required",
       "no_wallet",
     ],

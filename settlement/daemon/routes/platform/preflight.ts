@@ -20,7 +20,7 @@ export const preflightRoutes = [
       z.object({ allowed: z.literal(false), code: z.literal("no_wallet"), reason: z.string(), helpUrl }),
       z.object({
         allowed: z.literal(false),
-        code: z.enum(["insufficient_allowance", "payment_failed", "consent_required"]),
+        code: z.enum(["insufficient_allowance", "payment_failed", "credit_exceeded", "consent_required"]),
         reason: z.string(),
         helpUrl,
         funds: fundsSchema,

@@ -2,6 +2,7 @@ import { z } from "zod";
 import { SettlementError } from "../../../domain/errors.ts";
 import { sentenceOf } from "../../../domain/sentence.ts";
 import type { Turn } from "../../../domain/turn.ts";
+import { creditReason } from "../../../engine/accept/preflight.ts";
 import type { Engine } from "../../../engine/createEngine.ts";
 import { chargeSchema, chargeView } from "../../../views/charge.ts";
 import * as shape from "../../../views/shapes.ts";
@@ -36,7 +37,7 @@ const turns = z.strictObject({
 const recordedTurn = z.object({ turnId: z.string(), chargeIds: z.array(shape.hash) });
 const turnOutcome = z.discriminatedUnion("outcome", [
   recordedTurn.extend({ outcome: z.enum(["recorded", "duplicate"]) }),
-  z.object({ outcome: z.literal("conflict"), turnId: z.string(), message: z.string() }),
+  z.object({ outcome: z.enum(["conflict", "credit_exceeded"]), turnId: z.string(), message: z.string() }),
   z.object({ outcome: z.literal("invalid"), turnId: z.string().nullable(), message: z.string() }),
 ]);
 type OutcomeOfTurn = z.output<typeof turnOutcome>;
@@ -50,8 +51,8 @@ export const turnRoutes = [
     body: z.union([turn, turns]),
     maxBodyBytes: MAX_BYTES,
     answer: z.union([recordedTurn, z.object({ turns: z.array(turnOutcome) })]),
-    errors: ["conflict", "overloaded"],
-    async handle({ body, services: { engine }, log }) {
+    errors: ["conflict", "overloaded", "credit_exceeded"],
+    async handle({ body, services: { engine, helpUrl }, log }) {
       if ("turns" in body) {
         const outcomes = await Promise.all(body.turns.map((one) => record(engine, one)));
         const recorded = outcomes.filter(({ outcome }) => outcome === "recorded").length;
@@ -61,6 +62,7 @@ export const turnRoutes = [
       const { turnId } = body;
       const recorded = await engine.recordTurn(turnFrom(body));
       if (recorded.kind === "conflict") throw new ApiError("conflict", otherTurn(turnId));
+      if (recorded.kind === "credit_exceeded") throw new ApiError(recorded.kind, creditReason(recorded), { helpUrl });
       const { chargeIds } = recorded;
       if (recorded.kind === "recorded") log.info({ event: "accrued", turn: turnId, charges: chargeIds }, "accrued");
       return { body: { turnId, chargeIds: [...chargeIds] } };
@@ -88,9 +90,14 @@ async function record(engine: Engine, value: unknown): Promise<OutcomeOfTurn> {
     const body = validate(turn, value) as TurnBody;
     const { turnId } = body;
     const recorded = await engine.recordTurn(turnFrom(body));
-    return recorded.kind === "conflict"
-      ? { outcome: "conflict", turnId, message: sentenceOf(otherTurn(turnId)) }
-      : { outcome: recorded.kind, turnId, chargeIds: [...recorded.chargeIds] };
+    switch (recorded.kind) {
+      case "conflict":
+        return { outcome: recorded.kind, turnId, message: sentenceOf(otherTurn(turnId)) };
+      case "credit_exceeded":
+        return { outcome: recorded.kind, turnId, message: sentenceOf(creditReason(recorded)) };
+      default:
+        return { outcome: recorded.kind, turnId, chargeIds: [...recorded.chargeIds] };
+    }
   } catch (error) {
     const isItsOwn = error instanceof ApiError || (error instanceof SettlementError && error.code === "invalid_input");
     if (!isItsOwn) throw error;

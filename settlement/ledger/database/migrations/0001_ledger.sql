@@ -11,19 +11,24 @@
 --            batch that is not mined with success, or in a row of such a batch that could not be charged. A line that the
 --            chain refused is not pending: nobody will be charged for it.
 --   held     reserved by calls that run: holds that are held.
+--   owed     what of pending the platform does not take over, because the tool's stake does not answer for so much.
 --   debt     what the platform took over: charges with charged_to other than the payer, unless they were refused by the
 --            chain or cleared since. They never count as pending, neither for the payer nor for the insurance account.
+--   settled  what the payer has paid for good: its credit grows with it.
 CREATE TABLE payers (
   payer TEXT PRIMARY KEY,
   pending BIGINT NOT NULL,
   held BIGINT NOT NULL,
+  owed BIGINT NOT NULL DEFAULT 0,
   debt BIGINT NOT NULL,
+  settled BIGINT NOT NULL DEFAULT 0,
   -- The newest block in which something was taken that is no longer pending. What was read of the chain before it says
   -- too much about what the payer can still spend.
   taken_at_block BIGINT NOT NULL
 );
 -- Few owe the platform anything, so that accruals do not pay for this.
 CREATE INDEX payers_debt ON payers (debt) WHERE debt > 0;
+CREATE INDEX payers_owed ON payers (payer) WHERE owed > 0;
 
 -- A turn is kept as the digest of what was reported, to tell the same report from another one under the same id.
 CREATE TABLE turns (
@@ -54,7 +59,9 @@ CREATE TABLE charges (
   response_hash TEXT,
   schema_hash TEXT,
   accrued_at BIGINT NOT NULL,
+  -- How often it was tried in vain, and how many of these times for the tool's sake and not for the payer's.
   attempts INTEGER NOT NULL DEFAULT 0,
+  deferrals INTEGER NOT NULL DEFAULT 0,
   state TEXT NOT NULL CHECK (state IN ('accrued', 'batched', 'refused', 'voided')),
   due_at BIGINT NOT NULL,
   root TEXT,
@@ -62,11 +69,15 @@ CREATE TABLE charges (
   waiting INTEGER NOT NULL,
   -- 1 once the payer repaid what the platform took over.
   cleared INTEGER NOT NULL DEFAULT 0,
+  -- 1 once the payer could not pay and the platform does not: it is the payer's debt to the tool's developer until it is paid.
+  owed INTEGER NOT NULL DEFAULT 0,
   PRIMARY KEY (accrued_at, id)
 );
 CREATE UNIQUE INDEX charges_id ON charges (id) WHERE state <> 'accrued';
 CREATE INDEX charges_batch ON charges (root) WHERE root IS NOT NULL;
 CREATE INDEX charges_due ON charges (charged_to, due_at) WHERE state = 'accrued';
+-- Few fail, so that accruals do not pay for this.
+CREATE INDEX charges_failed ON charges (charged_to) WHERE state = 'accrued' AND attempts > 0;
 CREATE INDEX charges_waiting ON charges (session_id) WHERE waiting = 1;
 CREATE INDEX charges_debt ON charges (payer) WHERE charged_to <> payer;
 CREATE INDEX charges_payer ON charges (payer, accrued_at);
@@ -91,6 +102,17 @@ CREATE TABLE failures (
 );
 CREATE INDEX failures_charge ON failures (charge_id);
 
+-- What the platform took over for each tool in the newest four periods of 8 hours, newest first, and which period that is.
+-- Whoever takes something over locks the tool's row.
+CREATE TABLE absorptions (
+  tool_id TEXT PRIMARY KEY,
+  period BIGINT NOT NULL,
+  newest BIGINT NOT NULL,
+  second BIGINT NOT NULL,
+  third BIGINT NOT NULL,
+  fourth BIGINT NOT NULL
+);
+
 -- Sessions: budgets, and what calls have reserved of them.
 
 CREATE TABLE sessions (
@@ -112,6 +134,7 @@ CREATE TABLE sessions (
 );
 CREATE INDEX sessions_open ON sessions (expires_at) WHERE status = 'open';
 CREATE INDEX sessions_waiting ON sessions (waiting_since) WHERE waiting_since IS NOT NULL;
+CREATE INDEX sessions_waiting_of ON sessions (payer) WHERE waiting_since IS NOT NULL;
 CREATE INDEX sessions_payer ON sessions (payer, opened_at, id);
 CREATE INDEX sessions_newest ON sessions (opened_at, id);
 

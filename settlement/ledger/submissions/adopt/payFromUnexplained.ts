@@ -100,7 +100,10 @@ export async function endCharges(
     const ended = amount(charge);
     tx.due.remove(address(charge, "charged_to"), { amount: ended });
     const own = charge.charged_to === charge.payer;
-    if (own) tx.change(address(charge, "payer"), { pending: -ended });
+    if (own) {
+      const settled = how === "paid" ? ended : 0n;
+      tx.change(address(charge, "payer"), { pending: -ended, owed: charge.owed === 1n ? -ended : 0n, settled });
+    }
     // The platform has not paid for it after all.
     else if (how !== "paid" && charge.cleared === 0n) tx.change(address(charge, "payer"), { debt: -ended });
     const sums = {

@@ -7,12 +7,17 @@ import { lower } from "../../validate.ts";
 // The charges that a batch has now. Those that failed or were refused have left it.
 export const OF_BATCH = "root = $1 AND state = 'batched'";
 
-// Whether a line of a mined batch is still owed. A row that failed is. A refused line is not, even if its row failed as
-// well: nobody is charged for it.
+// Whether a line of a mined batch is still owed. A row that failed is, and a line whose tool may not earn more today. Any other
+// refused line is not, even if its row failed as well: nobody is charged for it.
 export function isOwed(outcome: BatchOutcome): (chargedTo: Address, toolId: Hex) => boolean {
   const failed = new Set(outcome.failed.map(({ chargedTo }) => lower(chargedTo)));
-  const refused = new Set(outcome.refused.map(({ chargedTo, toolId }) => `${lower(chargedTo)} ${lower(toolId)}`));
-  return (chargedTo, toolId) => failed.has(chargedTo) && !refused.has(`${chargedTo} ${toolId}`);
+  const refused = new Map(
+    outcome.refused.map(({ chargedTo, toolId, reason }) => [`${lower(chargedTo)} ${lower(toolId)}`, reason]),
+  );
+  return (chargedTo, toolId) => {
+    const reason = refused.get(`${chargedTo} ${toolId}`);
+    return reason === undefined ? failed.has(chargedTo) : reason === "earning_cap";
+  };
 }
 
 // Moves what a batch takes on chain out of pending, or back into it.
@@ -24,7 +29,8 @@ export async function countTaken(
 ): Promise<void> {
   const owed = isOwed(outcome);
   const rows = await tx.all(
-    `SELECT payer, COALESCE(tool_id, '') AS tool_id, CAST(SUM(amount) AS BIGINT) AS amount
+    `SELECT payer, COALESCE(tool_id, '') AS tool_id, CAST(SUM(amount) AS BIGINT) AS amount,
+       CAST(SUM(owed * amount) AS BIGINT) AS owed
      FROM charges
      WHERE ${OF_BATCH} AND charged_to = payer
      GROUP BY payer, tool_id`,
@@ -33,7 +39,8 @@ export async function countTaken(
   for (const row of rows) {
     const payer = address(row, "payer");
     if (owed(payer, hex(row, "tool_id"))) continue;
-    if (direction.kind === "returned") tx.change(payer, { pending: amount(row) });
-    else tx.change(payer, { pending: -amount(row), takenAtBlock: direction.atBlock });
+    const [taken, collected] = [amount(row), amount(row, "owed")];
+    if (direction.kind === "returned") tx.change(payer, { pending: taken, owed: collected });
+    else tx.change(payer, { pending: -taken, owed: -collected, takenAtBlock: direction.atBlock });
   }
 }

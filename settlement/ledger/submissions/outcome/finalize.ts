@@ -2,13 +2,14 @@ import type { Hex } from "viem";
 import type { BatchOutcome } from "../../../domain/batch.ts";
 import { SettlementError } from "../../../domain/errors.ts";
 import type { Inclusion } from "../../../domain/submission.ts";
-import { address, amount, count, hex, integer } from "../../database/decode.ts";
+import { address, amount, count, integer } from "../../database/decode.ts";
 import type { Tx } from "../../database/tx.ts";
 import type { Lease } from "../../operators/lease.ts";
 import { lower, validTime } from "../../validate.ts";
 import { countTaken, OF_BATCH } from "../adopt/takenOnChain.ts";
 import { ownSubmission, validId } from "../findSubmission.ts";
-import { failCharges, type RetryPolicy } from "./failCharges.ts";
+import { deferCharges } from "./deferCharges.ts";
+import { FAILED_COLUMNS, type FailedCharge, failCharges, failedChargeFrom, type RetryPolicy } from "./failCharges.ts";
 import { outcomeToJson } from "./outcomeJson.ts";
 import { forgetOutcome } from "./recordInclusion.ts";
 
@@ -48,7 +49,11 @@ async function settleCharges(
   await tx.run("UPDATE batches SET outcome = $2, final_at = $3 WHERE root = $1", [root, outcomeToJson(outcome), nowMs]);
   await creditPayees(tx, root, outcome, nowMs);
 
-  for (const { chargedTo, toolId } of outcome.refused) {
+  for (const { chargedTo, toolId, reason } of outcome.refused) {
+    if (reason === "earning_cap") {
+      await deferCharges(tx, root, { chargedTo, toolId }, nowMs + retry.deferMs);
+      continue;
+    }
     const refused = await tx.all(
       `UPDATE charges SET state = 'refused' WHERE ${OF_BATCH} AND charged_to = $2 AND tool_id = $3
        RETURNING payer, charged_to, amount, cleared`,
@@ -60,22 +65,16 @@ async function settleCharges(
       if (row.charged_to !== row.payer && row.cleared === 0n) tx.change(address(row, "payer"), { debt: -amount(row) });
     }
   }
+  const failures: FailedCharge[] = [];
   for (const { chargedTo, reason } of outcome.failed) {
     const failed = await tx.all(
-      `SELECT id, payer, charged_to, amount, accrued_at, attempts FROM charges WHERE ${OF_BATCH} AND charged_to = $2 ORDER BY id`,
+      `SELECT ${FAILED_COLUMNS} FROM charges WHERE ${OF_BATCH} AND charged_to = $2 ORDER BY id`,
       [root, lower(chargedTo)],
     );
-    const charges = failed.map((row) => ({
-      id: hex(row, "id"),
-      payer: address(row, "payer"),
-      chargedTo: address(row, "charged_to"),
-      amount: amount(row),
-      accruedAtMs: count(row, "accrued_at"),
-      attempts: count(row, "attempts"),
-      reason,
-    }));
-    await failCharges(tx, charges, retry, nowMs);
+    failures.push(...failed.map((row) => failedChargeFrom(row, reason)));
   }
+  // All at once, because tools are locked in their order.
+  await failCharges(tx, failures, retry, nowMs);
   await countSettled(tx, root, inclusion.gasUsed, nowMs);
 }
 
@@ -109,4 +108,14 @@ async function countSettled(tx: Tx, root: Hex, gasUsed: bigint, nowMs: number): 
     tx.count(nowMs, { settledCharges: charges, latencyMs: latencyMs > 0n ? latencyMs : 0n });
   }
   tx.count(nowMs, { gasUsed });
+  await countPaid(tx, root, 1n);
+}
+
+// What each payer has paid for good in a batch; or, with -1, no longer.
+export async function countPaid(tx: Tx, root: Hex, times: 1n | -1n): Promise<void> {
+  const rows = await tx.all(
+    `SELECT payer, CAST(SUM(amount) AS BIGINT) AS amount FROM charges WHERE ${OF_BATCH} AND charged_to = payer GROUP BY payer`,
+    [root],
+  );
+  for (const row of rows) tx.change(address(row, "payer"), { settled: times * amount(row) });
 }

@@ -6,6 +6,7 @@ import type { Reader } from "../../database/sql.ts";
 import type { Tx } from "../../database/tx.ts";
 import { OF_BATCH } from "../adopt/takenOnChain.ts";
 import { requireSubmission, validId } from "../findSubmission.ts";
+import { countPaid } from "./finalize.ts";
 import { outcomeFromJson } from "./outcomeJson.ts";
 import { forgetOutcome } from "./recordInclusion.ts";
 
@@ -14,7 +15,7 @@ export type Reopening =
   | { kind: "not_final" }
   // This ledger has none of its bytes; it took the batch in from the chain.
   | { kind: "adopted" }
-  // Charges that failed in it have left it since. If it is mined again it may take them as well.
+  // Charges that failed in it, or were put off, have left it since. If it is mined again it may take them as well.
   | { kind: "failed_rows"; rows: number };
 
 export type FinalSubmission = { id: Hex; kind: string; blockNumber: bigint; blockHash: Hex; txHash: Hex };
@@ -59,11 +60,15 @@ export function reopen(id: Hex) {
 
 async function reopenBatch(tx: Tx, root: Hex, gasUsed: bigint): Promise<number | Reopening> {
   const [batch] = await tx.all("SELECT outcome, final_at FROM batches WHERE root = $1", [root]);
-  const { failed } = outcomeFromJson(text(batch ?? {}, "outcome"));
-  if (failed.length > 0) return { kind: "failed_rows", rows: failed.length };
+  const { failed, refused: lines } = outcomeFromJson(text(batch ?? {}, "outcome"));
+  const left = new Set(
+    [...failed, ...lines.filter(({ reason }) => reason === "earning_cap")].map(({ chargedTo }) => chargedTo),
+  );
+  if (left.size > 0) return { kind: "failed_rows", rows: left.size };
   // Taken out of the same moment of the time line that it was counted in.
   const finalAtMs = count(batch ?? {}, "final_at");
   await uncountSettled(tx, root, gasUsed, finalAtMs);
+  await countPaid(tx, root, -1n);
   const refused = await tx.all(
     "UPDATE charges SET state = 'batched' WHERE root = $1 AND state = 'refused' RETURNING payer, charged_to, amount, cleared",
     [root],
@@ -75,8 +80,8 @@ async function reopenBatch(tx: Tx, root: Hex, gasUsed: bigint): Promise<number |
   await forgetOutcome(tx, root);
   await tx.run("DELETE FROM earnings WHERE root = $1", [root]);
   await tx.run("UPDATE batches SET final_at = NULL WHERE root = $1", [root]);
-  const [left] = await tx.all(`SELECT COUNT(*) AS charges FROM charges WHERE ${OF_BATCH}`, [root]);
-  return count(left ?? {}, "charges");
+  const [reopened] = await tx.all(`SELECT COUNT(*) AS charges FROM charges WHERE ${OF_BATCH}`, [root]);
+  return count(reopened ?? {}, "charges");
 }
 
 async function uncountSettled(tx: Tx, root: Hex, gasUsed: bigint, finalAtMs: number): Promise<void> {

@@ -4,7 +4,7 @@ import type { DueCharge } from "../../../domain/charge.ts";
 import { SettlementError } from "../../../domain/errors.ts";
 import type { Submission } from "../../../domain/submission.ts";
 import { dueChargeFrom } from "../../accruals/decode.ts";
-import { hex } from "../../database/decode.ts";
+import { address, hex } from "../../database/decode.ts";
 import { chargeKeys, chunksOf, placeholders, type Row } from "../../database/sql.ts";
 import type { Tx } from "../../database/tx.ts";
 import type { Lease } from "../../operators/lease.ts";
@@ -12,7 +12,8 @@ import { validAddress, validCount, validTime } from "../../validate.ts";
 import { endCharges, findAdopted, withoutPaid } from "../adopt/payFromUnexplained.ts";
 import { lockSessionsOf, mayBeTaken, stopWaiting } from "../adopt/stopWaiting.ts";
 import { requireSubmission, submissionOf } from "../findSubmission.ts";
-import { failCharges, type RetryPolicy } from "../outcome/failCharges.ts";
+import { deferOwn } from "../outcome/deferCharges.ts";
+import { failCharges, failedChargeFrom, type RetryPolicy } from "../outcome/failCharges.ts";
 import { packReceipts } from "../receipts.ts";
 
 export type PlanRequest = {
@@ -40,7 +41,11 @@ export function planBatch(lease: Lease, request: PlanRequest, nowMs: number) {
 
     const { batch, unpayable } = net(charges);
     const taken = new Map(charges.map((charge) => [charge.id, charge]));
-    const failed = unpayable.map(({ chargeId, reason }) => ({ ...takenOf(taken, chargeId), reason }));
+    const rowOf = new Map(rows.map((row) => [hex(row, "id"), row]));
+    const failed = unpayable.map(({ chargeId, reason }) => {
+      takenOf(taken, chargeId);
+      return failedChargeFrom(rowOf.get(chargeId) ?? {}, reason);
+    });
     for (const charge of failed) tx.due.remove(charge.chargedTo, charge);
     await failCharges(tx, failed, retry, nowMs);
     if (batch === null) return null;
@@ -80,18 +85,22 @@ async function applyOutcome(
   nowMs: number,
 ): Promise<void> {
   const failures = new Map(outcome.failed.map(({ chargedTo, reason }) => [chargedTo.toLowerCase(), reason]));
-  const refused = new Set(outcome.refused.map(({ chargedTo, toolId }) => `${chargedTo} ${toolId}`.toLowerCase()));
-  const isRefused = (row: Row) => refused.has(`${row.charged_to} ${row.tool_id}`);
+  const refused = new Map(
+    outcome.refused.map(({ chargedTo, toolId, reason }) => [`${chargedTo} ${toolId}`.toLowerCase(), reason]),
+  );
+  const refusalOf = (row: Row) => refused.get(`${row.charged_to} ${row.tool_id}`);
+  const isRefused = (row: Row) => refusalOf(row) !== undefined;
+  const deferred = charges.filter((row) => refusalOf(row) === "earning_cap");
+  await deferOwn(tx, deferred, nowMs + retry.deferMs);
   const failed = charges
     .filter((row) => !isRefused(row))
     .flatMap((row) => {
-      const charge = dueChargeFrom(row);
-      const reason = failures.get(charge.chargedTo);
-      return reason === undefined ? [] : [{ ...charge, reason }];
+      const reason = failures.get(address(row, "charged_to"));
+      return reason === undefined ? [] : [failedChargeFrom(row, reason)];
     });
   for (const charge of failed) tx.due.remove(charge.chargedTo, charge);
   await failCharges(tx, failed, retry, nowMs);
-  const stillDue = new Set(failed.map(({ id }) => id));
+  const stillDue = new Set([...failed.map(({ id }) => id), ...deferred.map((row) => hex(row, "id"))]);
   const others = charges.filter((row) => !stillDue.has(hex(row, "id")));
   await endCharges(tx, others.filter(isRefused), "refused", root, nowMs);
   await endCharges(
@@ -105,7 +114,7 @@ async function applyOutcome(
 
 // What netting and everybody after it needs of a charge.
 const COLUMNS = `id, session_id, tool_id, calls, payer, charged_to, amount, request_hash, response_hash, schema_hash,
-  accrued_at, attempts, waiting, cleared`;
+  accrued_at, attempts, deferrals, waiting, cleared, owed`;
 
 // Due charges that nobody else is taking at this moment. They stay locked until the commit.
 async function takeDue(tx: Tx, accounts: readonly Address[], limit: number, nowMs: number): Promise<Row[]> {
