@@ -24,7 +24,7 @@ describe.each(backends)("accruals on $name", ({ create }) => {
     expect(charges.map(({ amount }) => amount).sort()).toEqual([5n, 50n, 70n]);
     expect(charges.every(({ state }) => state.kind === "accrued" && state.dueAtMs === 10)).toBe(true);
     expect(await ledger.readExposures([ALICE])).toEqual([
-      { payer: ALICE, pending: 125n, held: 0n, debt: 0n, takenAtBlock: 0n },
+      { payer: ALICE, pending: 125n, held: 0n, owed: 0n, debt: 0n, settled: 0n, takenAtBlock: 0n },
     ]);
   });
 
@@ -94,9 +94,9 @@ describe.each(backends)("accruals on $name", ({ create }) => {
     await ledger.recordTurn(turnOf("t"), 0);
     const shouted = `0x${ALICE.slice(2).toUpperCase()}` as const;
     expect(await ledger.readExposures([BOB, shouted, ALICE])).toEqual([
-      { payer: BOB, pending: 0n, held: 0n, debt: 0n, takenAtBlock: 0n },
-      { payer: shouted, pending: 120_000n, held: 0n, debt: 0n, takenAtBlock: 0n },
-      { payer: ALICE, pending: 120_000n, held: 0n, debt: 0n, takenAtBlock: 0n },
+      { payer: BOB, pending: 0n, held: 0n, owed: 0n, debt: 0n, settled: 0n, takenAtBlock: 0n },
+      { payer: shouted, pending: 120_000n, held: 0n, owed: 0n, debt: 0n, settled: 0n, takenAtBlock: 0n },
+      { payer: ALICE, pending: 120_000n, held: 0n, owed: 0n, debt: 0n, settled: 0n, takenAtBlock: 0n },
     ]);
   });
 
