@@ -46,6 +46,7 @@ const REFUSALS: ReadonlySet<string> = new Set<ApiCode>([
   "no_wallet",
   "insufficient_allowance",
   "payment_failed",
+  "credit_exceeded",
   "consent_required",
   "invalid_max_spend",
   "session_not_found",
@@ -57,7 +58,12 @@ const REFUSALS: ReadonlySet<string> = new Set<ApiCode>([
 ]);
 
 // Those that the payer settles with the chain.
-const WITH_HELP: ReadonlySet<string> = new Set<ApiCode>(["insufficient_allowance", "consent_required", "no_wallet"]);
+const WITH_HELP: ReadonlySet<string> = new Set<ApiCode>([
+  "insufficient_allowance",
+  "credit_exceeded",
+  "consent_required",
+  "no_wallet",
+]);
 
 const TIMEOUT_MS = 10_000;
 const MAX_CONNECTIONS = 64;

@@ -5,7 +5,7 @@ import { spendableOf } from "../../settlement/chain/testing/spendableOf.ts";
 import { systemClock } from "../../settlement/clock.ts";
 import { createMetrics } from "../../settlement/daemon/observability/metrics.ts";
 import { createDaemon } from "../../settlement/daemon/process/createDaemon.ts";
-import { microUsdc } from "../../settlement/domain/money.ts";
+import { microUsdc, parseUsd } from "../../settlement/domain/money.ts";
 import { createEngine } from "../../settlement/engine/createEngine.ts";
 import { DEFAULT_POLICY } from "../../settlement/engine/policy.ts";
 import type { Store } from "../../settlement/ledger/testing/backends.ts";
@@ -30,7 +30,8 @@ export async function openDaemon(store: Store) {
       random: Math.random,
       fromBlock: 0n,
       holder: "tests",
-      policy: DEFAULT_POLICY,
+      // Nothing is ever settled here, so that all credit is used once.
+      policy: { ...DEFAULT_POLICY, credit: { ...DEFAULT_POLICY.credit, base: parseUsd("1000000") } },
       report: () => {},
       reached: () => {},
     },

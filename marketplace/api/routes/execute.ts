@@ -44,6 +44,7 @@ export const executeRoutes = [
       "no_wallet",
       "insufficient_allowance",
       "payment_failed",
+      "credit_exceeded",
       "consent_required",
       "execution_failed",
       "invalid_tool_method",

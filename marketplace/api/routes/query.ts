@@ -27,6 +27,7 @@ const errors: readonly ApiCode[] = [
   "no_wallet",
   "insufficient_allowance",
   "payment_failed",
+  "credit_exceeded",
   "conflict",
   "idempotency_conflict",
 ];

@@ -33,7 +33,12 @@ export function createTurnReporter(options: {
       await settlement.recordTurn(turn);
     } catch (error) {
       const isAway = error instanceof ApiError && error.code === "unavailable";
-      log[isAway ? "warn" : "error"]({ err: error, turn: turn.turnId }, "the daemon is told of a turn later");
+      // Its payer owes so much that this waits until some of it is settled.
+      const isOnCredit = error instanceof ApiError && error.code === "credit_exceeded";
+      log[isAway || isOnCredit ? "warn" : "error"](
+        { err: error, turn: turn.turnId },
+        "the daemon is told of a turn later",
+      );
       return isAway ? "away" : "refused";
     }
     await store.shared((sql) => settleTurn(sql, turn.turnId));

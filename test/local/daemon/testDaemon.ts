@@ -26,6 +26,8 @@ export async function environmentOf(world: LocalWorld, ledger: string): Promise<
     SETTLEMENT_HELP_URL: "https://help.example/cap",
     SETTLEMENT_TICK_MS: "100",
     SETTLEMENT_BATCH_SECONDS: "0",
+    // Tests deliver in seconds what payers use in days; those of credit set their own.
+    SETTLEMENT_CREDIT_USD: "1000000",
     SETTLEMENT_LOG_LEVEL: "debug",
   };
 }

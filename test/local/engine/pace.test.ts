@@ -75,6 +75,17 @@ describe("the pace of settlement", () => {
     expect(await engine.ledger.listBatches(1, 0)).toMatchObject([{ charges: 2, rows: 2 }]);
   });
 
+  it("makes a batch at once when somebody owes half of its credit", async () => {
+    const credit = { base: microUsdc(2_001n), growthBps: 0, max: microUsdc(2_001n) };
+    const engine = await open({ batch: { minCharges: 3, maxWaitMs: WAIT_MS }, credit });
+    await deliver(engine, 0);
+    await engine.engine.tick();
+    expect(count(engine, "planned")).toBe(0);
+    await deliver(engine, 0);
+    await engine.engine.tick();
+    expect(count(engine, "planned")).toBe(1);
+  });
+
   it("makes a batch at once when there is enough for it", async () => {
     const engine = await open({ batch: { minCharges: 3, maxWaitMs: WAIT_MS } });
     for (const payer of [0, 1, 2]) await deliver(engine, payer);
