@@ -8,6 +8,8 @@ import { createMetrics } from "../../settlement/daemon/observability/metrics.ts"
 import { createDaemon } from "../../settlement/daemon/process/createDaemon.ts";
 import { createServices } from "../../settlement/daemon/process/createServices.ts";
 import { routes } from "../../settlement/daemon/routes/index.ts";
+import { parseUsd } from "../../settlement/domain/money.ts";
+import { DEFAULT_POLICY } from "../../settlement/engine/policy.ts";
 import { openEngine } from "../../settlement/openEngine.ts";
 
 export type ServerOptions = { chainId: number; rpcUrl: string; router: Address; ledger: string; serviceToken: string };
@@ -23,7 +25,15 @@ const empty = route({
   handle: async () => ({ body: {} }),
 });
 const rpcUrls = [rpcUrl];
-const { engine, ledger, chain } = await openEngine({ ...options, rpcUrls, keys: [], holder: "bench" });
+// Nothing is settled here, so that all credit is used once.
+const credit = { ...DEFAULT_POLICY.credit, base: parseUsd("1000000") };
+const { engine, ledger, chain } = await openEngine({
+  ...options,
+  rpcUrls,
+  keys: [],
+  holder: "bench",
+  policy: { credit },
+});
 const readiness = async () => {
   throw new Error("nobody asks here");
 };

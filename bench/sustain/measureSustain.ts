@@ -161,6 +161,8 @@ async function startService(world: LocalWorld, ledger: string) {
       SETTLEMENT_SERVICE_TOKEN: SERVICE_TOKEN,
       SETTLEMENT_LISTEN: "127.0.0.1:0",
       SETTLEMENT_CONSOLE: "off",
+      // A few payers make the load of many.
+      SETTLEMENT_CREDIT_USD: "1000000",
     },
   };
   const service = startProgram(

@@ -44,6 +44,8 @@ export async function startMarket(
       SETTLEMENT_SERVICE_TOKEN: options.serviceToken,
       SETTLEMENT_LISTEN: "127.0.0.1:0",
       SETTLEMENT_HELP_URL: "https://help.example/cap",
+      // One payer buys here in seconds what others buy in days.
+      SETTLEMENT_CREDIT_USD: "1000000",
       ...options.daemon,
     },
   });
