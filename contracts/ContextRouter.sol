@@ -39,6 +39,9 @@ contract ContextRouter is SettledBatches, BatchChain, Charges, AccessManaged {
     /// @dev A row of which nothing was charged, among the exceptions.
     uint256 private constant ALL_LINES = type(uint256).max;
 
+    /// @dev A refused line in its report: the tool's id and the amount.
+    uint256 private constant REFUSED_LINE_BYTES = 22;
+
     /// @dev The time of a batch takes the lowest 40 bits of its record.
     uint256 private constant DIGEST_BITS = ~uint256(type(uint40).max);
 
@@ -220,14 +223,35 @@ contract ContextRouter is SettledBatches, BatchChain, Charges, AccessManaged {
         uint256 start,
         uint256 refused
     ) private {
-        bytes memory lines;
+        uint256 free;
+        assembly ("memory-safe") {
+            free := mload(0x40)
+        }
+        // Room for every line, and for the rest of the word that the last one is written with. To join them one by one
+        // would copy all that came before each time.
+        uint256 count = (row.end - row.lines) / BatchRows.LINE_BYTES;
+        bytes memory lines = new bytes(count * REFUSED_LINE_BYTES + 32);
+        uint256 length = 0;
         for (uint256 offset = row.lines; offset < row.end; offset += BatchRows.LINE_BYTES) {
             (uint256 index, uint256 amount) = rows.line(offset);
             if (index >= toolIds.length) revert Tallies.ToolIndexOutOfRange(index, toolIds.length);
-            if (refused & 1 == 1) lines = bytes.concat(lines, toolIds[index], bytes6(uint48(amount)));
+            if (refused & 1 == 1) {
+                bytes32 line = bytes32(toolIds[index]) | (bytes32(bytes6(uint48(amount))) >> 128);
+                assembly ("memory-safe") {
+                    mstore(add(add(lines, 0x20), length), line)
+                }
+                length += REFUSED_LINE_BYTES;
+            }
             refused >>= 1;
         }
+        assembly ("memory-safe") {
+            mstore(lines, length)
+        }
         emit LinesRefused(batch.receiptsRoot, row.payer, start, lines);
+        // Nobody reads them any more, and memory costs the more the more of it is used: the next row takes the same place.
+        assembly ("memory-safe") {
+            mstore(0x40, free)
+        }
     }
 
     /// @dev Credits every tool that earned something; returns the protocol's share of it all.

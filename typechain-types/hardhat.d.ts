@@ -21,12 +21,16 @@ getContractFactory(name: 'PrepaidBalances', signerOrOptions?: ethers.Signer | Fa
 getContractFactory(name: 'ProtocolAccess', signerOrOptions?: ethers.Signer | FactoryOptions): Promise<Contracts.ProtocolAccess__factory>
 getContractFactory(name: 'Slashing', signerOrOptions?: ethers.Signer | FactoryOptions): Promise<Contracts.Slashing__factory>
 getContractFactory(name: 'ToolStaking', signerOrOptions?: ethers.Signer | FactoryOptions): Promise<Contracts.ToolStaking__factory>
+getContractFactory(name: 'BareTransfers', signerOrOptions?: ethers.Signer | FactoryOptions): Promise<Contracts.BareTransfers__factory>
+getContractFactory(name: 'ValidateMany', signerOrOptions?: ethers.Signer | FactoryOptions): Promise<Contracts.ValidateMany__factory>
+getContractFactory(name: 'VoucherChannels', signerOrOptions?: ethers.Signer | FactoryOptions): Promise<Contracts.VoucherChannels__factory>
 getContractFactory(name: 'JsonSchema', signerOrOptions?: ethers.Signer | FactoryOptions): Promise<Contracts.JsonSchema__factory>
+getContractFactory(name: 'SchemaCourt', signerOrOptions?: ethers.Signer | FactoryOptions): Promise<Contracts.SchemaCourt__factory>
 getContractFactory(name: 'IBeneficiary', signerOrOptions?: ethers.Signer | FactoryOptions): Promise<Contracts.IBeneficiary__factory>
 getContractFactory(name: 'IBudgets', signerOrOptions?: ethers.Signer | FactoryOptions): Promise<Contracts.IBudgets__factory>
 getContractFactory(name: 'IContextRouter', signerOrOptions?: ethers.Signer | FactoryOptions): Promise<Contracts.IContextRouter__factory>
-getContractFactory(name: 'IFiatToken', signerOrOptions?: ethers.Signer | FactoryOptions): Promise<Contracts.IFiatToken__factory>
 getContractFactory(name: 'ICredits', signerOrOptions?: ethers.Signer | FactoryOptions): Promise<Contracts.ICredits__factory>
+getContractFactory(name: 'IFiatToken', signerOrOptions?: ethers.Signer | FactoryOptions): Promise<Contracts.IFiatToken__factory>
 getContractFactory(name: 'IPrepaid', signerOrOptions?: ethers.Signer | FactoryOptions): Promise<Contracts.IPrepaid__factory>
 getContractFactory(name: 'IProtocolAccess', signerOrOptions?: ethers.Signer | FactoryOptions): Promise<Contracts.IProtocolAccess__factory>
 getContractFactory(name: 'IToolStaking', signerOrOptions?: ethers.Signer | FactoryOptions): Promise<Contracts.IToolStaking__factory>
@@ -34,12 +38,8 @@ getContractFactory(name: 'IUSDC', signerOrOptions?: ethers.Signer | FactoryOptio
 getContractFactory(name: 'BatchRows', signerOrOptions?: ethers.Signer | FactoryOptions): Promise<Contracts.BatchRows__factory>
 getContractFactory(name: 'Signatures', signerOrOptions?: ethers.Signer | FactoryOptions): Promise<Contracts.Signatures__factory>
 getContractFactory(name: 'Tallies', signerOrOptions?: ethers.Signer | FactoryOptions): Promise<Contracts.Tallies__factory>
-getContractFactory(name: 'BareTransfers', signerOrOptions?: ethers.Signer | FactoryOptions): Promise<Contracts.BareTransfers__factory>
-getContractFactory(name: 'ValidateMany', signerOrOptions?: ethers.Signer | FactoryOptions): Promise<Contracts.ValidateMany__factory>
-getContractFactory(name: 'VoucherChannels', signerOrOptions?: ethers.Signer | FactoryOptions): Promise<Contracts.VoucherChannels__factory>
-getContractFactory(name: 'SchemaCourt', signerOrOptions?: ethers.Signer | FactoryOptions): Promise<Contracts.SchemaCourt__factory>
-getContractFactory(name: 'IJsonSchema', signerOrOptions?: ethers.Signer | FactoryOptions): Promise<Contracts.IJsonSchema__factory>
 getContractFactory(name: 'ICharges', signerOrOptions?: ethers.Signer | FactoryOptions): Promise<Contracts.ICharges__factory>
+getContractFactory(name: 'IJsonSchema', signerOrOptions?: ethers.Signer | FactoryOptions): Promise<Contracts.IJsonSchema__factory>
 getContractFactory(name: 'IPenalties', signerOrOptions?: ethers.Signer | FactoryOptions): Promise<Contracts.IPenalties__factory>
 getContractFactory(name: 'ISchemaCourt', signerOrOptions?: ethers.Signer | FactoryOptions): Promise<Contracts.ISchemaCourt__factory>
 getContractFactory(name: 'AccessManager', signerOrOptions?: ethers.Signer | FactoryOptions): Promise<Contracts.AccessManager__factory>
@@ -55,12 +55,16 @@ getContractAt(name: 'PrepaidBalances', address: string | ethers.Addressable, sig
 getContractAt(name: 'ProtocolAccess', address: string | ethers.Addressable, signer?: ethers.Signer): Promise<Contracts.ProtocolAccess>
 getContractAt(name: 'Slashing', address: string | ethers.Addressable, signer?: ethers.Signer): Promise<Contracts.Slashing>
 getContractAt(name: 'ToolStaking', address: string | ethers.Addressable, signer?: ethers.Signer): Promise<Contracts.ToolStaking>
+getContractAt(name: 'BareTransfers', address: string | ethers.Addressable, signer?: ethers.Signer): Promise<Contracts.BareTransfers>
+getContractAt(name: 'ValidateMany', address: string | ethers.Addressable, signer?: ethers.Signer): Promise<Contracts.ValidateMany>
+getContractAt(name: 'VoucherChannels', address: string | ethers.Addressable, signer?: ethers.Signer): Promise<Contracts.VoucherChannels>
 getContractAt(name: 'JsonSchema', address: string | ethers.Addressable, signer?: ethers.Signer): Promise<Contracts.JsonSchema>
+getContractAt(name: 'SchemaCourt', address: string | ethers.Addressable, signer?: ethers.Signer): Promise<Contracts.SchemaCourt>
 getContractAt(name: 'IBeneficiary', address: string | ethers.Addressable, signer?: ethers.Signer): Promise<Contracts.IBeneficiary>
 getContractAt(name: 'IBudgets', address: string | ethers.Addressable, signer?: ethers.Signer): Promise<Contracts.IBudgets>
 getContractAt(name: 'IContextRouter', address: string | ethers.Addressable, signer?: ethers.Signer): Promise<Contracts.IContextRouter>
-getContractAt(name: 'IFiatToken', address: string | ethers.Addressable, signer?: ethers.Signer): Promise<Contracts.IFiatToken>
 getContractAt(name: 'ICredits', address: string | ethers.Addressable, signer?: ethers.Signer): Promise<Contracts.ICredits>
+getContractAt(name: 'IFiatToken', address: string | ethers.Addressable, signer?: ethers.Signer): Promise<Contracts.IFiatToken>
 getContractAt(name: 'IPrepaid', address: string | ethers.Addressable, signer?: ethers.Signer): Promise<Contracts.IPrepaid>
 getContractAt(name: 'IProtocolAccess', address: string | ethers.Addressable, signer?: ethers.Signer): Promise<Contracts.IProtocolAccess>
 getContractAt(name: 'IToolStaking', address: string | ethers.Addressable, signer?: ethers.Signer): Promise<Contracts.IToolStaking>
@@ -68,12 +72,8 @@ getContractAt(name: 'IUSDC', address: string | ethers.Addressable, signer?: ethe
 getContractAt(name: 'BatchRows', address: string | ethers.Addressable, signer?: ethers.Signer): Promise<Contracts.BatchRows>
 getContractAt(name: 'Signatures', address: string | ethers.Addressable, signer?: ethers.Signer): Promise<Contracts.Signatures>
 getContractAt(name: 'Tallies', address: string | ethers.Addressable, signer?: ethers.Signer): Promise<Contracts.Tallies>
-getContractAt(name: 'BareTransfers', address: string | ethers.Addressable, signer?: ethers.Signer): Promise<Contracts.BareTransfers>
-getContractAt(name: 'ValidateMany', address: string | ethers.Addressable, signer?: ethers.Signer): Promise<Contracts.ValidateMany>
-getContractAt(name: 'VoucherChannels', address: string | ethers.Addressable, signer?: ethers.Signer): Promise<Contracts.VoucherChannels>
-getContractAt(name: 'SchemaCourt', address: string | ethers.Addressable, signer?: ethers.Signer): Promise<Contracts.SchemaCourt>
-getContractAt(name: 'IJsonSchema', address: string | ethers.Addressable, signer?: ethers.Signer): Promise<Contracts.IJsonSchema>
 getContractAt(name: 'ICharges', address: string | ethers.Addressable, signer?: ethers.Signer): Promise<Contracts.ICharges>
+getContractAt(name: 'IJsonSchema', address: string | ethers.Addressable, signer?: ethers.Signer): Promise<Contracts.IJsonSchema>
 getContractAt(name: 'IPenalties', address: string | ethers.Addressable, signer?: ethers.Signer): Promise<Contracts.IPenalties>
 getContractAt(name: 'ISchemaCourt', address: string | ethers.Addressable, signer?: ethers.Signer): Promise<Contracts.ISchemaCourt>
 getContractAt(name: 'AccessManager', address: string | ethers.Addressable, signer?: ethers.Signer): Promise<Contracts.AccessManager>
@@ -89,12 +89,16 @@ deployContract(name: 'PrepaidBalances', signerOrOptions?: ethers.Signer | Deploy
 deployContract(name: 'ProtocolAccess', signerOrOptions?: ethers.Signer | DeployContractOptions): Promise<Contracts.ProtocolAccess>
 deployContract(name: 'Slashing', signerOrOptions?: ethers.Signer | DeployContractOptions): Promise<Contracts.Slashing>
 deployContract(name: 'ToolStaking', signerOrOptions?: ethers.Signer | DeployContractOptions): Promise<Contracts.ToolStaking>
+deployContract(name: 'BareTransfers', signerOrOptions?: ethers.Signer | DeployContractOptions): Promise<Contracts.BareTransfers>
+deployContract(name: 'ValidateMany', signerOrOptions?: ethers.Signer | DeployContractOptions): Promise<Contracts.ValidateMany>
+deployContract(name: 'VoucherChannels', signerOrOptions?: ethers.Signer | DeployContractOptions): Promise<Contracts.VoucherChannels>
 deployContract(name: 'JsonSchema', signerOrOptions?: ethers.Signer | DeployContractOptions): Promise<Contracts.JsonSchema>
+deployContract(name: 'SchemaCourt', signerOrOptions?: ethers.Signer | DeployContractOptions): Promise<Contracts.SchemaCourt>
 deployContract(name: 'IBeneficiary', signerOrOptions?: ethers.Signer | DeployContractOptions): Promise<Contracts.IBeneficiary>
 deployContract(name: 'IBudgets', signerOrOptions?: ethers.Signer | DeployContractOptions): Promise<Contracts.IBudgets>
 deployContract(name: 'IContextRouter', signerOrOptions?: ethers.Signer | DeployContractOptions): Promise<Contracts.IContextRouter>
-deployContract(name: 'IFiatToken', signerOrOptions?: ethers.Signer | DeployContractOptions): Promise<Contracts.IFiatToken>
 deployContract(name: 'ICredits', signerOrOptions?: ethers.Signer | DeployContractOptions): Promise<Contracts.ICredits>
+deployContract(name: 'IFiatToken', signerOrOptions?: ethers.Signer | DeployContractOptions): Promise<Contracts.IFiatToken>
 deployContract(name: 'IPrepaid', signerOrOptions?: ethers.Signer | DeployContractOptions): Promise<Contracts.IPrepaid>
 deployContract(name: 'IProtocolAccess', signerOrOptions?: ethers.Signer | DeployContractOptions): Promise<Contracts.IProtocolAccess>
 deployContract(name: 'IToolStaking', signerOrOptions?: ethers.Signer | DeployContractOptions): Promise<Contracts.IToolStaking>
@@ -102,12 +106,8 @@ deployContract(name: 'IUSDC', signerOrOptions?: ethers.Signer | DeployContractOp
 deployContract(name: 'BatchRows', signerOrOptions?: ethers.Signer | DeployContractOptions): Promise<Contracts.BatchRows>
 deployContract(name: 'Signatures', signerOrOptions?: ethers.Signer | DeployContractOptions): Promise<Contracts.Signatures>
 deployContract(name: 'Tallies', signerOrOptions?: ethers.Signer | DeployContractOptions): Promise<Contracts.Tallies>
-deployContract(name: 'BareTransfers', signerOrOptions?: ethers.Signer | DeployContractOptions): Promise<Contracts.BareTransfers>
-deployContract(name: 'ValidateMany', signerOrOptions?: ethers.Signer | DeployContractOptions): Promise<Contracts.ValidateMany>
-deployContract(name: 'VoucherChannels', signerOrOptions?: ethers.Signer | DeployContractOptions): Promise<Contracts.VoucherChannels>
-deployContract(name: 'SchemaCourt', signerOrOptions?: ethers.Signer | DeployContractOptions): Promise<Contracts.SchemaCourt>
-deployContract(name: 'IJsonSchema', signerOrOptions?: ethers.Signer | DeployContractOptions): Promise<Contracts.IJsonSchema>
 deployContract(name: 'ICharges', signerOrOptions?: ethers.Signer | DeployContractOptions): Promise<Contracts.ICharges>
+deployContract(name: 'IJsonSchema', signerOrOptions?: ethers.Signer | DeployContractOptions): Promise<Contracts.IJsonSchema>
 deployContract(name: 'IPenalties', signerOrOptions?: ethers.Signer | DeployContractOptions): Promise<Contracts.IPenalties>
 deployContract(name: 'ISchemaCourt', signerOrOptions?: ethers.Signer | DeployContractOptions): Promise<Contracts.ISchemaCourt>
 deployContract(name: 'AccessManager', signerOrOptions?: ethers.Signer | DeployContractOptions): Promise<Contracts.AccessManager>
@@ -123,12 +123,16 @@ deployContract(name: 'PrepaidBalances', args: any[], signerOrOptions?: ethers.Si
 deployContract(name: 'ProtocolAccess', args: any[], signerOrOptions?: ethers.Signer | DeployContractOptions): Promise<Contracts.ProtocolAccess>
 deployContract(name: 'Slashing', args: any[], signerOrOptions?: ethers.Signer | DeployContractOptions): Promise<Contracts.Slashing>
 deployContract(name: 'ToolStaking', args: any[], signerOrOptions?: ethers.Signer | DeployContractOptions): Promise<Contracts.ToolStaking>
+deployContract(name: 'BareTransfers', args: any[], signerOrOptions?: ethers.Signer | DeployContractOptions): Promise<Contracts.BareTransfers>
+deployContract(name: 'ValidateMany', args: any[], signerOrOptions?: ethers.Signer | DeployContractOptions): Promise<Contracts.ValidateMany>
+deployContract(name: 'VoucherChannels', args: any[], signerOrOptions?: ethers.Signer | DeployContractOptions): Promise<Contracts.VoucherChannels>
 deployContract(name: 'JsonSchema', args: any[], signerOrOptions?: ethers.Signer | DeployContractOptions): Promise<Contracts.JsonSchema>
+deployContract(name: 'SchemaCourt', args: any[], signerOrOptions?: ethers.Signer | DeployContractOptions): Promise<Contracts.SchemaCourt>
 deployContract(name: 'IBeneficiary', args: any[], signerOrOptions?: ethers.Signer | DeployContractOptions): Promise<Contracts.IBeneficiary>
 deployContract(name: 'IBudgets', args: any[], signerOrOptions?: ethers.Signer | DeployContractOptions): Promise<Contracts.IBudgets>
 deployContract(name: 'IContextRouter', args: any[], signerOrOptions?: ethers.Signer | DeployContractOptions): Promise<Contracts.IContextRouter>
-deployContract(name: 'IFiatToken', args: any[], signerOrOptions?: ethers.Signer | DeployContractOptions): Promise<Contracts.IFiatToken>
 deployContract(name: 'ICredits', args: any[], signerOrOptions?: ethers.Signer | DeployContractOptions): Promise<Contracts.ICredits>
+deployContract(name: 'IFiatToken', args: any[], signerOrOptions?: ethers.Signer | DeployContractOptions): Promise<Contracts.IFiatToken>
 deployContract(name: 'IPrepaid', args: any[], signerOrOptions?: ethers.Signer | DeployContractOptions): Promise<Contracts.IPrepaid>
 deployContract(name: 'IProtocolAccess', args: any[], signerOrOptions?: ethers.Signer | DeployContractOptions): Promise<Contracts.IProtocolAccess>
 deployContract(name: 'IToolStaking', args: any[], signerOrOptions?: ethers.Signer | DeployContractOptions): Promise<Contracts.IToolStaking>
@@ -136,12 +140,8 @@ deployContract(name: 'IUSDC', args: any[], signerOrOptions?: ethers.Signer | Dep
 deployContract(name: 'BatchRows', args: any[], signerOrOptions?: ethers.Signer | DeployContractOptions): Promise<Contracts.BatchRows>
 deployContract(name: 'Signatures', args: any[], signerOrOptions?: ethers.Signer | DeployContractOptions): Promise<Contracts.Signatures>
 deployContract(name: 'Tallies', args: any[], signerOrOptions?: ethers.Signer | DeployContractOptions): Promise<Contracts.Tallies>
-deployContract(name: 'BareTransfers', args: any[], signerOrOptions?: ethers.Signer | DeployContractOptions): Promise<Contracts.BareTransfers>
-deployContract(name: 'ValidateMany', args: any[], signerOrOptions?: ethers.Signer | DeployContractOptions): Promise<Contracts.ValidateMany>
-deployContract(name: 'VoucherChannels', args: any[], signerOrOptions?: ethers.Signer | DeployContractOptions): Promise<Contracts.VoucherChannels>
-deployContract(name: 'SchemaCourt', args: any[], signerOrOptions?: ethers.Signer | DeployContractOptions): Promise<Contracts.SchemaCourt>
-deployContract(name: 'IJsonSchema', args: any[], signerOrOptions?: ethers.Signer | DeployContractOptions): Promise<Contracts.IJsonSchema>
 deployContract(name: 'ICharges', args: any[], signerOrOptions?: ethers.Signer | DeployContractOptions): Promise<Contracts.ICharges>
+deployContract(name: 'IJsonSchema', args: any[], signerOrOptions?: ethers.Signer | DeployContractOptions): Promise<Contracts.IJsonSchema>
 deployContract(name: 'IPenalties', args: any[], signerOrOptions?: ethers.Signer | DeployContractOptions): Promise<Contracts.IPenalties>
 deployContract(name: 'ISchemaCourt', args: any[], signerOrOptions?: ethers.Signer | DeployContractOptions): Promise<Contracts.ISchemaCourt>
 deployContract(name: 'AccessManager', args: any[], signerOrOptions?: ethers.Signer | DeployContractOptions): Promise<Contracts.AccessManager>

@@ -17,6 +17,7 @@ export type Gauges = {
     oldestCreatedAtMs: number;
   }[];
   debt: MicroUsdc;
+  owed: MicroUsdc;
 };
 
 // What is on its way, for people who watch. Every question is answered from an index over what is open, whatever is final.
@@ -37,6 +38,7 @@ export function readGauges() {
        WHERE state NOT IN ('final', 'abandoned') GROUP BY kind, state ORDER BY kind, state`,
     );
     const [debt] = await sql.all("SELECT CAST(COALESCE(SUM(debt), 0) AS BIGINT) AS amount FROM payers WHERE debt > 0");
+    const [owed] = await sql.all("SELECT CAST(COALESCE(SUM(owed), 0) AS BIGINT) AS amount FROM payers WHERE owed > 0");
     const failures = await sql.all("SELECT reason, COUNT(*) AS failures FROM failures GROUP BY reason ORDER BY reason");
     return {
       failures: failures.map((row) => ({
@@ -61,6 +63,7 @@ export function readGauges() {
         oldestCreatedAtMs: count(row, "oldest"),
       })),
       debt: debt === undefined ? microUsdc(0n) : amount(debt),
+      owed: owed === undefined ? microUsdc(0n) : amount(owed),
     };
   };
 }

@@ -1,0 +1,51 @@
+import { expect } from "chai";
+import { ZeroHash } from "ethers";
+import type { Address, Hex } from "viem";
+import { encodeRows } from "../../../settlement/chain/router/encodeRows.ts";
+import { freshHash, marketplace, refusedLines } from "../fixture.ts";
+
+const LINES = 255;
+const UNLISTED: Hex = "0x0000000000000000000000000000dead";
+
+describe("lines that are refused", () => {
+  // A row of only refused lines, each with another amount; a good line before every tenth of them.
+  const rowOf = (payer: string, good: boolean) => ({
+    payer: payer as Address,
+    modelCost: 0n,
+    lines: Array.from({ length: LINES }, (_, i) => ({
+      toolIndex: good && i % 10 === 0 ? 1 : 0,
+      amount: BigInt(i + 1),
+    })),
+  });
+
+  it("are reported in full, whatever stands between them", async () => {
+    const { router, operator, payer, tool } = await marketplace();
+    const rows = [rowOf(payer.address, true), rowOf(payer.address, false), rowOf(payer.address, true)];
+    const root = freshHash();
+    const settlement = router.connect(operator).settle(ZeroHash, root, [UNLISTED, tool], encodeRows(rows));
+    const bytes = 28 + 7 * LINES;
+    for (const [i, { lines }] of rows.entries()) {
+      const refused = lines.filter(({ toolIndex }) => toolIndex === 0).map(({ amount }) => [UNLISTED, amount] as const);
+      await expect(settlement)
+        .to.emit(router, "LinesRefused")
+        .withArgs(root, payer.address, i * bytes, refusedLines(...refused));
+    }
+  });
+
+  it("cost the same each, however many there are", async () => {
+    const { router, operator, payer, tool } = await marketplace();
+    let previous: string = ZeroHash;
+    const gasOf = async (rows: number) => {
+      const root = freshHash();
+      const packed = encodeRows(Array.from({ length: rows }, () => rowOf(payer.address, false)));
+      const sent = await router.connect(operator).settle(previous, root, [UNLISTED, tool], packed);
+      previous = root;
+      return (await sent.wait())?.gasUsed ?? 0n;
+    };
+    await gasOf(1);
+    const [one, two, twenty] = [await gasOf(1), await gasOf(2), await gasOf(20)];
+    const each = (two - one) / BigInt(LINES);
+    expect(each).to.be.lessThan(1_000n);
+    expect(twenty - one).to.be.lessThan(((two - one) * 19n * 21n) / 20n);
+  });
+});
