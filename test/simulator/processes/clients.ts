@@ -103,7 +103,7 @@ export function createClients(engine: Engine, rng: Rng, faults: Faults, scenario
     let answer = await certain(() => engine.recordTurn(turn));
     for (let tries = 0; answer.kind === "credit_exceeded" && tries < MAX_REPORTS; tries++) {
       creditRefusals += 1;
-      await wait();
+      await pauses.later();
       answer = await certain(() => engine.recordTurn(turn), true);
     }
     // What is never recorded costs nobody anything.

@@ -80,7 +80,8 @@ export function createEngineContext(
       async recordTurn(turn, atMs, terms) {
         const recorded = await ledger.recordTurn(turn, atMs, terms);
         const isFree = turn.outcome === "failed" && turn.modelCost === 0n;
-        if (recorded.kind === "recorded" && recorded.chargeIds.length > 0 && !isFree) await invariants().checkCredit(turn.payer);
+        if (recorded.kind === "recorded" && recorded.chargeIds.length > 0 && !isFree)
+          await invariants().checkCredit(turn.payer);
         return recorded;
       },
       planBatch: (lease, request, atMs) =>
