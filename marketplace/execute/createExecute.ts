@@ -22,7 +22,7 @@ import type { Reporter } from "./createReporter.ts";
 import type { Sessions } from "./createSessions.ts";
 import { keepEvidence } from "./evidence.ts";
 import { type ContextProviders, injectContext } from "./injectContext.ts";
-import { contentOf, judgeAnswer, schemaHashOf } from "./judgeAnswer.ts";
+import { contentOf, type Judged, judgeAnswer, schemaHashOf } from "./judgeAnswer.ts";
 import type { Report } from "./unreported.ts";
 
 export type ExecuteRequest = {
@@ -79,11 +79,12 @@ export function createExecute(options: ExecuteOptions): Execute {
     const { listing, method } = await eligible(catalogue, request);
     const price = parseUsd(method.executePriceUsd ?? "0");
     const args = await injectContext(method, request.args, () => options.linkedWallets(account), providers);
+    // Before anything is held: whatever cannot be written down is refused here, and costs nobody a hold.
+    const requestText = canonicalJson({ method: method.name, arguments: args });
 
     const place = await placeFor(request, account, price);
     const held = place === null ? null : await hold(place, { callId, listing, method, price });
     const { endpoint, toolId } = listing;
-    const requestText = canonicalJson({ method: method.name, arguments: args });
     calling?.();
     const calls = mcp.connect(endpoint).callTool(method.name, args, {
       token: () => sign({ endpoint, toolId, payer: account }),
@@ -104,30 +105,11 @@ export function createExecute(options: ExecuteOptions): Execute {
       throw failureOf(outcome, held && sessionAfter(held, null, request), request);
     }
 
-    const judged = judgeAnswer(judge, listing, method, outcome);
-    observe(toolId, judged.kind, judged.kind === "delivered", durationMs());
-    const responseText = canonicalJson(contentOf(outcome));
-    const hashes = hashesOf(requestText, responseText, method);
-    if (judged.kind !== "delivered") {
-      await store.shared((sql) =>
-        keepEvidence(
-          sql,
-          {
-            callId,
-            toolId,
-            method: method.name,
-            account,
-            hashes,
-            problem: judged.problem,
-            request: requestText,
-            response: responseText,
-            outputSchema: canonicalJson(method.outputSchema ?? null),
-            signedAnswer: outcome.raw._meta?.[ANSWER_META],
-          },
-          clock.nowMs(),
-        ),
-      );
-    }
+    // What goes wrong here between the answer and its keeping is nobody's debt: nothing stays reserved for it.
+    const { judged, hashes } = await weigh(outcome).catch(async (error: unknown) => {
+      await reporter.report(reportOf("failed", hashesOf(requestText, null, method)));
+      throw error;
+    });
     if (judged.kind === "refused") {
       await reporter.report(reportOf("failed", hashes));
       const session = shownIn(held && sessionAfter(held, null, request), request);
@@ -154,6 +136,28 @@ export function createExecute(options: ExecuteOptions): Execute {
     await keep?.(answer, report);
     await reporter.report(report, { isPlanned: keep !== undefined });
     return answer;
+
+    async function weigh(answered: Answered): Promise<{ judged: Judged; hashes: Hashes }> {
+      const judged = judgeAnswer(judge, listing, method, answered);
+      observe(toolId, judged.kind, judged.kind === "delivered", durationMs());
+      const responseText = canonicalJson(contentOf(answered));
+      const hashes = hashesOf(requestText, responseText, method);
+      if (judged.kind === "delivered") return { judged, hashes };
+      const evidence = {
+        callId,
+        toolId,
+        method: method.name,
+        account,
+        hashes,
+        problem: judged.problem,
+        request: requestText,
+        response: responseText,
+        outputSchema: canonicalJson(method.outputSchema ?? null),
+        signedAnswer: answered.raw._meta?.[ANSWER_META],
+      };
+      await store.shared((sql) => keepEvidence(sql, evidence, clock.nowMs()));
+      return { judged, hashes };
+    }
 
     function reportOf(outcome: Report["outcome"], hashes: Hashes): Report | null {
       if (held === null) return null;

@@ -1,6 +1,5 @@
 import { McpServer } from "@modelcontextprotocol/sdk/server/mcp.js";
 import { z } from "zod";
-import { readJson } from "../mcp/transport/readJson.ts";
 
 // How the front asks the routes: with the caller's own key, as if the caller had.
 export type AskRoute = (request: {
@@ -158,5 +157,6 @@ function requestOf(asked: Question, more: object = {}) {
 function answerOf({ status, text }: { status: number; text: string }) {
   const content = [{ type: "text" as const, text }];
   if (status >= 300) return { content, isError: true };
-  return { content, structuredContent: readJson(text) as Record<string, unknown> };
+  // What the route has answered is JSON, and was charged: whatever a tool put into it is handed over.
+  return { content, structuredContent: JSON.parse(text) as Record<string, unknown> };
 }

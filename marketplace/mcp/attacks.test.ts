@@ -199,6 +199,15 @@ describe("a tool that wants our memory", () => {
     await hungUp.promise;
   });
 
+  it("puts more values into an answer than anybody can go through", async () => {
+    const body = (id: unknown) =>
+      `{"jsonrpc":"2.0","id":${id},"result":{"content":[],"structuredContent":{"a":[${"{},".repeat(1_000_000)}1]}}}`;
+    const { outcome } = await callAnsweredBy((message, response) => {
+      response.writeHead(200, { "content-type": "application/json" }).end(body(message.id));
+    });
+    expect(outcome).toMatchObject({ kind: "infrastructure", reason: "tooLarge", sent: true });
+  });
+
   it("nests an answer a hundred thousand levels deep", async () => {
     const deep = `${"[".repeat(100_000)}${"]".repeat(100_000)}`;
     const bodyOf = ({ id }: Message) =>

@@ -1,7 +1,7 @@
 import type { JsonSchema } from "../mcp/createMcpClient.ts";
 
 // A schema is written by whoever will be judged by it, and so may be the answer: together they can be made to take hours.
-// What is left of a schema here takes time in proportion to schema and answer. References are replaced by what they name, up
+// What is left of a schema here looks at each value of an answer as often as it has parts, and `meter` bounds that. References are replaced by what they name, up
 // to a bound; patterns, which can hang, uniqueness, which compares everything with everything, and what else cannot be
 // decided quickly and for certain, are left out. What remains accepts whatever the schema accepts and perhaps more, so a
 // verdict against an answer is right, and a doubt is the tool's.
@@ -9,7 +9,10 @@ export type Relaxed = { schema: JsonSchema | boolean; exact: boolean };
 
 export class SchemaTooLarge extends Error {}
 
-const MAX_NODES = 5_000;
+// Compiling takes time too, and a tool has many schemas.
+const MAX_NODES = 1_000;
+// Of more alternatives it is only asked whether any fits: to compile that exactly one does takes the square of their number.
+const MAX_EXCLUSIVE = 50;
 const MAX_DEPTH = 64;
 
 const KEPT = new Set([
@@ -84,7 +87,7 @@ function walk(schema: unknown, state: Walk, refs: readonly string[], depth = 0):
   if (Array.isArray(schema.anyOf)) kept.anyOf = schema.anyOf.map(enter);
   if (Array.isArray(schema.oneOf)) {
     const branches = schema.oneOf.map((branch) => walk(branch, state, refs, depth + 1));
-    const sure = branches.every((branch) => branch.exact);
+    const sure = branches.length <= MAX_EXCLUSIVE && branches.every((branch) => branch.exact);
     // Of relaxed branches more may match than of the real ones, so that only "none" says anything.
     if (sure) kept.oneOf = branches.map((branch) => branch.schema);
     else all.push({ anyOf: branches.map((branch) => branch.schema) });

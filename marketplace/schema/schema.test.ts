@@ -83,6 +83,49 @@ describe("an answer against its schema", () => {
     expect(verdict(schema, {})).toBe("unknown");
   });
 
+  const list = (items: unknown) => ({ type: "object", properties: { a: { type: "array", items } } });
+  const many = (part: (i: number) => unknown, count = 300) => Array.from({ length: count }, (_, i) => part(i));
+  const numbers = { a: many((i) => i % 2, 20_000) };
+  const text = { a: "x".repeat(2_000_000) };
+  it.each([
+    ["a long list of values", list({ enum: many((i) => i + 2, 10_000).concat(0, 1) }), numbers],
+    ["alternatives that differ", list({ anyOf: [...many((i) => ({ const: i + 2 })), {}] }), numbers],
+    [
+      "alternatives of which one may fit",
+      list({ oneOf: [...many((i) => ({ const: i + 2 })), { maximum: 1 }] }),
+      numbers,
+    ],
+    ["alternatives of another type", list({ anyOf: [...many(() => ({ type: "string" })), {}] }), numbers],
+    ["lengths", { properties: { a: { allOf: many(() => ({ minLength: 1_500_000 }), 300) } } }, text],
+    [
+      "lengths below alternatives",
+      { anyOf: [...many(() => ({ properties: { a: { maxLength: 1_500_000, type: "string" } } }), 300), {}] },
+      text,
+    ],
+    [
+      "names",
+      { allOf: many(() => ({ additionalProperties: {} }), 300) },
+      Object.fromEntries(many((i) => [`n${i}`, 1], 20_000) as [string, number][]),
+    ],
+  ])("%s, each looked at for each value of an answer, are given up and convict nobody", (_, schema, answer) => {
+    expect(JSON.stringify(schema).length).toBeLessThan(64 * 1024);
+    expect(verdict(schema, answer)).toBe("unknown");
+  });
+
+  it("an honest answer of megabytes is judged to its end, and lengths by characters", () => {
+    const point = {
+      type: "object",
+      properties: { t: { type: "integer" }, v: { type: "number" } },
+      required: ["t", "v"],
+    };
+    const points = many((t) => ({ t, v: 1.5 }), 100_000);
+    expect(verdict(list(point), { a: points })).toBe("valid");
+    expect(verdict(list(point), { a: [...points, { t: 1 }] })).toBe("invalid");
+    expect(["😀", "😀😀", "abc", "ab"].map((value) => verdict({ maxLength: 2, minLength: 2 }, value))).toEqual([
+      ...["invalid", "valid", "invalid", "valid"],
+    ]);
+  });
+
   it("a schema that is none convicts nobody", () => {
     expect(verdict({ type: "strng" }, 1)).toBe("unknown");
     expect(verdict({ minimum: "5" }, 1)).toBe("unknown");

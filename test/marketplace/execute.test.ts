@@ -271,6 +271,33 @@ describe.each(backends)("one paid call, on $name", ({ create }) => {
     expect(await exposure()).toEqual({ pending: 0n, held: 0n });
   });
 
+  it("with arguments that are nested beyond measure is refused before anything is held", async () => {
+    const { toolId, key, start, exposure, server } = await shop();
+    const deep = `${"[".repeat(4_000)}${"]".repeat(4_000)}`;
+    const reply = await market.app.inject({
+      method: "POST",
+      url: EXECUTE,
+      headers: { authorization: `Bearer ${key}`, "content-type": "application/json" },
+      payload: `{"toolId":"${toolId}","toolName":"get_gas_prices","sessionId":"${await start()}","args":{"a":${deep}}}`,
+    });
+    expect([reply.statusCode, reply.json().error]).toEqual([
+      400,
+      "The request cannot be taken: args must not be nested deeper than 128 levels.",
+    ]);
+    expect([server.state.calls, await exposure()]).toEqual([0, { pending: 0n, held: 0n }]);
+  });
+
+  it("whose evidence cannot be kept leaves nothing reserved", async () => {
+    const { execute, exposure, server } = await shop({ call: () => structured({ value: "many" }) });
+    await market.store.alone((sql) => sql.run("ALTER TABLE evidence RENAME TO evidence_away"));
+    try {
+      expect(await execute()).toMatchObject({ status: 500 });
+    } finally {
+      await market.store.alone((sql) => sql.run("ALTER TABLE evidence_away RENAME TO evidence"));
+    }
+    expect([server.state.calls, await exposure()]).toEqual([1, { pending: 0n, held: 0n }]);
+  });
+
   it("that is answered with something else than was promised is handed over, not charged, and kept as evidence", async () => {
     const { execute, toolId, exposure, buyer } = await shop({ call: () => structured({ value: "high" }) });
     const reply = await execute({ args: { at: 1 } });

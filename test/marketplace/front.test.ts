@@ -74,6 +74,20 @@ it("an agent with the address and a key finds a tool and buys from it, once unde
   await agent.close();
 });
 
+it("an answer that was charged is handed over, however deep the tool has nested it", async () => {
+  const before = await daemon.exposure(buyer.address);
+  const agent = await connect(key);
+  for (const levels of [120, 126, 127]) {
+    const nested = `${"[".repeat(levels)}1${"]".repeat(levels)}`;
+    tool.tool.call = () => ({ content: [{ type: "text", text: `{"value":1,"deep":${nested}}` }] });
+    const bought = await agent.callTool({ name: "context_execute", arguments: { toolId, toolName: "get_gas_prices" } });
+    expect(bought).toMatchObject({ structuredContent: { success: true, result: { value: 1 } } });
+  }
+  expect((await daemon.exposure(buyer.address)).pending - before.pending).toBe(3_000n);
+  tool.tool.call = () => structured({ value: 12 });
+  await agent.close();
+});
+
 it("an agent asks and is answered, at once or by a job, and no model is used that it did not confirm", async () => {
   const agent = await connect(key);
   const asked = { question: "What are the current gas prices of Base?", toolIds: [toolId], agentModelId: "none-such" };

@@ -5,6 +5,7 @@ import { formatUsd } from "../../../settlement/domain/money.ts";
 import { type SessionView, sessionSchema } from "../../../settlement/views/session.ts";
 import { successSchema } from "../../execute/answer.ts";
 import { sessionIdOf } from "../../execute/createSessions.ts";
+import { isTooDeep, MAX_DEPTH } from "../../mcp/transport/readJson.ts";
 import { toolId } from "../fields.ts";
 import { accountOf, route } from "../route.ts";
 import { untilGone } from "../untilGone.ts";
@@ -32,7 +33,10 @@ export const executeRoutes = [
       mode,
       toolId,
       toolName: field.method,
-      args: z.record(z.string(), z.unknown(), "must be an object").optional(),
+      args: z
+        .record(z.string(), z.unknown(), "must be an object")
+        .refine((args) => !isTooDeep(args), `must not be nested deeper than ${MAX_DEPTH} levels`)
+        .optional(),
       sessionId: z.string("must be a text").nullish(),
       maxSpendUsd: field.positiveUsd.nullish(),
       closeSession: z.boolean("must be true or false").nullish(),
