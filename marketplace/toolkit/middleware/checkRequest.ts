@@ -23,8 +23,8 @@ export async function checkRequest(
   carriers: readonly ContextRequest[] = [request],
 ): Promise<Check> {
   // Only a POST calls, and what nobody has parsed could call unseen.
-  if (request.method === "POST" && isUnparsed(request.body)) {
-    const read = parse(request.body ?? (await readBody(request)));
+  if (request.method === "POST") {
+    const read = await readOf(request);
     if (read.kind === "refused") return read;
     request.body = read.body;
   }
@@ -50,8 +50,15 @@ export async function checkRequest(
 type Read = { kind: "read"; body: unknown } | Extract<Check, { kind: "refused" }>;
 type Unparsed = string | Buffer | undefined;
 
-const isUnparsed = (body: unknown): body is Unparsed =>
-  body === undefined || typeof body === "string" || Buffer.isBuffer(body);
+// The body as whoever handles it will see it. Parsers that do not know a content type leave an empty object behind, or
+// nothing, and the bytes for somebody else to read: then those count.
+async function readOf(request: IncomingMessage & ContextRequest): Promise<Read> {
+  const { body } = request;
+  if (typeof body === "string" || Buffer.isBuffer(body)) return parse(body);
+  if (body !== undefined && (request.readableDidRead || !request.readable)) return { kind: "read", body };
+  const unread = await readBody(request);
+  return body !== undefined && unread?.length === 0 ? { kind: "read", body } : parse(unread);
+}
 
 // Undefined if it is too large.
 async function readBody(request: IncomingMessage): Promise<Buffer | undefined> {

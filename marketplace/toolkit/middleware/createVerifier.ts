@@ -14,8 +14,11 @@ export type ContextClaims = {
 };
 
 export type VerifierOptions = {
-  // The tool's endpoint, exactly as it was registered. A token of another tool is good for nothing here.
+  // The tool's endpoint, exactly as it was registered. A token for another endpoint is good for nothing here.
   audience: string;
+  // The tool's id. Anybody may list this endpoint as a tool of their own, and be paid for what is answered here: with it,
+  // calls that were sold as another tool are refused.
+  toolId?: string;
   // The marketplace whose calls are taken.
   issuer?: string;
   // Where its keys are, or its key itself as PEM (a public key or a certificate). From the issuer unless told.
@@ -32,6 +35,8 @@ export class UnauthorizedError extends Error {
   readonly statusCode = 401;
 }
 
+// What the marketplace names as tool and purpose while it tries a server out; nobody is shown what it answers then.
+const SMOKE_TEST = "smoke-test";
 const DEFAULT_ISSUER = "https://ctxprotocol.com";
 const JWKS_TIMEOUT_MS = 5_000;
 const JWKS_MAX_AGE_MS = 3_600_000;
@@ -40,6 +45,7 @@ const CLOCK_TOLERANCE_SECONDS = 5;
 
 export function createVerifier(options: VerifierOptions): Verifier {
   const { audience, issuer = DEFAULT_ISSUER, publicKey } = options;
+  const toolId = options.toolId?.toLowerCase();
   const { jwksUrl = new URL("/.well-known/jwks.json", issuer).href } = options;
   const key: KeyObject | JWTVerifyGetKey =
     publicKey === undefined
@@ -58,7 +64,10 @@ export function createVerifier(options: VerifierOptions): Verifier {
     try {
       const { payload } =
         typeof key === "function" ? await jwtVerify(token, key, expected) : await jwtVerify(token, key, expected);
-      return payload as ContextClaims;
+      const claims = payload as ContextClaims;
+      const isTest = claims.toolId === SMOKE_TEST && claims.purpose === SMOKE_TEST;
+      if (toolId !== undefined && claims.toolId !== toolId && !isTest) throw new Error("this was sold as another tool");
+      return claims;
     } catch (cause) {
       throw new UnauthorizedError("Invalid Context Protocol signature", { cause });
     }

@@ -1,11 +1,12 @@
 import { generateKeyPairSync, type KeyObject } from "node:crypto";
-import { createServer, type Server, type ServerResponse } from "node:http";
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { createMcpExpressApp } from "@modelcontextprotocol/sdk/server/express.js";
 import Fastify from "fastify";
 import { exportJWK, type JWTPayload, SignJWT, UnsecuredJWT } from "jose";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { ContextRequest } from "./checkRequest.ts";
+import { createVerifier } from "./createVerifier.ts";
 import { isOpenMcpMethod, isProtectedMcpMethod } from "./methods.ts";
 import { createContextHook, createContextMiddleware, withContext } from "./middleware.ts";
 
@@ -135,6 +136,68 @@ describe.each(hosts)("the middleware for $name", ({ start }) => {
     expect(response.status).toBeGreaterThanOrEqual(400);
     expect((await fetch(server.url, { method: "POST", body: "{" })).status).toBeGreaterThanOrEqual(400);
   });
+});
+
+describe("a body that a parser has left to others", () => {
+  // Whoever handles the call reads what is left of the request, as the MCP SDK does.
+  const handled = async (request: IncomingMessage & ContextRequest, response: ServerResponse) => {
+    let rest = "";
+    for await (const chunk of request) rest += chunk;
+    response.end(JSON.stringify({ handled: request.body, rest }));
+  };
+  const parsers: [string, (listen: typeof listening) => ReturnType<typeof listening>][] = [
+    [
+      "as an empty object, like Express 4",
+      (listen) => {
+        const check = createContextMiddleware(options);
+        return listen(
+          createServer((request: IncomingMessage & ContextRequest, response) => {
+            request.body = {};
+            void check(request, response, () => void handled(request, response));
+          }),
+        );
+      },
+    ],
+    [
+      "as nothing, like Fastify with a parser that hands the stream on",
+      async () => {
+        const app = Fastify();
+        app.removeAllContentTypeParsers();
+        app.addContentTypeParser("*", (_request, _payload, done) => done(null));
+        app.post("/mcp", { preHandler: createContextHook(options) }, (request, reply) => {
+          reply.hijack();
+          return handled(request.raw, reply.raw);
+        });
+        return { url: `${await app.listen({ port: 0, host: "127.0.0.1" })}/mcp`, close: () => app.close() };
+      },
+    ],
+  ];
+
+  it.each(parsers)("%s, is read before anything passes", async (_, start) => {
+    const server = await start(listening);
+    try {
+      const post = async (authorization?: string, body: string = JSON.stringify(call)) => {
+        const headers = { "content-type": "text/plain; application/json", ...(authorization && { authorization }) };
+        const response = await fetch(server.url, { method: "POST", headers, body });
+        return { status: response.status, body: await response.json() };
+      };
+      expect(await post()).toEqual({ status: 401, body: { error: "Unauthorized" } });
+      const paid = await post(`Bearer ${await sign(claims())}`);
+      expect(paid).toEqual({ status: 200, body: { handled: call, rest: "" } });
+      expect((await post(undefined, "")).status).toBe(200);
+    } finally {
+      await server.close();
+    }
+  });
+});
+
+it("a tool that knows its id answers no call that was sold as somebody else's tool", async () => {
+  const verify = createVerifier({ ...options, toolId: "0190A1B2-c3d4-8e5f-9a6b-7c8d9e0f1a2b" });
+  const show = async (changes: JWTPayload) => verify(`Bearer ${await sign(claims(changes))}`);
+  await expect(show({ toolId: "0190a1b2-c3d4-8e5f-9a6b-7c8d9e0f1a2b" })).resolves.toBeDefined();
+  await expect(show({ toolId: "smoke-test", purpose: "smoke-test" })).resolves.toBeDefined();
+  await expect(show({ toolId: "1190a1b2-c3d4-8e5f-9a6b-7c8d9e0f1a2b" })).rejects.toThrow("Invalid");
+  await expect(show({ toolId: "smoke-test" })).rejects.toThrow("Invalid");
 });
 
 describe("keys from the marketplace", () => {
