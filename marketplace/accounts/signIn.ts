@@ -1,4 +1,4 @@
-import { type Address, type Hex, verifyMessage } from "viem";
+import { type Address, type Hex, verifyMessage, zeroAddress } from "viem";
 import { createSiweMessage, generateSiweNonce, parseSiweMessage } from "viem/siwe";
 import type { Clock } from "../../settlement/clock.ts";
 import { ApiError } from "../../settlement/daemon/http/errors.ts";
@@ -58,6 +58,8 @@ export function createSignIn({ store, clock, publicUrl, chainId, verifyContract 
       const parsed = parseSiweMessage(message);
       const { address, nonce, expirationTime, notBefore } = parsed;
       if (address === undefined || nonce === undefined) throw refused("this is no message of Sign-In with Ethereum");
+      // What a signature of nobody recovers to.
+      if (address === zeroAddress) throw refused("the zero address is nobody's");
       if (parsed.domain !== domain || (parsed.scheme !== undefined && parsed.scheme !== scheme)) {
         throw refused(`the message is for another site than ${domain}`);
       }

@@ -8,6 +8,7 @@ import { enforceRateLimit } from "../../settlement/daemon/http/registerRoutes.ts
 import type { Asked, Route } from "../../settlement/daemon/http/route.ts";
 import { validate } from "../../settlement/daemon/http/validate.ts";
 import type { Authenticate } from "./authenticate.ts";
+import { networkOf } from "./networkOf.ts";
 import type { Access, Caller, MarketRoute, Services } from "./route.ts";
 
 export type Gate = {
@@ -70,7 +71,7 @@ export async function admit(
   try {
     caller = await gate.authenticate(request.headers.authorization, access);
   } catch (error) {
-    if (error instanceof ApiError) enforceRateLimit(gate.limitUnauthenticated(request.ip), reply);
+    if (error instanceof ApiError) enforceRateLimit(gate.limitUnauthenticated(networkOf(request.ip)), reply);
     throw error;
   }
   if (caller.kind === "account" && paced) {
@@ -78,7 +79,7 @@ export async function admit(
     if (waitMs > MAX_PACED_MS) enforceRateLimit(waitMs - MAX_PACED_MS, reply);
     if (waitMs > 0) await pause(waitMs);
   } else if (caller.kind === "account") enforceRateLimit(gate.limitAccount(caller.account), reply);
-  else enforceRateLimit(gate.limitAnybody(request.ip), reply);
+  else enforceRateLimit(gate.limitAnybody(networkOf(request.ip)), reply);
   return caller;
 }
 
