@@ -3,6 +3,7 @@ import type { ServerResponse } from "node:http";
 import { type AddressInfo, createServer as createTcpServer, type Socket } from "node:net";
 import { gzipSync } from "node:zlib";
 import { afterEach, describe, expect, it } from "vitest";
+import { until } from "../../scripts/waiting/until.ts";
 import { createMcpClient, type McpClientOptions } from "./createMcpClient.ts";
 import {
   type Answer,
@@ -206,6 +207,42 @@ describe("a tool that wants our memory", () => {
       response.writeHead(200, { "content-type": "application/json" }).end(body(message.id));
     });
     expect(outcome).toMatchObject({ kind: "infrastructure", reason: "tooLarge", sent: true });
+  });
+
+  it("has a few large answers read at a time, and the others wait where they are; small ones do not", async () => {
+    // More than the sockets in between take.
+    const large = `{"result":{"content":[],"pad":"${"x".repeat(15_000_000)}"}`;
+    const read: (() => void)[] = [];
+    const server = await kept(
+      startRawMcpServer((message, response) => {
+        if (message.params?.name === "small") return sendJson(response, resultOf(message, textResult("small")));
+        response.writeHead(200, { "content-type": "application/json" });
+        response.write(large, () => {
+          read.push(() => response.end(`,"jsonrpc":"2.0","id":${message.id}}`));
+        });
+      }),
+    );
+    const tool = connect(server.url);
+    const calls = Promise.all(Array.from({ length: 6 }, () => tool.callTool("large", {})));
+    await until("four to have been read", () => read.length === 4);
+    expect(await tool.callTool("small", {})).toMatchObject({ kind: "answered", result: "small" });
+    expect(read).toHaveLength(4);
+    for (const end of read.splice(0)) end();
+    await until("the others to have been read", () => read.length === 2);
+    for (const end of read) end();
+    expect((await calls).map(({ kind }) => kind)).toEqual(Array(6).fill("answered"));
+  });
+
+  it("makes one event of a shared stream larger than an answer may be", async () => {
+    const server = await kept(
+      startServer((request, response) => {
+        if (request.method !== "GET") return void response.writeHead(404).end();
+        response.writeHead(200, { "content-type": "text/event-stream" });
+        response.write(`event: endpoint\ndata: /messages\n\ndata: ${"x".repeat(300_000)}`);
+      }),
+    );
+    const outcome = await connect(`${server.url}/sse`, { maxAnswerBytes: 100_000 }).callTool("poison", {});
+    expect(outcome).toMatchObject({ kind: "infrastructure", sent: false });
   });
 
   it("nests an answer a hundred thousand levels deep", async () => {

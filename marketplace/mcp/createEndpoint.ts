@@ -2,6 +2,7 @@ import { LRUCache } from "lru-cache";
 import { type ClientInfo, openSession, type Session } from "./openSession.ts";
 import { type Breaker, createBreaker } from "./pacing/createBreaker.ts";
 import { createPacer, type Pacer } from "./pacing/createPacer.ts";
+import { createRoom, type Room } from "./pacing/createRoom.ts";
 import type { TransportOptions } from "./transport/createHttpTransport.ts";
 import { currentExchange, type Exchange } from "./transport/exchange.ts";
 
@@ -9,6 +10,8 @@ import { currentExchange, type Exchange } from "./transport/exchange.ts";
 export type Endpoint = {
   breaker: Breaker;
   pacer(method: string): Pacer;
+  // For its large answers.
+  room: Room;
   // Runs work in the session with the server, which is opened if there is none.
   inSession<T>(exchange: Exchange, work: (session: Session) => Promise<T>): Promise<T>;
   // The next call begins a new session.
@@ -23,6 +26,8 @@ type Shared = { opening: Promise<Session>; users: number; retired: boolean; clos
 // The original's number: tokens live for two minutes, and what was opened under one is given up before it expires. Servers
 // that restart have forgotten their sessions, so old ones are worth little anyway.
 const SESSION_MS = 90_000;
+// What one server has us hold in memory at a time.
+const MAX_LARGE_ANSWERS = 4;
 // As many methods as a server may list.
 const MAX_PACERS = 1_000;
 
@@ -90,6 +95,7 @@ export function createEndpoint(options: EndpointOptions): Endpoint {
 
   return {
     breaker,
+    room: createRoom(MAX_LARGE_ANSWERS),
 
     pacer(method) {
       const known = pacers.get(method);

@@ -9,6 +9,7 @@ import { McpFailure } from "./McpFailure.ts";
 import type { ClientInfo } from "./openSession.ts";
 import type { CallOutcome, Failure, ToolFailed, ToolResult } from "./outcome.ts";
 import type { Feedback } from "./pacing/createPacer.ts";
+import { createRoom } from "./pacing/createRoom.ts";
 import type { RateLimitHints } from "./pacing/hints.ts";
 import type { Exchange } from "./transport/exchange.ts";
 import { errorText, handshakeIn, unwrap } from "./unwrap.ts";
@@ -75,6 +76,8 @@ export type McpClient = {
 const CALL_TIMEOUT_MS = 60_000;
 const CONNECT_TIMEOUT_MS = 15_000;
 const MAX_ANSWER_BYTES = 16 * 1_024 * 1_024;
+// Of all servers together. Each may be of sixteen megabytes, and is several times that once it is read.
+const MAX_LARGE_ANSWERS = 16;
 const MAX_ENDPOINTS = 10_000;
 const MAX_PAGES = 20;
 const MAX_METHODS = 1_000;
@@ -109,6 +112,7 @@ export function createMcpClient(options: McpClientOptions): McpClient {
   const { policy, callTimeoutMs = CALL_TIMEOUT_MS, connectTimeoutMs = CONNECT_TIMEOUT_MS } = options;
   const { info = { name: "context-marketplace", version: "1.0.0" }, maxAnswerBytes = MAX_ANSWER_BYTES } = options;
   const agent = createAgent({ policy, ...(options.resolve && { resolve: options.resolve }) });
+  const room = createRoom(MAX_LARGE_ANSWERS);
   const endpoints = new LRUCache<string, Endpoint>({
     max: MAX_ENDPOINTS,
     dispose: (endpoint) => void endpoint.close(),
@@ -141,9 +145,14 @@ export function createMcpClient(options: McpClientOptions): McpClient {
     if (request.signal?.aborted) cancel();
     request.signal?.addEventListener("abort", cancel, { once: true });
     const timer = setTimeout(() => end("timedOut"), timeoutMs);
+    const places: (() => void)[] = [];
     let breaker: Endpoint["breaker"] | undefined;
     try {
       const endpoint = endpointOf(address);
+      // Its own room first, so that a server with many large answers waits for itself.
+      exchange.large = async () => {
+        for (const each of [endpoint.room, room]) places.push(await each.enter(exchange.signal));
+      };
       endpoint.breaker.check();
       breaker = endpoint.breaker;
       const outcome = await work(endpoint, exchange);
@@ -168,6 +177,7 @@ export function createMcpClient(options: McpClientOptions): McpClient {
         endpoints.peek(address)?.forgetSession();
       return outcome;
     } finally {
+      for (const leave of places) leave();
       clearTimeout(timer);
       request.signal?.removeEventListener("abort", cancel);
     }

@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { createBreaker } from "./createBreaker.ts";
 import { createPacer, type Feedback, type Pacer } from "./createPacer.ts";
+import { createRoom } from "./createRoom.ts";
 import type { RateLimitHints } from "./hints.ts";
 
 beforeEach(() => void vi.useFakeTimers());
@@ -148,5 +149,34 @@ describe("the breaker", () => {
     breaker.succeeded();
     expect(isOpen(breaker)).toBe(false);
     expect(isOpen(breaker)).toBe(false);
+  });
+});
+
+describe("a room", () => {
+  const never = new AbortController().signal;
+
+  it("lets so many in at a time, the others as places are left, and nobody twice for one", async () => {
+    const room = createRoom(2);
+    const first = await room.enter(never);
+    await room.enter(never);
+    const order: string[] = [];
+    const third = room.enter(never).then(() => order.push("third"));
+    const fourth = room.enter(never).then(() => order.push("fourth"));
+    first();
+    first();
+    await third;
+    expect(order).toEqual(["third"]);
+    void fourth;
+  });
+
+  it("forgets whoever has given up, and keeps no place for it", async () => {
+    const room = createRoom(1);
+    const leave = await room.enter(never);
+    const impatient = new AbortController();
+    const waiting = room.enter(impatient.signal);
+    impatient.abort(new Error("gone"));
+    await expect(waiting).rejects.toThrow("gone");
+    leave();
+    await expect(room.enter(never)).resolves.toBeTypeOf("function");
   });
 });

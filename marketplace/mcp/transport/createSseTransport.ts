@@ -53,7 +53,9 @@ export function createSseTransport({ agent, url, maxAnswerBytes }: TransportOpti
       answer.body.destroy();
       throw new McpFailure("malformed", `the server answered ${answer.contentType || "without a content type"}`);
     }
-    for await (const event of readEvents(answer.body, ANSWERS_PER_STREAM * maxAnswerBytes)) hear(event);
+    for await (const event of readEvents(answer.body, ANSWERS_PER_STREAM * maxAnswerBytes, maxAnswerBytes)) {
+      hear(event);
+    }
     throw new McpFailure("disconnected", "the server ended its stream of events");
   }
 

@@ -22,6 +22,8 @@ const MAX_ERROR_BYTES = 8 * 1_024;
 // Of an answer that was understood, this much more, and for so long.
 const MAX_REST_BYTES = 8 * 1_024;
 const REST_MS = 1_000;
+// Answers of which more than this has come are read a few at a time, and the others wait where they are.
+const LARGE_BYTES = 1_024 * 1_024;
 // Cut to what fits into a sentence.
 const MAX_ERROR_CHARACTERS = 500;
 
@@ -72,10 +74,15 @@ export async function readText(body: Body, maxBytes: number): Promise<string> {
 // The parts of a body as they come, up to a limit for all of them.
 export async function* readChunks(body: Body, maxBytes: number): AsyncGenerator<Uint8Array> {
   let bytes = 0;
+  let isLarge = false;
   try {
     for await (const chunk of body.iterator({ destroyOnReturn: false }) as AsyncIterable<Uint8Array>) {
       bytes += chunk.byteLength;
       if (bytes > maxBytes) throw new McpFailure("tooLarge", `the server's answer is larger than ${maxBytes} bytes`);
+      if (!isLarge && bytes > LARGE_BYTES) {
+        isLarge = true;
+        await currentExchange.getStore()?.large?.();
+      }
       yield chunk;
     }
   } catch (error) {
