@@ -283,15 +283,22 @@ export function createStrictClient(baseUrl: string, apiKey: string) {
     const { key, method = "GET" } = options;
     const mayRepeat = method === "GET" || key !== undefined;
     for (let tries = 0; ; tries += 1) {
-      const response = await fetch(baseUrl + path, {
-        ...options,
-        headers: {
-          authorization: `Bearer ${apiKey}`,
-          "content-type": "application/json",
-          ...(key !== undefined && { "idempotency-key": key }),
-        },
-        redirect: "error",
-      });
+      let response: Response;
+      try {
+        response = await fetch(baseUrl + path, {
+          ...options,
+          headers: {
+            authorization: `Bearer ${apiKey}`,
+            "content-type": "application/json",
+            ...(key !== undefined && { "idempotency-key": key }),
+          },
+          redirect: "error",
+        });
+      } catch (error) {
+        if (!mayRepeat || tries === RETRIES) throw error;
+        await pause(0);
+        continue;
+      }
       const replayed = response.headers.get("idempotency-replayed") === "true";
       sent.push({ method, path, status: response.status, replayed });
       const body: unknown = await response.json();

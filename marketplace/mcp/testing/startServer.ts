@@ -20,6 +20,8 @@ export async function startServer(listener: RequestListener, options: ServerOpti
     listener(request, response);
   });
   server.maxRequestsPerSocket = options.requestsPerConnection ?? 0;
+  // Whoever uses a connection again just as it is closed for being idle sees a reset, which on a loaded machine happens.
+  server.keepAliveTimeout = 0;
   server.on("connection", () => connections++);
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   const { port } = server.address() as AddressInfo;
