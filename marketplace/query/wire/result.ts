@@ -76,17 +76,78 @@ export const viewSchema = z.object({
 });
 export type View = z.infer<typeof viewSchema>;
 
-export const artifactSchema = z.object({
+const MAX_NAME_LENGTH = 500;
+const name = z.string().max(MAX_NAME_LENGTH);
+const axis = z.object({
+  type: z.enum(["time", "category", "number"]).optional(),
+  label: name.optional(),
+  format: z.enum(["number", "percent", "currency", "compact"]).optional(),
+  valueScale: z.enum(["fraction", "percent_points"]).optional(),
+});
+const place = z.union([name, z.number()]);
+
+export const chartSchema = z.object({
   kind: z.literal("chart"),
   spec: z.object({
-    type: z.enum(["line", "bar"]),
-    xKey: z.string(),
-    series: z.array(z.object({ key: z.string(), label: z.string().optional() })),
-    expectedMeasures: z.array(z.string()).optional(),
+    type: z.enum(["line", "bar", "area", "scatter", "composed", "histogram", "heatmap", "candlestick"]),
+    xKey: name,
+    series: z
+      .array(
+        z.object({
+          key: name,
+          label: name.optional(),
+          type: z.enum(["line", "bar", "area", "scatter"]).optional(),
+          errorKey: name.optional(),
+          yAxis: z.enum(["left", "right"]).optional(),
+          satisfies: name.optional(),
+        }),
+      )
+      .max(20),
+    expectedMeasures: z.array(name).max(20).optional(),
+    xAxis: axis.optional(),
+    yAxis: axis.optional(),
+    yAxisRight: axis.optional(),
+    legend: z.boolean().optional(),
+    stacked: z.boolean().optional(),
+    brush: z.boolean().optional(),
+    referenceLines: z
+      .array(z.object({ axis: z.enum(["x", "y"]), value: place, label: name.optional() }))
+      .max(20)
+      .optional(),
+    referenceAreas: z
+      .array(
+        z.object({
+          x1: place.optional(),
+          x2: place.optional(),
+          y1: place.optional(),
+          y2: place.optional(),
+          label: name.optional(),
+        }),
+      )
+      .max(20)
+      .optional(),
+    yKey: name.optional(),
+    valueKey: name.optional(),
+    ohlc: z.object({ openKey: name, highKey: name, lowKey: name, closeKey: name }).optional(),
   }),
-  data: z.array(z.record(z.string(), z.union([z.string(), z.number(), z.null()]))),
-  title: z.string().optional(),
+  data: z.array(z.record(z.string(), z.union([z.string(), z.number(), z.null()]))).max(5_000),
+  title: name.optional(),
 });
+export type Chart = z.infer<typeof chartSchema>;
+
+export const imageSchema = z.object({
+  kind: z.literal("image"),
+  url: z.string(),
+  alt: z.string().optional(),
+  title: z.string().optional(),
+  contentHash: z.string(),
+  bytes: whole,
+  width: whole,
+  height: whole,
+});
+
+export const MAX_ARTIFACTS = 4;
+export const artifactSchema = z.discriminatedUnion("kind", [chartSchema, imageSchema]);
 export type Artifact = z.infer<typeof artifactSchema>;
 
 const gapSignal = z.object({ code: z.string(), severity: z.enum(["low", "medium", "high"]), detail: z.string() });
@@ -151,7 +212,7 @@ export const resultSchema = z
       .optional(),
     data: z.unknown().optional(),
     dataUrl: z.string().optional(),
-    computedArtifacts: z.array(artifactSchema).optional(),
+    computedArtifacts: z.array(artifactSchema).max(MAX_ARTIFACTS).optional(),
     grounding: groundingSchema,
     querySession: querySessionSchema,
     stopReason,

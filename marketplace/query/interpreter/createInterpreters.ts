@@ -1,0 +1,139 @@
+import { randomUUID } from "node:crypto";
+import type { FastifyBaseLogger } from "fastify";
+import { createScheduler } from "../jobs/createScheduler.ts";
+import type { Output } from "../turn/createCaller.ts";
+import { type Computed, prepareCall, type Rejected, readAnswer, rejected } from "./call.ts";
+import type { Backend } from "./launch.ts";
+import { openSandbox, SANDBOX_LIMITS, type Sandbox, SandboxEnded, type SandboxLimits } from "./openSandbox.ts";
+
+// Python for one turn. There is no process until the first call, and none after `dispose`.
+export type Interpreter = {
+  run(args: unknown, outputs: readonly Output[]): Promise<Computed | Rejected>;
+  dispose(): Promise<void>;
+};
+
+export type Interpreters = {
+  open(signal: AbortSignal): Interpreter;
+};
+
+export type InterpretersOptions = {
+  backend: Backend;
+  log: Pick<FastifyBaseLogger, "info" | "warn">;
+  limits?: Partial<SandboxLimits & { callMs: number }>;
+};
+
+const CALL_MS = 60_000;
+// Each takes up to a gigabyte. Who comes later waits.
+const MAX_AT_ONCE = 4;
+// A turn whose code ends its sandbox every time gets no more of them.
+const MAX_SANDBOXES = 3;
+const PROBE = "[python-sandbox-latency-probe]";
+
+export function createInterpreters({ backend, log, limits = {} }: InterpretersOptions): Interpreters {
+  const { callMs = CALL_MS, ...sandboxLimits } = { ...SANDBOX_LIMITS, ...limits };
+  const places = createScheduler(MAX_AT_ONCE, MAX_AT_ONCE);
+
+  // Resolves to what gives the place back, once there is one.
+  function takePlace(): Promise<() => void> {
+    const { promise, resolve } = Promise.withResolvers<() => void>();
+    places.add("", () => {
+      const { promise: given, resolve: give } = Promise.withResolvers<void>();
+      resolve(give);
+      return given;
+    });
+    return promise;
+  }
+
+  return {
+    open(signal) {
+      let sandbox: Sandbox | undefined;
+      let id = "";
+      let leave: (() => void) | undefined;
+      let opened = 0;
+      let last: Promise<unknown> = Promise.resolve();
+      let isDisposed = false;
+
+      const probe = (event: string, fields: Record<string, string | number>) => {
+        const text = Object.entries(fields).map(([name, value]) => `${name}=${value}`);
+        log.info(
+          { event, sandboxId: id, ...fields },
+          [`${PROBE} event=${event}`, `sandboxId=${id}`, ...text].join(" "),
+        );
+      };
+
+      async function current(): Promise<Sandbox> {
+        if (sandbox !== undefined) return sandbox;
+        if (opened >= MAX_SANDBOXES) throw new SandboxEnded("start", "it ended too often in this turn");
+        opened += 1;
+        leave ??= await takePlace();
+        signal.throwIfAborted();
+        id = randomUUID();
+        sandbox = await openSandbox(backend, sandboxLimits);
+        if (!sandbox.isOffline) log.warn({ event: "interpreter_has_a_network", sandboxId: id }, NETWORK);
+        return sandbox;
+      }
+
+      async function run(args: unknown, outputs: readonly Output[]): Promise<Computed | Rejected> {
+        const prepared = prepareCall(args, outputs);
+        if ("kind" in prepared) {
+          probe("python_call_failure", { stage: prepared.stage, message: oneLine(prepared.message) });
+          return prepared;
+        }
+        const { call, line, inputsBytes, inputAliasCount } = prepared;
+        let outcome: Computed | Rejected;
+        try {
+          const own = await current();
+          probe("python_call_start", { inputsBytes, codeBytes: Buffer.byteLength(call.code), inputAliasCount });
+          outcome = readAnswer(await own.ask(line, callMs), call);
+        } catch (error) {
+          if (!(error instanceof SandboxEnded)) throw error;
+          await sandbox?.close();
+          sandbox = undefined;
+          const mayRepair = error.stage !== "start" && error.stage !== "refused" && opened < MAX_SANDBOXES;
+          outcome = rejected(error.stage, error.message, mayRepair);
+        }
+        if (outcome.kind === "rejected") {
+          probe("python_call_failure", { stage: outcome.stage, message: oneLine(outcome.message) });
+        } else {
+          const { stdout, charts, images } = outcome;
+          probe("python_call_success", {
+            stdoutChars: stdout.length,
+            artifactCount: charts.length + images.length,
+            chartCount: charts.length,
+            imageCount: images.length,
+          });
+        }
+        return outcome;
+      }
+
+      // Whoever leaves does not wait for what Python does.
+      const abort = () => void sandbox?.close();
+      signal.addEventListener("abort", abort);
+      return {
+        run(args, outputs) {
+          if (isDisposed) return Promise.reject(new Error("the turn is over"));
+          // One after the other: a sandbox does one thing at a time.
+          const mine = last.then(() => run(args, outputs));
+          last = mine.catch(() => undefined);
+          return mine;
+        },
+        async dispose() {
+          isDisposed = true;
+          signal.removeEventListener("abort", abort);
+          await sandbox?.close();
+          await last;
+          await sandbox?.close();
+          sandbox = undefined;
+          leave?.();
+          leave = undefined;
+        },
+      };
+    },
+  };
+}
+
+const NETWORK =
+  "the interpreter's process has a network, because the system lets it have no other; Python in it has none. Install unshare, or " +
+  "allow user namespaces";
+
+const oneLine = (text: string) => JSON.stringify(text.slice(0, 300));

@@ -1,0 +1,467 @@
+import { execFileSync } from "node:child_process";
+import { createHash } from "node:crypto";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { crc32 } from "node:zlib";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { until } from "../../../scripts/waiting/until.ts";
+import { createInterpreters, type Interpreter } from "./createInterpreters.ts";
+import { type Backend, createBubblewrapBackend, createPyodideBackend, type Launch } from "./launch.ts";
+import { openSandbox } from "./openSandbox.ts";
+import { callOf, findProgram, outputOf } from "./testing.ts";
+
+const PRICES = outputOf("list_prices_1", {
+  rows: [
+    { day: "2026-01-01", price: 10 },
+    { day: "2026-01-02", price: 12 },
+    { day: "2026-01-03", price: 9 },
+  ],
+});
+const VOLUMES = outputOf("list_volumes_1", [
+  { time: 1_767_225_600, volume: 5 },
+  { time: 1_767_312_000, volume: 6 },
+  { time: 1_767_312_000, volume: 7 },
+]);
+const OUTPUTS = [PRICES, VOLUMES];
+
+const PNG = `
+import struct, zlib
+def chunk(kind, body):
+    return struct.pack(">I", len(body)) + kind + body + struct.pack(">I", zlib.crc32(kind + body))
+png = b"\\x89PNG\\r\\n\\x1a\\n" + chunk(b"IHDR", struct.pack(">IIBBBBB", 3, 2, 8, 0, 0, 0, 0))
+png += chunk(b"IDAT", zlib.compress(b"\\0\\1\\2\\3" * 2)) + chunk(b"IEND", b"")
+`;
+
+// What a backend has on this machine. A machine without bubblewrap has one backend less, and a test that says so.
+const bwrap = findProgram("bwrap", process.env.PATH);
+const hasBubblewrap =
+  bwrap !== null && works(bwrap, ["--unshare-all", "--ro-bind", "/", "/", "/usr/bin/python3", "-V"]);
+const pyodide = createPyodideBackend({ packages: null });
+const backends: Backend[] = [
+  pyodide,
+  // The same where the system makes no network for it: what is left must hold alone.
+  { name: "pyodide", launch: async () => withoutNamespace(await pyodide.launch()) },
+  ...(hasBubblewrap ? [createBubblewrapBackend({ bwrap })] : []),
+];
+const titles = ["Pyodide", "Pyodide without a network namespace", "the system's Python in bubblewrap"];
+
+function works(command: string, args: readonly string[]): boolean {
+  try {
+    execFileSync(command, args, { stdio: "ignore" });
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function withoutNamespace({ command, args, first }: Launch): Launch {
+  const node = [command, ...args].indexOf(process.execPath);
+  const [program = command, ...rest] = [command, ...args].slice(node);
+  return { command: program, args: rest, first };
+}
+
+function createLog() {
+  const lines: string[] = [];
+  const take = (_fields: unknown, text?: string) => void lines.push(text ?? "");
+  return { lines, log: { info: take, warn: take } as never };
+}
+
+const never = new AbortController().signal;
+
+describe.each(backends.map((backend, i) => ({ title: titles[i], backend })))("Python in $title", ({ backend }) => {
+  const { lines, log } = createLog();
+  const interpreters = createInterpreters({ backend, log });
+  let interpreter: Interpreter;
+  beforeAll(() => {
+    interpreter = interpreters.open(never);
+  });
+  afterAll(() => interpreter.dispose());
+
+  const run = (code: string, expected: readonly string[] = [], inputs: Record<string, string> = {}) =>
+    interpreter.run(callOf(code, expected, inputs), OUTPUTS);
+  async function resultOf(code: string): Promise<unknown> {
+    const outcome = await run(code);
+    expect(outcome).toMatchObject({ kind: "computed" });
+    return outcome.kind === "computed" ? outcome.result : null;
+  }
+
+  it("computes with what tools have answered, by alias and by the names that a call gives", async () => {
+    const code = "print('so', len(p['rows']))\nset_result({'sum': sum(r['price'] for r in list_prices_1['rows'])})";
+    expect(await run(code, [], { p: "list_prices_1" })).toEqual({
+      kind: "computed",
+      stdout: "so 3\n",
+      hasResult: true,
+      result: { sum: 31 },
+      charts: [],
+      images: [],
+    });
+    expect(
+      await resultOf("import json\nset_result(json.load(open('inputs.json')) == inputs and sorted(inputs))"),
+    ).toEqual(["list_prices_1", "list_volumes_1"]);
+  });
+
+  it("keeps no name of one call for the next, and its characters whole", async () => {
+    await resultOf("secret = 1\nset_result('Zoë 🐘 東京')");
+    expect(await resultOf("set_result(['secret' in globals(), 'Zoë 🐘 東京', chr(0x1F418)])")).toEqual([
+      false,
+      "Zoë 🐘 東京",
+      "🐘",
+    ]);
+  });
+
+  it("says what went wrong in the code, and where", async () => {
+    expect(await run("x = 1\ny = x / 0")).toMatchObject({
+      kind: "rejected",
+      stage: "python",
+      mayRepair: true,
+      message: "ZeroDivisionError: division by zero (line 2)",
+    });
+    expect(await run("print('before'); raise SystemExit(3)")).toMatchObject({
+      stage: "python",
+      message: /SystemExit.*before/s,
+    });
+    expect(await run("def")).toMatchObject({ stage: "python", message: expect.stringContaining("SyntaxError") });
+    expect(await run("set_result(object())")).toMatchObject({
+      message: expect.stringContaining("cannot be written as JSON"),
+    });
+  });
+
+  it("makes charts and images that were declared, and rejects the others", async () => {
+    const chart =
+      "render_chart({'type': 'line', 'xKey': 'day', 'series': [{'key': 'price'}]}, list_prices_1['rows'], 'Prices')";
+    expect(await run(chart, ["chart"])).toMatchObject({
+      charts: [
+        { kind: "chart", title: "Prices", spec: { type: "line" }, data: [{ day: "2026-01-01", price: 10 }, {}, {}] },
+      ],
+    });
+    expect(await run(`${PNG}\nprint(save_figure("two rows", "Rows", png))`, ["image"])).toMatchObject({
+      stdout: "out/images/1.png\n",
+      images: [{ alt: "two rows", title: "Rows", width: 3, height: 2, png: expect.any(Buffer) }],
+    });
+    expect(await run(chart)).toMatchObject({ stage: "artifacts", message: expect.stringContaining("does not have") });
+    expect(await run("1", ["image"])).toMatchObject({
+      stage: "artifacts",
+      message: expect.stringContaining("none was made"),
+    });
+    expect(await run(chart.replace("'line'", "'pie'"), ["chart"])).toMatchObject({ stage: "artifacts" });
+    expect(await run("save_figure('x', fig=b'GIF89a')", ["image"])).toMatchObject({
+      message: expect.stringContaining("no PNG"),
+    });
+    const five = Array.from({ length: 5 }, () => chart).join("\n");
+    expect(await run(five, ["chart"])).toMatchObject({ message: expect.stringContaining("at most 4") });
+  });
+
+  it("merges series of different tools by moment, without making rows or losing columns", async () => {
+    expect(await resultOf("set_result(safe_merge_timeseries(list_prices_1['rows'], list_volumes_1))")).toEqual([
+      { day: "2026-01-01", price: 10, volume: 5 },
+      { day: "2026-01-02", price: 12, volume: 7 },
+    ]);
+    expect(
+      await resultOf("set_result(safe_merge_timeseries(list_prices_1['rows'], list_prices_1['rows'][:1], how='left'))"),
+    ).toEqual([
+      { day: "2026-01-01", price_left: 10, price_right: 10 },
+      { day: "2026-01-02", price_left: 12, price_right: null },
+      { day: "2026-01-03", price_left: 9, price_right: null },
+    ]);
+    expect(await resultOf("set_result(align_timeseries(list_prices_1['rows'], list_volumes_1, how='outer'))")).toEqual([
+      [
+        { day: "2026-01-01", price: 10 },
+        { day: "2026-01-02", price: 12 },
+        { day: "2026-01-03", price: 9 },
+      ],
+      [
+        { time: 1_767_225_600, volume: 5 },
+        { time: 1_767_312_000, volume: 7 },
+        { time: "2026-01-03", volume: null },
+      ],
+    ]);
+    expect(
+      await resultOf(
+        "set_result([r['price_change'] for r in derive_change_series(list_prices_1['rows'], 'price', kind='percent')])",
+      ),
+    ).toEqual([null, 20, -25]);
+    expect(await run("safe_merge_timeseries([{'a': 1}], [{'a': 1}])")).toMatchObject({
+      message: expect.stringContaining("name it with on="),
+    });
+  });
+
+  it.each([
+    ["a socket", "import socket; socket.create_connection(('127.0.0.1', 80), 2)"],
+    ["a socket of the outside", "import socket; socket.create_connection(('192.0.2.1', 80), 2)"],
+    [
+      "a datagram",
+      "import socket; socket.socket(socket.AF_INET, socket.SOCK_DGRAM).connect(('127.0.0.1', 53)); socket.getaddrinfo('example.com', 80)[99]",
+    ],
+    ["urllib", "import urllib.request; urllib.request.urlopen('http://127.0.0.1:80/', timeout=2)"],
+    ["http.client", "import http.client; http.client.HTTPConnection('127.0.0.1', 80, timeout=2).request('GET', '/')"],
+    ["Pyodide's own fetch", "from pyodide.http import open_url; open_url('http://127.0.0.1/')"],
+    ["the process", "import js; js.process.exit()"],
+    ["Node's modules", "import js; js.require('fs')"],
+    ["JavaScript from text", "from pyodide.code import run_js; run_js('globalThis')"],
+    ["a function from text", "import pyodide_js; pyodide_js.runPython.constructor('return process')()"],
+    ["a generator from text", "import pyodide_js; pyodide_js.loadPackage.constructor('yield process')()"],
+    ["the host's folders", "import pyodide_js; pyodide_js.mountNodeFS('/mnt', '/etc'); open('/mnt/passwd')"],
+    ["a file of the host", "open('/etc/passwd')"],
+    ["the memory of a process", "open('/proc/self/mem', 'r+b').write(b'')  ; open('/etc/shadow')"],
+    ["a file outside of its own folders", "open('/usr/lib/escape', 'w')"],
+    ["a fork", "import os; os.fork() or os._exit(0)"],
+    ["a program", "import subprocess; subprocess.run(['/bin/ls'], check=True)"],
+    ["a shell", "import os; assert os.system('ls') == 0"],
+    ["another program in its place", "import os; os.execv('/bin/ls', ['ls'])"],
+    ["C", "import ctypes; assert ctypes.CDLL(None).open(b'/etc/passwd', 0) >= 0"],
+  ])("does not get out through %s", async (_way, code) => {
+    expect(await run(code)).toMatchObject({ kind: "rejected", stage: "python" });
+    expect(await resultOf("set_result('still here')")).toBe("still here");
+  });
+
+  it("sees neither our environment nor our files", async () => {
+    const seen = await resultOf(`
+import os
+set_result({"names": sorted(os.environ), "root": sorted(os.listdir("/")), "here": sorted(os.listdir("."))})`);
+    const { names, root, here } = seen as { names: string[]; root: string[]; here: string[] };
+    expect(names.filter((name) => /TOKEN|SECRET|KEY|NODE|npm|VITEST/i.test(name))).toEqual([]);
+    expect(root.filter((name) => ["root", "etc/passwd", "work", "var", "opt"].includes(name))).toEqual([]);
+    expect(here).toEqual(expect.arrayContaining(["inputs.json"]));
+  });
+
+  it("has room for what is sensible, and says so where it is not", async () => {
+    expect(await run("a = []\nwhile True: a.append(bytearray(10_000_000))")).toMatchObject({
+      kind: "rejected",
+      message: expect.stringContaining("MemoryError"),
+    });
+    const loud = await run("for _ in range(2_000): print('x' * 1_000)");
+    if (loud.kind !== "computed") throw new Error(loud.message);
+    expect(loud.stdout.length).toBeLessThan(70_000);
+    expect(loud.stdout).toMatch(/\[\d+ more characters\]$/);
+    expect(await run("set_result('x' * 2_000_000)")).toMatchObject({
+      message: expect.stringContaining("make it smaller"),
+    });
+    expect(await run("render_chart({}, [{'a': 1}] * 6_000)", ["chart"])).toMatchObject({
+      message: expect.stringContaining("aggregate them"),
+    });
+    expect(await resultOf("set_result(1)")).toBe(1);
+  });
+
+  it("is one process for all calls of a turn, and says when each begins and ends", () => {
+    const ids = new Set(lines.flatMap((line) => /sandboxId=([0-9a-f-]{36})/.exec(line)?.[1] ?? []));
+    expect(ids.size).toBe(1);
+    expect(lines).toContainEqual(
+      expect.stringMatching(
+        /^\[python-sandbox-latency-probe\] event=python_call_start sandboxId=\S+ inputsBytes=\d+ codeBytes=\d+ inputAliasCount=2$/,
+      ),
+    );
+    expect(lines).toContainEqual(
+      expect.stringMatching(
+        /event=python_call_success sandboxId=\S+ stdoutChars=5 artifactCount=0 chartCount=0 imageCount=0$/,
+      ),
+    );
+    expect(lines).toContainEqual(
+      expect.stringMatching(/event=python_call_failure sandboxId=\S+ stage=python message="Zero/),
+    );
+  });
+
+  it("that never comes to an end is ended, and the next call has another", async () => {
+    const impatient = createInterpreters({ backend, log, limits: { callMs: 1_000 } }).open(never);
+    try {
+      expect(await impatient.run(callOf("while True: pass"), OUTPUTS)).toMatchObject({
+        stage: "timeout",
+        mayRepair: true,
+      });
+      expect(await impatient.run(callOf("set_result(2)"), OUTPUTS)).toMatchObject({ result: 2 });
+    } finally {
+      await impatient.dispose();
+    }
+  });
+
+  it("ends with whoever asked", async () => {
+    const going = new AbortController();
+    const leaving = interpreters.open(going.signal);
+    try {
+      const before = lines.length;
+      const forever = leaving.run(callOf("while True: pass"), OUTPUTS);
+      await until("the call", () => lines.slice(before).some((line) => line.includes("python_call_start")));
+      going.abort();
+      expect(await forever).toMatchObject({ kind: "rejected", stage: "closed" });
+    } finally {
+      await leaving.dispose();
+    }
+  });
+});
+
+if (!hasBubblewrap) {
+  it("on this machine there is no bubblewrap that works, and whoever wants it is told so", async () => {
+    const own = createInterpreters({
+      backend: createBubblewrapBackend({ bwrap: "/nowhere/bwrap" }),
+      ...createLog(),
+    }).open(never);
+    expect(await own.run(callOf("1"), OUTPUTS)).toMatchObject({ stage: "start", mayRepair: false });
+    await own.dispose();
+  });
+}
+
+describe("a sandbox", () => {
+  it("that has a way out is not used", async () => {
+    const leaky: Backend = {
+      name: "pyodide",
+      launch: async () => ({
+        command: process.execPath,
+        args: ["-e", "process.stdin.once('data', () => console.log(JSON.stringify({ refused: ['urllib'] })))"],
+        first: {},
+      }),
+    };
+    await expect(openSandbox(leaky)).rejects.toThrow("could reach urllib");
+    const lying: Backend = {
+      name: "pyodide",
+      launch: async () => ({
+        command: process.execPath,
+        args: [
+          "-e",
+          `process.stdin.once("data", (line) => require("net").connect(JSON.parse(line).port, "127.0.0.1", function () {
+             this.once("close", () => console.log(JSON.stringify({ ready: true, isOffline: true }))).resume() }))`,
+        ],
+        first: {},
+      }),
+    };
+    await expect(openSandbox(lying)).rejects.toThrow("could reach a connection");
+  });
+
+  it("whose rights were not taken from it is not used", async () => {
+    const { command, args, first } = withoutNamespace(await pyodide.launch());
+    const rights = args.filter((arg) => !/^--(permission|allow-|frozen|disallow)/.test(arg));
+    const open: Backend = { name: "pyodide", launch: async () => ({ command, args: rights, first }) };
+    await expect(openSandbox(open)).rejects.toThrow(
+      /a function from text outside of Python's realm.*can be changed.*can be written.*can be started/,
+    );
+  });
+
+  it.each([
+    ["says nothing", "0", "start"],
+    ["says what it should not", "console.log('hello')", "start"],
+    ["never ends a line", "for (;;) require('fs').writeSync(1, 'x'.repeat(65536))", "output"],
+  ])("that %s is ended", async (_what, program, stage) => {
+    const odd: Backend = {
+      name: "pyodide",
+      launch: async () => ({ command: process.execPath, args: ["-e", program], first: {} }),
+    };
+    await expect(openSandbox(odd)).rejects.toMatchObject({ stage });
+  });
+
+  it("that takes more memory than it may is ended", async () => {
+    const log = createLog();
+    const own = createInterpreters({ backend: pyodide, ...log, limits: { memoryBytes: 300 * 1024 * 1024 } }).open(
+      never,
+    );
+    try {
+      const outcome = await own.run(callOf("a = bytearray(250_000_000)\nwhile True: pass"), OUTPUTS);
+      // Where the system does not say how much memory a process has, it is its time that ends.
+      expect(outcome).toMatchObject({ stage: process.platform === "linux" ? "memory" : "timeout" });
+    } finally {
+      await own.dispose();
+    }
+  });
+
+  it("loads the packages that code imports from a folder, if they are what its lock file says", async () => {
+    const folder = mkdtempSync(join(tmpdir(), "wheels-"));
+    const entryOf = (name: string, wheel: Buffer, depends: string[] = []) => ({
+      name,
+      version: "1.0",
+      file_name: `${name}-1.0-py3-none-any.whl`,
+      install_dir: "site",
+      sha256: createHash("sha256").update(wheel).digest("hex"),
+      package_type: "package",
+      imports: [name],
+      depends,
+      unvendored_tests: false,
+    });
+    try {
+      const wheels = new Map(["counting", "needed", "forged"].map((name) => [name, wheelOf(folder, name)]));
+      const packages = Object.fromEntries(
+        [...wheels].map(([name, wheel]) => [name, entryOf(name, wheel, name === "counting" ? ["needed"] : [])]),
+      );
+      writeFileSync(join(folder, "forged-1.0-py3-none-any.whl"), wheels.get("needed") ?? "");
+      const info = {
+        abi_version: "2026_0",
+        arch: "wasm32",
+        platform: "emscripten",
+        python: "3.14.0",
+        version: "314.0.7",
+      };
+      writeFileSync(join(folder, "pyodide-lock.json"), JSON.stringify({ info, packages }));
+      const own = createInterpreters({ backend: createPyodideBackend({ packages: folder }), ...createLog() }).open(
+        never,
+      );
+      try {
+        const code = "import counting, needed\nset_result([counting.NAME, needed.NAME])";
+        expect(await own.run(callOf(code), OUTPUTS)).toMatchObject({ result: ["counting", "needed"] });
+        expect(await own.run(callOf("import forged"), OUTPUTS)).toMatchObject({ message: /No module named 'forged'/ });
+      } finally {
+        await own.dispose();
+      }
+    } finally {
+      rmSync(folder, { recursive: true, force: true });
+    }
+  });
+});
+
+it("no process is started for a call that is none", async () => {
+  let launches = 0;
+  const counted: Backend = {
+    name: "pyodide",
+    launch: () => {
+      launches += 1;
+      return pyodide.launch();
+    },
+  };
+  const own = createInterpreters({ backend: counted, ...createLog() }).open(never);
+  for (const [call, outputs, stage] of [
+    [callOf("1"), [], "inputs"],
+    [callOf("1", [], { a: "unknown_1" }), OUTPUTS, "inputs"],
+    [callOf("1", [], { "not a name": "list_prices_1" }), OUTPUTS, "inputs"],
+    [callOf("1", [], { set_result: "list_prices_1" }), OUTPUTS, "inputs"],
+    [callOf("1", ["video"]), OUTPUTS, "contract"],
+    [{ code: "1" }, OUTPUTS, "contract"],
+    [null, OUTPUTS, "contract"],
+  ] as const) {
+    expect(await own.run(call, outputs)).toMatchObject({ kind: "rejected", stage, mayRepair: true });
+  }
+  await own.dispose();
+  expect(launches).toBe(0);
+});
+
+// The smallest wheel there is: one module, stored without compression.
+function wheelOf(folder: string, name: string): Buffer {
+  const files = [
+    [`${name}.py`, `NAME = "${name}"\n`],
+    [`${name}-1.0.dist-info/METADATA`, `Metadata-Version: 2.1\nName: ${name}\nVersion: 1.0\n`],
+    [`${name}-1.0.dist-info/WHEEL`, "Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n"],
+    [`${name}-1.0.dist-info/RECORD`, ""],
+  ] as const;
+  const parts: Buffer[] = [];
+  const directory: Buffer[] = [];
+  let at = 0;
+  for (const [path, text] of files) {
+    const body = Buffer.from(text);
+    const fields = Buffer.alloc(26);
+    fields.writeUInt16LE(20, 0);
+    fields.writeUInt16LE(0x21, 8);
+    fields.writeUInt32LE(crc32(body), 10);
+    fields.writeUInt32LE(body.length, 14);
+    fields.writeUInt32LE(body.length, 18);
+    fields.writeUInt16LE(path.length, 22);
+    parts.push(Buffer.from("PK\x03\x04", "latin1"), fields, Buffer.from(path), body);
+    const tail = Buffer.alloc(14);
+    tail.writeUInt32LE(at, 10);
+    directory.push(Buffer.from("PK\x01\x02\x14\x00", "latin1"), fields, tail, Buffer.from(path));
+    at += 30 + path.length + body.length;
+  }
+  const list = Buffer.concat(directory);
+  const end = Buffer.alloc(18);
+  end.writeUInt16LE(files.length, 4);
+  end.writeUInt16LE(files.length, 6);
+  end.writeUInt32LE(list.length, 8);
+  end.writeUInt32LE(at, 12);
+  const wheel = Buffer.concat([...parts, list, Buffer.from("PK\x05\x06", "latin1"), end]);
+  writeFileSync(join(folder, `${name}-1.0-py3-none-any.whl`), wheel);
+  return wheel;
+}

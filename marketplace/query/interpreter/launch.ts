@@ -1,0 +1,138 @@
+import { execFile } from "node:child_process";
+import { lstatSync } from "node:fs";
+import { createRequire } from "node:module";
+import { dirname, join } from "node:path";
+
+// How a process is started in which Python runs, and what it is told first.
+export type Launch = { command: string; args: readonly string[]; first: Readonly<Record<string, unknown>> };
+
+export type BackendName = "pyodide" | "bubblewrap";
+
+// Resolves to how one is started. Throws if the system has not got what it takes.
+export type Backend = { name: BackendName; launch(): Promise<Launch> };
+
+const HERE = import.meta.dirname;
+const PROBE_MS = 30_000;
+// 512 MiB, of which Python itself takes some 40.
+const WASM_PAGES = 8_192;
+
+// Python in WebAssembly, in a realm without Node, in a process without rights, in a network without a way out where the system
+// lets us make one. Any of them alone would do.
+export function createPyodideBackend({ packages }: { packages: string | null }): Backend {
+  const pyodide = dirname(createRequire(import.meta.url).resolve("pyodide"));
+  let offline: Promise<readonly string[]> | undefined;
+  return {
+    name: "pyodide",
+    async launch() {
+      offline ??= findOffline();
+      const [command, ...args] = [
+        ...(await offline),
+        process.execPath,
+        "--permission",
+        "--allow-worker",
+        ...[HERE, pyodide, ...(packages === null ? [] : [packages])].map((path) => `--allow-fs-read=${path}/`),
+        "--disallow-code-generation-from-strings",
+        "--frozen-intrinsics",
+        `--wasm-max-mem-pages=${WASM_PAGES}`,
+        "--max-old-space-size=128",
+        "--experimental-vm-modules",
+        "--no-warnings",
+        join(HERE, "pyodide", "worker.ts"),
+      ];
+      return { command: command ?? process.execPath, args, first: { pyodide, packages } };
+    },
+  };
+}
+
+const EMPTY_NETWORKS = [
+  ["unshare", "--net", "--"],
+  ["unshare", "--user", "--map-root-user", "--net", "--"],
+] as const;
+
+// What to put before a command so that it runs in an empty network; nothing where the system has no such thing, or does not
+// let us.
+async function findOffline(): Promise<readonly string[]> {
+  for (const prefix of EMPTY_NETWORKS) {
+    const [command, ...args] = prefix;
+    if (await succeeds(command, [...args, process.execPath, "--version"])) return prefix;
+  }
+  return [];
+}
+
+const succeeds = (command: string, args: readonly string[]) =>
+  new Promise<boolean>((resolve) => {
+    execFile(command, [...args], { env: {}, timeout: PROBE_MS }, (error) => resolve(error === null));
+  });
+
+const PYTHON = "/usr/bin/python3";
+const ROOM_BYTES = 64 * 1024 * 1024;
+// What a distribution's Python needs of its machine, and nothing that tells whose machine it is.
+const SYSTEM = ["/usr"];
+const LINKED = ["/bin", "/lib", "/lib64", "/lib32", "/sbin"];
+const TRIED = ["/etc/ld.so.cache", "/etc/alternatives", "/etc/fonts", "/etc/matplotlibrc"];
+
+// The system's own Python, for those who want the scientific packages of their distribution, in namespaces of its own.
+export function createBubblewrapBackend({ bwrap = "bwrap" }: { bwrap?: string } = {}): Backend {
+  return {
+    name: "bubblewrap",
+    async launch() {
+      const args = [
+        "--unshare-all",
+        "--die-with-parent",
+        "--new-session",
+        "--cap-drop",
+        "ALL",
+        "--clearenv",
+        ...Object.entries(ENVIRONMENT).flatMap(([name, value]) => ["--setenv", name, value]),
+        ...SYSTEM.flatMap((path) => ["--ro-bind", path, path]),
+        ...LINKED.flatMap((path) => (isLink(path) ? ["--symlink", `usr${path}`, path] : ["--ro-bind-try", path, path])),
+        ...TRIED.flatMap((path) => ["--ro-bind-try", path, path]),
+        "--ro-bind",
+        join(HERE, "python"),
+        "/interpreter",
+        "--proc",
+        "/proc",
+        "--dev",
+        "/dev",
+        "--size",
+        `${ROOM_BYTES}`,
+        "--tmpfs",
+        "/tmp",
+        "--size",
+        `${ROOM_BYTES}`,
+        "--tmpfs",
+        "/home",
+        "--dir",
+        "/home/work",
+        "--chdir",
+        "/home/work",
+        "--remount-ro",
+        "/",
+        "--",
+        PYTHON,
+        "-I",
+        "-B",
+        "/interpreter/worker.py",
+      ];
+      return { command: bwrap, args, first: {} };
+    },
+  };
+}
+
+const ENVIRONMENT = {
+  HOME: "/home/work",
+  LANG: "C.UTF-8",
+  PATH: "/usr/bin",
+  MPLBACKEND: "agg",
+  MPLCONFIGDIR: "/tmp",
+  OMP_NUM_THREADS: "1",
+  OPENBLAS_NUM_THREADS: "1",
+};
+
+function isLink(path: string): boolean {
+  try {
+    return lstatSync(path).isSymbolicLink();
+  } catch {
+    return false;
+  }
+}
