@@ -93,6 +93,15 @@ describe("the marketplace's settings", () => {
     }
   });
 
+  it("have a place for Python unless it is off, and know a folder of packages when they see one", () => {
+    const read = (more: Record<string, string>) => readMarketConfig({ ...GIVEN, ...more }).interpreter;
+    expect(read({})).toEqual({ backend: "pyodide", packages: null });
+    expect(read({ MARKETPLACE_INTERPRETER: "bubblewrap" })).toMatchObject({ backend: "bubblewrap" });
+    expect(read({ MARKETPLACE_INTERPRETER: "off" })).toBeNull();
+    expect(() => read({ MARKETPLACE_INTERPRETER: "docker" })).toThrow('must be "pyodide", "bubblewrap" or "off"');
+    expect(() => read({ MARKETPLACE_INTERPRETER_PACKAGES: tmpdir() })).toThrow("there is no pyodide-lock.json");
+  });
+
   it("take secrets from files", () => {
     const folder = mkdtempSync(join(tmpdir(), "market-config-"));
     try {

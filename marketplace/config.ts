@@ -1,4 +1,6 @@
+import { existsSync } from "node:fs";
 import { hostname } from "node:os";
+import { join, resolve } from "node:path";
 import { type Address, isAddress } from "viem";
 import { z } from "zod";
 import { readDeployment } from "../settlement/deployment.ts";
@@ -19,6 +21,9 @@ import {
 } from "../settlement/settings.ts";
 import { type Models, readModels } from "./query/models/readModels.ts";
 
+// `packages` is a folder of Pyodide's distribution with packages that npm has not got.
+export type InterpreterConfig = { backend: "pyodide" | "bubblewrap"; packages: string | null };
+
 export type MarketConfig = {
   chainId: number;
   rpcUrls: readonly string[];
@@ -38,6 +43,8 @@ export type MarketConfig = {
   helpUrl: string | null;
   // Who answers questions; nobody but the built-in planner if there are none.
   models: Models;
+  // Where models run their Python; null for nowhere.
+  interpreter: InterpreterConfig | null;
   logLevel: LogLevel;
   sessionTtlMs: number;
   rateLimitPerSecond: number;
@@ -63,6 +70,10 @@ const schema = z.object({
   MARKETPLACE_ISSUER: webUrl("must be an http or https URL").optional(),
   MARKETPLACE_HELP_URL: webUrl("must be an http or https URL").optional(),
   MARKETPLACE_MODELS: z.string().min(1, "must be a file").optional(),
+  MARKETPLACE_INTERPRETER: z
+    .enum(["pyodide", "bubblewrap", "off"], 'must be "pyodide", "bubblewrap" or "off"')
+    .default("pyodide"),
+  MARKETPLACE_INTERPRETER_PACKAGES: z.string().min(1, "must be a folder").optional(),
   MARKETPLACE_SESSION_TTL_SECONDS: whole(60, 604_800).default(1_200),
   MARKETPLACE_RATE_LIMIT_PER_SECOND: whole(1, 100_000).default(50),
   MARKETPLACE_TRUSTED_PROXIES: commaList.optional(),
@@ -104,6 +115,7 @@ export function readMarketConfig(environment: Environment): MarketConfig {
     issuer: values.MARKETPLACE_ISSUER ?? publicUrl,
     helpUrl: values.MARKETPLACE_HELP_URL ?? null,
     models: values.MARKETPLACE_MODELS === undefined ? [] : readModels(values.MARKETPLACE_MODELS),
+    interpreter: interpreterOf(values.MARKETPLACE_INTERPRETER, values.MARKETPLACE_INTERPRETER_PACKAGES),
     logLevel: values.MARKETPLACE_LOG_LEVEL,
     sessionTtlMs: values.MARKETPLACE_SESSION_TTL_SECONDS * 1_000,
     rateLimitPerSecond: values.MARKETPLACE_RATE_LIMIT_PER_SECOND,
@@ -123,6 +135,21 @@ export function secretsOf({ settlement, database, rpcUrls, models }: MarketConfi
   ];
   // A development endpoint without a path holds no key, and its address helps whoever reads the log.
   return secrets.filter((value) => !/^http:\/\/(127\.0\.0\.1|localhost)(:\d+)?\/?$/.test(value));
+}
+
+function interpreterOf(
+  backend: InterpreterConfig["backend"] | "off",
+  folder: string | undefined,
+): InterpreterConfig | null {
+  if (backend === "off") return null;
+  const packages = folder === undefined ? null : resolve(folder);
+  if (packages !== null && !existsSync(join(packages, "pyodide-lock.json"))) {
+    throw new SettlementError(
+      "invalid_config",
+      `MARKETPLACE_INTERPRETER_PACKAGES is ${folder}, where there is no pyodide-lock.json; name a folder of Pyodide's distribution`,
+    );
+  }
+  return { backend, packages };
 }
 
 const withoutSlash = (url: string) => url.replace(/\/$/, "");

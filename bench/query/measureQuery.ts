@@ -5,6 +5,7 @@ import { Pool } from "undici";
 import { startModel } from "../../marketplace/query/models/testing/startModel.ts";
 import type { QueryResult } from "../../marketplace/query/wire/result.ts";
 import { evaluate } from "./evaluation/evaluate.ts";
+import { measureInterpreter } from "./measureInterpreter.ts";
 import { openQuestions } from "./openQuestions.ts";
 
 const ASKERS = 16;
@@ -62,10 +63,12 @@ export async function measureQuery() {
       overheads.push(tookMs - toolMs);
     }
     const evaluation = await evaluate({ ...questions, ask: (query) => questions.ask(query, "rules") });
+    const interpreter = await measureInterpreter();
     return {
       turnsPerSecond: Math.round(turnsPerSecond),
       rulesTurnsPerSecond: Math.round(rulesTurnsPerSecond),
       overheadP50Ms: medianOf(overheads),
+      ...interpreter,
       evalQuestions: evaluation.questions,
       evalAnswerable: evaluation.answerable,
       evalRight: evaluation.right,

@@ -12,6 +12,7 @@ import { openStore } from "../database/openStore.ts";
 import { createCatalogue } from "../discovery/createCatalogue.ts";
 import { openExecute } from "../execute/openExecute.ts";
 import { createMcpClient } from "../mcp/createMcpClient.ts";
+import { createBackend } from "../query/interpreter/launch.ts";
 import { openQuery } from "../query/openQuery.ts";
 import { createRegistry } from "../registry/createRegistry.ts";
 import { createJudge } from "../schema/createJudge.ts";
@@ -100,6 +101,7 @@ export async function startMarketplace(
     sign: signer.sign,
     providers,
     models: config.models,
+    interpreter: config.interpreter && createBackend(config.interpreter),
     publicUrl,
     holder: config.holder,
     log,

@@ -13,9 +13,11 @@ import type { Judge } from "../schema/createJudge.ts";
 import { hashText } from "../schema/hashJson.ts";
 import type { SettlementClient } from "../settlement/createSettlementClient.ts";
 import { canonicalJson } from "../toolkit/answer/canonicalJson.ts";
+import { createInterpreters } from "./interpreter/createInterpreters.ts";
+import type { Backend } from "./interpreter/launch.ts";
 import { createJobs, type Jobs } from "./jobs/createJobs.ts";
 import { createTurnReporter } from "./jobs/createTurnReporter.ts";
-import { findData } from "./jobs/jobs.ts";
+import { findData, findImage } from "./jobs/jobs.ts";
 import { createAgents } from "./models/createAgents.ts";
 import type { Models } from "./models/readModels.ts";
 import { runTurn } from "./turn/runTurn.ts";
@@ -32,6 +34,8 @@ export type OpenQueryOptions = {
   providers: ContextProviders;
   // Without any the built-in planner answers.
   models: Models;
+  // Where the models' Python runs; null for none.
+  interpreter: Backend | null;
   publicUrl: string;
   holder: string;
   log: FastifyBaseLogger;
@@ -42,17 +46,20 @@ export type OpenQueryOptions = {
 export type OpenedQuery = {
   jobs: Jobs;
   findData(id: string): Promise<{ hash: string; body: string } | null>;
+  findImage(hash: string): Promise<Buffer | null>;
   // Tells the daemon what it has not heard yet. Returns how much is left.
   tellDue(): Promise<number>;
 };
 
 export const DATA_PATH = "/api/v1/query/data";
+export const IMAGES_PATH = "/api/v1/query/images";
 
 export function openQuery(options: OpenQueryOptions): OpenedQuery {
   const { store, clock, catalogue, settlement, mcp, judge, sign, providers, publicUrl, holder, log } = options;
   const nowMs = () => clock.nowMs();
   const reporter = createTurnReporter({ store, clock, settlement, log });
   const agents = createAgents(options.models);
+  const interpreters = options.interpreter && createInterpreters({ backend: options.interpreter, log });
 
   const jobs = createJobs({
     store,
@@ -82,6 +89,8 @@ export function openQuery(options: OpenQueryOptions): OpenedQuery {
           providers,
           nowMs,
           observe: options.observeCall,
+          interpreters,
+          imageUrlOf: (hash) => `${publicUrl}${IMAGES_PATH}/${hash}.png`,
           dataUrlOf: (datasetId) => `${publicUrl}${DATA_PATH}/${datasetId}`,
           linkedWallets: async (account: Address) => {
             const { linkedWallets } = await readPreferences(store.read, account);
@@ -117,5 +126,10 @@ export function openQuery(options: OpenQueryOptions): OpenedQuery {
         task,
       ),
   });
-  return { jobs, findData: (id) => findData(store.read, id, nowMs()), tellDue: reporter.tellDue };
+  return {
+    jobs,
+    findData: (id) => findData(store.read, id, nowMs()),
+    findImage: (hash) => findImage(store.read, hash, nowMs()),
+    tellDue: reporter.tellDue,
+  };
 }

@@ -1,6 +1,7 @@
-import { randomUUID } from "node:crypto";
+import { hash, randomUUID } from "node:crypto";
 import { generatePrivateKey, privateKeyToAccount } from "viem/accounts";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { createPyodideBackend } from "../../marketplace/query/interpreter/launch.ts";
 import type { Model } from "../../marketplace/query/models/readModels.ts";
 import {
   type Asked,
@@ -62,6 +63,7 @@ describe("a question to a model", () => {
     market = await openMarketplace(database, {
       daemonUrl: daemon.url,
       models: [modelOf("first", first), modelOf("second", second)],
+      interpreter: createPyodideBackend({ packages: null }),
     });
     server = await startTool({ methods: [METHOD], call: () => structured({ weight: 1 }) });
     const owner = newWallet();
@@ -133,6 +135,114 @@ describe("a question to a model", () => {
     expect(await answered()).toMatchObject({
       confidence: { level: "low", gapSignals: [{ code: "not_grounded", detail: "no tool has said 421" }] },
       issueClass: "missing_evidence",
+    });
+  });
+
+  describe("with Python", () => {
+    const contract = (expectedArtifacts: string[]) => ({
+      operation: "sum",
+      reason: "no tool adds",
+      inputAliases: ["weigh_parcel_1"],
+      expectedArtifacts,
+    });
+    const python = (code: string, expected: string[] = []): Turn => ({
+      call: [
+        { name: "code_interpreter", arguments: JSON.stringify({ code, postProcessingContract: contract(expected) }) },
+      ],
+    });
+    const SUM = "set_result({'sum': weigh_parcel_1['weight'] + weigh_parcel_2['weight']})";
+    const DRAW = `
+import struct, zlib
+def chunk(kind, body):
+    return struct.pack(">I", len(body)) + kind + body + struct.pack(">I", zlib.crc32(kind + body))
+png = b"\\x89PNG\\r\\n\\x1a\\n" + chunk(b"IHDR", struct.pack(">IIBBBBB", 2, 1, 8, 0, 0, 0, 0))
+save_figure("two greys", "Greys", png + chunk(b"IDAT", zlib.compress(b"\\0\\1\\2")) + chunk(b"IEND", b""))
+render_chart({"type": "bar", "xKey": "n", "series": [{"key": "g"}]}, [{"n": 7, "g": weigh_parcel_1["weight"]}])`;
+
+    it("computes what no tool has said, draws what was declared, and says that it was computed", async () => {
+      script(first, [
+        call(7),
+        call(8),
+        python("set_result(undefined_name)"),
+        python(SUM),
+        python(DRAW, ["chart", "image"]),
+        { say: "Together they weigh 840 grams." },
+      ]);
+      const result = await answered({ query: "Plot the weight of parcels 7 and 8 together." });
+      expect(result).toMatchObject({
+        confidence: { level: "high", inferredFactCount: 1, gapSignals: [] },
+        computedArtifacts: [
+          { kind: "chart", data: [{ n: 7, g: 420 }] },
+          { kind: "image", alt: "two greys", title: "Greys", width: 2, height: 1 },
+        ],
+        artifacts: { stageArtifactKinds: ["chart", "image"] },
+        toolsUsed: [{ skillCalls: 2 }],
+        cost: { toolCostUsd: "0.05" },
+        developerTrace: {
+          summary: { toolCalls: 2, retryCount: 1 },
+          toolCallHistory: [
+            {},
+            {},
+            { toolName: "code_interpreter", isCodeInterpreter: true },
+            { result: { sum: 840 } },
+            {},
+          ],
+        },
+      });
+      expect(first?.state.asked[3]?.messages.at(-1)?.content).toMatch(/NameError.*\(line 1\).*correct the call/);
+      const image = result.computedArtifacts?.find(({ kind }) => kind === "image");
+      if (image?.kind !== "image") throw new Error("there is no image");
+      const opened = await market.app.inject({ url: new URL(image.url).pathname });
+      expect(opened.headers).toMatchObject({ "content-type": "image/png", "x-content-type-options": "nosniff" });
+      expect(opened.rawPayload).toHaveLength(image.bytes);
+      expect(hash("sha256", opened.rawPayload)).toBe(image.contentHash);
+      expect(image.url).toContain(image.contentHash);
+      for (const name of [`${"0".repeat(64)}.png`, "..%2Fdata", image.contentHash]) {
+        expect((await market.app.inject({ url: `/api/v1/query/images/${name}` })).statusCode).toBe(404);
+      }
+      await owes(PRICE + 5_100n);
+    });
+
+    it("draws an output without it, and says so where a chart was wanted and none came", async () => {
+      server.tool.call = () =>
+        structured({
+          weight: 420,
+          days: [
+            { day: "Mon", grams: 1 },
+            { day: "Tue", grams: 2 },
+          ],
+        });
+      const draw = (path: string): Turn => ({
+        call: [
+          {
+            name: "render_chart",
+            arguments: JSON.stringify({
+              alias: "weigh_parcel_1",
+              path,
+              title: "Days",
+              spec: { type: "line", xKey: "day", series: [{ key: "grams" }] },
+            }),
+          },
+        ],
+      });
+      script(first, [call(7), draw("nowhere"), draw("days"), { say: "Here it is." }]);
+      expect((await answered({ query: "Draw parcel 7." })).computedArtifacts).toEqual([
+        expect.objectContaining({
+          kind: "chart",
+          title: "Days",
+          data: [
+            { day: "Mon", grams: 1 },
+            { day: "Tue", grams: 2 },
+          ],
+        }),
+      ]);
+      first?.state.asked.splice(0);
+      script(first, [call(7), { say: "It weighs 420 grams." }]);
+      expect(await answered({ query: "Draw the weight of parcel 7." })).toMatchObject({
+        confidence: { level: "medium", gapSignals: [{ code: "no_chart" }] },
+        evidence: { knownUnknowns: ["a chart was asked for, and none was made"] },
+        outcome: { label: "Complete answer with disclosed gaps" },
+      });
     });
   });
 

@@ -8,6 +8,7 @@ import { openExecute } from "../../marketplace/execute/openExecute.ts";
 import { createMcpClient } from "../../marketplace/mcp/createMcpClient.ts";
 import { createMarketplace } from "../../marketplace/process/createMarketplace.ts";
 import { createMarketMetrics } from "../../marketplace/process/metrics.ts";
+import type { Backend } from "../../marketplace/query/interpreter/launch.ts";
 import type { Models } from "../../marketplace/query/models/readModels.ts";
 import { openQuery } from "../../marketplace/query/openQuery.ts";
 import { createRegistry } from "../../marketplace/registry/createRegistry.ts";
@@ -56,6 +57,7 @@ export async function openMarketplace(
     providers?: ContextProviders;
     rateLimitPerSecond?: number;
     models?: Models;
+    interpreter?: Backend;
     sign?: (request: { endpoint: string; toolId: string; payer: string }) => Promise<string>;
   } = {},
 ) {
@@ -107,6 +109,7 @@ export async function openMarketplace(
     sign: options.sign ?? (async ({ endpoint, toolId, payer }) => `token ${toolId} ${endpoint} ${payer}`),
     providers,
     models,
+    interpreter: options.interpreter ?? null,
     publicUrl: PUBLIC_URL,
     holder,
     log,

@@ -1,10 +1,11 @@
+import { Readable } from "node:stream";
 import { z } from "zod";
 import { type ApiCode, ApiError } from "../../../settlement/daemon/http/errors.ts";
 import { idempotencyKeyOf } from "../../../settlement/daemon/http/withIdempotency.ts";
 import { sentenceOf } from "../../../settlement/domain/sentence.ts";
 import type { Jobs, StartOptions } from "../../query/jobs/createJobs.ts";
 import type { Job } from "../../query/jobs/jobs.ts";
-import { DATA_PATH } from "../../query/openQuery.ts";
+import { DATA_PATH, IMAGES_PATH } from "../../query/openQuery.ts";
 import { jobSchema, jobView, resultOf, startedSchema, startedView } from "../../query/wire/job.ts";
 import { type QueryRequest, queryBody, requestOf } from "../../query/wire/request.ts";
 import { resultSchema } from "../../query/wire/result.ts";
@@ -34,6 +35,8 @@ const errors: readonly ApiCode[] = [
 
 const params = z.object({ id: z.string() });
 const UUID = z.guid();
+const PNG = "image/png";
+const IMAGE = /^([0-9a-f]{64})\.png$/;
 const DATASET = /^[A-Za-z0-9_-]{32}$/;
 
 export const queryRoutes = [
@@ -110,6 +113,28 @@ export const queryRoutes = [
       const data = DATASET.test(id) ? await query.findData(id) : null;
       if (data === null) throw new ApiError("not_found", "there is no such data, or it is not kept any more");
       return { text: data.body, contentType: JSON_TYPE, headers: { etag: `"${data.hash}"` } };
+    },
+  }),
+  route({
+    method: "GET",
+    path: `${IMAGES_PATH}/:name`,
+    access: "anybody",
+    summary: "An image of an answer, by the hash of its bytes, for a week",
+    params: z.object({ name: z.string() }),
+    answer: z.unknown(),
+    textTypes: [PNG],
+    errors: ["not_found"],
+    async handle({ params: { name }, services: { query } }) {
+      const [, hash = null] = IMAGE.exec(name) ?? [];
+      const png = hash === null ? null : await query.findImage(hash);
+      if (png === null) throw new ApiError("not_found", "there is no such image, or it is not kept any more");
+      // Drawn by code that nobody has read: it is shown as a picture and as nothing else.
+      const headers = {
+        etag: `"${hash}"`,
+        "content-security-policy": "default-src 'none'; sandbox",
+        "x-content-type-options": "nosniff",
+      };
+      return { text: Readable.from([png]), contentType: PNG, headers };
     },
   }),
 ];

@@ -33,13 +33,17 @@ export function createInterpreters({ backend, log, limits = {} }: InterpretersOp
   const { callMs = CALL_MS, ...sandboxLimits } = { ...SANDBOX_LIMITS, ...limits };
   const places = createScheduler(MAX_AT_ONCE, MAX_AT_ONCE);
 
-  // Resolves to what gives the place back, once there is one.
-  function takePlace(): Promise<() => void> {
-    const { promise, resolve } = Promise.withResolvers<() => void>();
-    places.add("", () => {
+  // Resolves to what gives the place back, once there is one. Whoever has ended meanwhile takes none.
+  function placeFor(ending: AbortSignal): Promise<() => void> {
+    const { promise, resolve, reject } = Promise.withResolvers<() => void>();
+    const leave = () => reject(new SandboxEnded("closed", "the turn is over"));
+    if (ending.aborted) leave();
+    ending.addEventListener("abort", leave);
+    places.add("", async () => {
+      if (ending.aborted) return;
       const { promise: given, resolve: give } = Promise.withResolvers<void>();
       resolve(give);
-      return given;
+      await given;
     });
     return promise;
   }
@@ -51,7 +55,9 @@ export function createInterpreters({ backend, log, limits = {} }: InterpretersOp
       let leave: (() => void) | undefined;
       let opened = 0;
       let last: Promise<unknown> = Promise.resolve();
-      let isDisposed = false;
+      // Over when the turn is, or when whoever asked has gone.
+      const over = new AbortController();
+      const ending = AbortSignal.any([signal, over.signal]);
 
       const probe = (event: string, fields: Record<string, string | number>) => {
         const text = Object.entries(fields).map(([name, value]) => `${name}=${value}`);
@@ -65,10 +71,10 @@ export function createInterpreters({ backend, log, limits = {} }: InterpretersOp
         if (sandbox !== undefined) return sandbox;
         if (opened >= MAX_SANDBOXES) throw new SandboxEnded("start", "it ended too often in this turn");
         opened += 1;
-        leave ??= await takePlace();
-        signal.throwIfAborted();
+        leave ??= await placeFor(ending);
         id = randomUUID();
-        sandbox = await openSandbox(backend, sandboxLimits);
+        if (ending.aborted) throw new SandboxEnded("closed", "the turn is over");
+        sandbox = await openSandbox(backend, sandboxLimits, ending);
         if (!sandbox.isOffline) log.warn({ event: "interpreter_has_a_network", sandboxId: id }, NETWORK);
         return sandbox;
       }
@@ -106,24 +112,17 @@ export function createInterpreters({ backend, log, limits = {} }: InterpretersOp
         return outcome;
       }
 
-      // Whoever leaves does not wait for what Python does.
-      const abort = () => void sandbox?.close();
-      signal.addEventListener("abort", abort);
       return {
         run(args, outputs) {
-          if (isDisposed) return Promise.reject(new Error("the turn is over"));
           // One after the other: a sandbox does one thing at a time.
           const mine = last.then(() => run(args, outputs));
           last = mine.catch(() => undefined);
           return mine;
         },
         async dispose() {
-          isDisposed = true;
-          signal.removeEventListener("abort", abort);
-          await sandbox?.close();
+          over.abort();
           await last;
           await sandbox?.close();
-          sandbox = undefined;
           leave?.();
           leave = undefined;
         },

@@ -5,11 +5,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { crc32 } from "node:zlib";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { until } from "../../../scripts/waiting/until.ts";
 import { createInterpreters, type Interpreter } from "./createInterpreters.ts";
 import { type Backend, createBubblewrapBackend, createPyodideBackend, type Launch } from "./launch.ts";
 import { openSandbox } from "./openSandbox.ts";
-import { callOf, findProgram, outputOf } from "./testing.ts";
+import { callOf, findProgram, outputOf } from "./testing/calls.ts";
 
 const PRICES = outputOf("list_prices_1", {
   rows: [
@@ -63,14 +62,20 @@ function withoutNamespace({ command, args, first }: Launch): Launch {
 
 function createLog() {
   const lines: string[] = [];
-  const take = (_fields: unknown, text?: string) => void lines.push(text ?? "");
-  return { lines, log: { info: take, warn: take } as never };
+  const waiters: { word: string; resolve: () => void }[] = [];
+  const take = (_fields: unknown, line = "") => {
+    lines.push(line);
+    for (const { word, resolve } of waiters) if (line.includes(word)) resolve();
+  };
+  // Resolves at the next line that has a word in it.
+  const said = (word: string) => new Promise<void>((resolve) => waiters.push({ word, resolve }));
+  return { lines, said, log: { info: take, warn: take } as never };
 }
 
 const never = new AbortController().signal;
 
 describe.each(backends.map((backend, i) => ({ title: titles[i], backend })))("Python in $title", ({ backend }) => {
-  const { lines, log } = createLog();
+  const { lines, said, log } = createLog();
   const interpreters = createInterpreters({ backend, log });
   let interpreter: Interpreter;
   beforeAll(() => {
@@ -278,9 +283,9 @@ set_result({"names": sorted(os.environ), "root": sorted(os.listdir("/")), "here"
     const going = new AbortController();
     const leaving = interpreters.open(going.signal);
     try {
-      const before = lines.length;
+      const begun = said("python_call_start");
       const forever = leaving.run(callOf("while True: pass"), OUTPUTS);
-      await until("the call", () => lines.slice(before).some((line) => line.includes("python_call_start")));
+      await begun;
       going.abort();
       expect(await forever).toMatchObject({ kind: "rejected", stage: "closed" });
     } finally {
@@ -356,6 +361,21 @@ describe("a sandbox", () => {
       const outcome = await own.run(callOf("a = bytearray(250_000_000)\nwhile True: pass"), OUTPUTS);
       // Where the system does not say how much memory a process has, it is its time that ends.
       expect(outcome).toMatchObject({ stage: process.platform === "linux" ? "memory" : "timeout" });
+    } finally {
+      await own.dispose();
+    }
+  });
+
+  it("whose code fills the memory around Python is ended", async () => {
+    const own = createInterpreters({ backend: pyodide, ...createLog() }).open(never);
+    try {
+      const code = "from pyodide.ffi import to_js\na = []\nwhile True: a.append(to_js([[1] * 10] * 10_000))";
+      const outcome = await own.run(callOf(code), OUTPUTS);
+      expect(outcome).toMatchObject({
+        kind: "rejected",
+        stage: expect.stringMatching(/^(crash|memory|python|timeout)$/),
+      });
+      expect(await own.run(callOf("set_result(1)"), OUTPUTS)).toMatchObject({ result: 1 });
     } finally {
       await own.dispose();
     }

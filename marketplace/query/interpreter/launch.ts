@@ -11,6 +11,9 @@ export type BackendName = "pyodide" | "bubblewrap";
 // Resolves to how one is started. Throws if the system has not got what it takes.
 export type Backend = { name: BackendName; launch(): Promise<Launch> };
 
+export const createBackend = ({ backend, packages }: { backend: BackendName; packages: string | null }): Backend =>
+  backend === "pyodide" ? createPyodideBackend({ packages }) : createBubblewrapBackend();
+
 const HERE = import.meta.dirname;
 const PROBE_MS = 30_000;
 // 512 MiB, of which Python itself takes some 40.

@@ -53,13 +53,18 @@ const greeting = z.union([
 ]);
 
 // Starts one, which tries to get out before anybody's code does, and is not used if it can.
-export async function openSandbox(backend: Backend, limits: SandboxLimits = SANDBOX_LIMITS): Promise<Sandbox> {
+export async function openSandbox(
+  backend: Backend,
+  limits: SandboxLimits = SANDBOX_LIMITS,
+  signal?: AbortSignal,
+): Promise<Sandbox> {
   const { command, args, first } = await backend.launch();
   const canary = await startCanary();
   let child: ChildProcessWithoutNullStreams | undefined;
   try {
     child = spawn(command, args, { env: {}, cwd: "/", stdio: "pipe" });
     const sandbox = attach(child, limits);
+    signal?.addEventListener("abort", () => void sandbox.close());
     let line: string;
     try {
       line = await sandbox.ask(JSON.stringify({ ...first, port: canary.port }), limits.startMs);

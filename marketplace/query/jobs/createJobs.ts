@@ -252,13 +252,14 @@ export function createJobs(options: JobsOptions): Jobs {
 
   // The answer is on disk together with what is owed for it before anybody sees either. A crash before that leaves a job that
   // failed and costs nothing; a crash after it leaves a turn that is told at the next start.
-  async function complete(job: NewJob, { result, turn, dataset }: TurnOutcome): Promise<void> {
+  async function complete(job: NewJob, { result, turn, dataset, images }: TurnOutcome): Promise<void> {
     const nowMs = clock.nowMs();
     const completion = {
       result: JSON.stringify(result),
       toolsUsed: result.toolsUsed.map(({ id }) => id),
       turn: turn === null ? null : { text: JSON.stringify(turn), amount: amountOf(turn) },
       dataset,
+      images,
     };
     const times = { nowMs, turnDueAtMs: nowMs + FIRST_WAIT_MS, dataExpiresAtMs: nowMs + KEPT_MS };
     if (!(await store.shared((sql) => completeJob(sql, job.id, holder, completion, times)))) {

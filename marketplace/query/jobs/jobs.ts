@@ -3,6 +3,7 @@ import { type MicroUsdc, microUsdc } from "../../../settlement/domain/money.ts";
 import { address, amount, count, integer, text } from "../../../settlement/ledger/database/decode.ts";
 import type { Reader, Row, Sql } from "../../../settlement/ledger/database/sql.ts";
 import type { RecordTurn } from "../../settlement/createSettlementClient.ts";
+import type { Drawn } from "../turn/agent.ts";
 import type { Dataset } from "../turn/composeResult.ts";
 
 // A question and what became of it. Every change of its state says in its own statement from which state: whoever was taken
@@ -108,6 +109,7 @@ export type Completion = {
   toolsUsed: readonly string[];
   turn: { text: string; amount: MicroUsdc } | null;
   dataset: Dataset | null;
+  images: readonly Drawn[];
 };
 
 // The answer and what is owed for it, in one statement: neither is ever there without the other.
@@ -115,7 +117,7 @@ export async function completeJob(
   sql: Sql,
   id: string,
   holder: string,
-  { result, toolsUsed, turn, dataset }: Completion,
+  { result, toolsUsed, turn, dataset, images }: Completion,
   times: { nowMs: number; turnDueAtMs: number; dataExpiresAtMs: number },
 ): Promise<boolean> {
   const completed = await sql.run(
@@ -142,6 +144,14 @@ export async function completeJob(
     await sql.run(
       "INSERT INTO query_data (id, hash, body, expires_at) VALUES ($1, $2, $3, $4) ON CONFLICT DO NOTHING",
       [dataset.datasetId, dataset.hash, dataset.text, times.dataExpiresAtMs],
+    );
+  }
+  // The same picture may be in several answers, and is there for as long as the last of them.
+  for (const { hash, png } of images) {
+    await sql.run(
+      `INSERT INTO query_images (hash, body, expires_at) VALUES ($1, $2, $3)
+       ON CONFLICT (hash) DO UPDATE SET expires_at = excluded.expires_at`,
+      [hash, png.toString("base64"), times.dataExpiresAtMs],
     );
   }
   return true;
@@ -234,6 +244,11 @@ export async function findData(sql: Reader, id: string, nowMs: number): Promise<
   return row === undefined ? null : { hash: text(row, "hash"), body: text(row, "body") };
 }
 
+export async function findImage(sql: Reader, hash: string, nowMs: number): Promise<Buffer | null> {
+  const [row] = await sql.all("SELECT body FROM query_images WHERE hash = $1 AND expires_at > $2", [hash, nowMs]);
+  return row === undefined ? null : Buffer.from(text(row, "body"), "base64");
+}
+
 // Answers are forgotten, and so is what is behind their addresses. The row stays: its key was used, and its turn was told.
 export async function forgetJobs(sql: Sql, beforeMs: number, nowMs: number, limit: number): Promise<void> {
   await sql.run(
@@ -243,6 +258,10 @@ export async function forgetJobs(sql: Sql, beforeMs: number, nowMs: number, limi
   );
   await sql.run(
     `DELETE FROM query_data WHERE id IN (SELECT id FROM query_data WHERE expires_at <= $1 LIMIT ${limit})`,
+    [nowMs],
+  );
+  await sql.run(
+    `DELETE FROM query_images WHERE hash IN (SELECT hash FROM query_images WHERE expires_at <= $1 LIMIT ${limit})`,
     [nowMs],
   );
 }

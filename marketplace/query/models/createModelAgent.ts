@@ -1,11 +1,13 @@
 import { microUsdc } from "../../../settlement/domain/money.ts";
 import type { Listing, Method } from "../../registry/listing.ts";
+import { wantsChart } from "../planner/createPlanner.ts";
 import { factsOf } from "../planner/factsOf.ts";
 import { readQuestion } from "../planner/readQuestion.ts";
 import { type Agent, type Conclusion, type GroundedFact, QueryFailed, type Task } from "../turn/agent.ts";
 import type { Output } from "../turn/createCaller.ts";
 import { lesser } from "../turn/selectTools.ts";
 import type { GapSignal, Level } from "../wire/result.ts";
+import { type Computing, createComputing, PYTHON_RULE } from "./createComputing.ts";
 import {
   costOf,
   type FunctionTool,
@@ -71,9 +73,10 @@ export function createModelAgent(clients: readonly ModelClient[], rules: Agent):
 async function converse({ model, complete }: ModelClient, task: Task): Promise<Conclusion> {
   const { query, earlier, found, stepBudget, signal, say, trace } = task;
   const offered = offer(task);
-  const tools = [...offered.values()].map(({ tool }) => tool);
+  const computing = createComputing(task);
+  const tools = [...[...offered.values()].map(({ tool }) => tool), ...computing.tools];
   const messages: Message[] = [
-    { role: "system", content: SYSTEM },
+    { role: "system", content: task.interpreter === null ? SYSTEM : `${SYSTEM}\n${PYTHON_RULE}` },
     { role: "user", content: [...earlier.map((text) => `Asked before: ${text}`), query].join("\n") },
   ];
   const spent: Usage = { inputTokens: 0, outputTokens: 0 };
@@ -99,13 +102,13 @@ async function converse({ model, complete }: ModelClient, task: Task): Promise<C
     if (missed !== undefined) return missOf(missed, model.id);
     if (toolCalls.length === 0 || isLast) {
       say("synthesizing");
-      return answerOf(content.trim(), isLast && toolCalls.length > 0, task, {
+      return answerOf(content.trim(), isLast && toolCalls.length > 0, task, computing, {
         modelId: model.id,
         modelCost: chargedOf(model, spent),
       });
     }
     messages.push({ role: "assistant", content, toolCalls });
-    const outputs = await Promise.all(toolCalls.map((call) => take(call, offered, task)));
+    const outputs = await Promise.all(toolCalls.map((call) => take(call, offered, task, computing)));
     for (const [i, call] of toolCalls.entries()) {
       messages.push({ role: "tool", toolCallId: call.id, content: outputs[i] ?? "" });
     }
@@ -142,9 +145,14 @@ function offer({ found }: Task): Map<string, Offered> {
 }
 
 // What a call of the model's brings it: the output, framed as data, or why there is none and whether others may do.
-async function take(call: ToolCall, offered: ReadonlyMap<string, Offered>, { caller, trace }: Task): Promise<string> {
+async function take(
+  call: ToolCall,
+  offered: ReadonlyMap<string, Offered>,
+  { caller, trace }: Task,
+  computing: Computing,
+): Promise<string> {
   const known = offered.get(call.name);
-  if (known === undefined) {
+  if (known === undefined && !computing.tools.some(({ name }) => name === call.name)) {
     trace.retried(`the model called ${call.name.slice(0, 64)}, which it was not offered`);
     return JSON.stringify({ error: "there is no such tool; call one of those that you were given" });
   }
@@ -155,9 +163,10 @@ async function take(call: ToolCall, offered: ReadonlyMap<string, Offered>, { cal
     args = null;
   }
   if (typeof args !== "object" || args === null || Array.isArray(args) || Object.hasOwn(args, "__proto__")) {
-    trace.retried(`the model's arguments for ${known.method.name} are no JSON object`);
+    trace.retried(`the model's arguments for ${known?.method.name ?? call.name} are no JSON object`);
     return JSON.stringify({ error: "the arguments must be a JSON object" });
   }
+  if (known === undefined) return (await computing.take(call.name, args as Record<string, unknown>)) ?? "";
   const called = await caller.call(known.listing, known.method, args as Record<string, unknown>);
   if (called.kind === "failed") {
     const { cause, reason } = called.failure;
@@ -201,6 +210,7 @@ function answerOf(
   content: string,
   isBounded: boolean,
   task: Task,
+  { artifacts, images, derived }: Computing,
   by: Pick<Conclusion, "modelId" | "modelCost">,
 ): Conclusion {
   const { query, nowMs, caller, trace } = task;
@@ -215,7 +225,7 @@ function answerOf(
     content === ""
       ? "The tools were asked, and nothing was said of what they answered."
       : content.slice(0, MAX_TEXT_LENGTH);
-  const loose = ungroundedIn(text, query, caller.outputs);
+  const loose = ungroundedIn(text, query, caller.outputs, derived);
   trace.step("completion-check", "verification-decision", loose.length === 0 ? "success" : "partial");
   const gaps: GapSignal[] = [
     ...(loose.length === 0
@@ -234,6 +244,9 @@ function answerOf(
         detail: `${method.name} failed: ${reason}`,
       }),
     ),
+    ...(wantsChart(query) && artifacts.length === 0
+      ? [{ code: "no_chart", severity: "medium" as const, detail: "a chart was asked for, and none was made" }]
+      : []),
     ...(isBounded ? [{ code: "step_budget", severity: "medium" as const, detail: "the turn had no step left" }] : []),
     ...(content === "" ? [{ code: "no_text", severity: "high" as const, detail: "the model said nothing" }] : []),
   ];
@@ -243,12 +256,16 @@ function answerOf(
     text,
     facts,
     view: null,
-    artifacts: [],
+    artifacts,
+    images,
+    inferred: derived.length > 0 ? inferredIn(text, query, caller.outputs) : 0,
     level,
     reason:
       loose.length > 0
         ? "numbers of the answer stand in no tool's output"
-        : "every number of the answer stands in a tool's output",
+        : derived.length > 0
+          ? "every number of the answer stands in a tool's output or was computed from them"
+          : "every number of the answer stands in a tool's output",
     assumptions: [],
     gaps,
     stopReason: isBounded ? "bounded_runtime_budget" : "complete_answer",
@@ -257,15 +274,26 @@ function answerOf(
   };
 }
 
+// How many numbers of a text no tool has said as they stand.
+const inferredIn = (text: string, query: string, outputs: readonly Output[]) =>
+  ungroundedIn(text, query, outputs).length;
+
 const NUMBER = /\d[\d,]*(?:\.\d+)?/g;
 
 // Numbers of a text that neither the question nor any tool has said. Rounded ones count as said.
-export function ungroundedIn(text: string, query: string, outputs: readonly Output[]): string[] {
+export function ungroundedIn(
+  text: string,
+  query: string,
+  outputs: readonly Output[],
+  derived: readonly string[] = [],
+): string[] {
   const numbersIn = (source: string) =>
     (source.match(NUMBER) ?? []).map((digits) => Number(digits.replaceAll(",", "")));
-  const said = [query, ...outputs.flatMap(({ text: output, args }) => [output, JSON.stringify(args)])].flatMap(
-    numbersIn,
-  );
+  const said = [
+    query,
+    ...outputs.flatMap(({ text: output, args }) => [output, JSON.stringify(args)]),
+    ...derived,
+  ].flatMap(numbersIn);
   const exact = new Set(said);
   return [...new Set(text.match(NUMBER) ?? [])].filter((digits) => {
     const plain = digits.replaceAll(",", "");

@@ -61,6 +61,8 @@ export function composeAnswer(
     facts: read.flatMap((result) => result.read.flatMap(({ facts }) => facts)),
     view: viewOf(read),
     artifacts: chart === null ? [] : [chart],
+    images: [],
+    inferred: 0,
     level: LEVELS.find((level) => levels.includes(level)) ?? "low",
     reason:
       doubts[0] ??

@@ -1,11 +1,15 @@
 import type { MicroUsdc } from "../../../settlement/domain/money.ts";
 import type { Found } from "../../discovery/createCatalogue.ts";
+import type { Interpreter } from "../interpreter/createInterpreters.ts";
 import type { Artifact, GapSignal, IssueClass, Level, StopReason, View } from "../wire/result.ts";
 import type { Caller } from "./createCaller.ts";
 import type { Trace } from "./createTrace.ts";
 
 // Something that a tool has said, and where: `path` leads to it in the output of that alias.
 export type GroundedFact = { alias: string; path: string; label: string; value: unknown; relevance: number };
+
+// What was drawn for an answer, by the hash of its bytes.
+export type Drawn = { hash: string; png: Buffer };
 
 export type Answer = {
   kind: "answer";
@@ -14,6 +18,10 @@ export type Answer = {
   facts: readonly GroundedFact[];
   view: View | null;
   artifacts: readonly Artifact[];
+  // The bytes behind those artifacts that are images.
+  images: readonly Drawn[];
+  // How much of it no tool has said as it stands, but Python has computed from what tools have said.
+  inferred: number;
   level: Level;
   reason: string;
   assumptions: readonly string[];
@@ -46,7 +54,14 @@ export type Task = {
   trace: Trace;
   nowMs: () => number;
   signal: AbortSignal;
-  say: (status: "planning" | "synthesizing") => void;
+  say: (
+    status: "planning" | "synthesizing" | "executing" | "tool-complete",
+    tool?: { id: string; name: string },
+  ) => void;
+  // Python for this turn; null where there is none.
+  interpreter: Interpreter | null;
+  // Where an image of that hash can be had.
+  imageUrlOf: (hash: string) => string;
 };
 
 // Whoever answers questions with tools: a model, or the rules that need none.

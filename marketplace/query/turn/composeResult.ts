@@ -176,7 +176,7 @@ export function composeResult(parts: Parts): { result: QueryResult; dataset: Dat
       level: isAnswer ? conclusion.level : "low",
       reason: isAnswer ? conclusion.reason : "the question was not answered",
       verifiedFactCount: facts.length,
-      inferredFactCount: 0,
+      inferredFactCount: isAnswer ? conclusion.inferred : 0,
       gapCount: gaps.length,
       gapSignals: gaps,
     },

@@ -20,6 +20,15 @@ export type Trace = {
     output: Output;
     durationMs: number;
   }): void;
+  // A call of what is the runtime's own.
+  computed(call: {
+    name: string;
+    args: Readonly<Record<string, unknown>>;
+    result: unknown;
+    failed: boolean;
+    artifactCount: number;
+    durationMs: number;
+  }): void;
   failed(failure: CallFailure & { durationMs: number }): void;
   retried(message: string): void;
   rediscovered(message: string): void;
@@ -87,6 +96,28 @@ export function createTrace(nowMs: () => number): Trace {
         description: method.description,
         inputSchema: method.inputSchema,
         outputSchema: method.outputSchema ?? null,
+      });
+    },
+    computed({ name, args, result, failed, artifactCount, durationMs }) {
+      const status = failed ? "failure" : "success";
+      const text = JSON.stringify(result ?? null);
+      add({ stepType: "tool-call", event: "tool-call", status, tool: { id: "", name }, metadata: { artifactCount } });
+      toolCallHistory.push({
+        toolId: "",
+        toolName: name,
+        args,
+        result: text.length <= MAX_SHOWN_LENGTH ? result : text.slice(0, MAX_SHOWN_LENGTH),
+        isCodeInterpreter: true,
+      });
+      executionTrace.push({
+        attempt: 1,
+        phase: "code-interpreter",
+        result: status,
+        durationMs,
+        stepNumber: executionTrace.length + 1,
+        toolName: name,
+        outputAlias: null,
+        artifactCount,
       });
     },
     failed({ listing, method, cause, reason, durationMs }) {

@@ -2,10 +2,11 @@ import type { Address, Hex } from "viem";
 import { formatUsd, microUsdc, sumOf } from "../../../settlement/domain/money.ts";
 import { hashJson, hashText } from "../../schema/hashJson.ts";
 import type { RecordTurn } from "../../settlement/createSettlementClient.ts";
+import type { Interpreters } from "../interpreter/createInterpreters.ts";
 import { wantsChart } from "../planner/createPlanner.ts";
 import type { QueryRequest } from "../wire/request.ts";
 import type { QueryResult, QuerySession } from "../wire/result.ts";
-import type { Agent, Conclusion } from "./agent.ts";
+import type { Agent, Conclusion, Drawn } from "./agent.ts";
 import { composeResult, type Dataset } from "./composeResult.ts";
 import { type CallerOptions, createCaller } from "./createCaller.ts";
 import { createTrace } from "./createTrace.ts";
@@ -33,12 +34,16 @@ export type TurnOutcome = {
   // What is owed once the result is delivered; null if nothing is.
   turn: RecordTurn | null;
   dataset: Dataset | null;
+  images: readonly Drawn[];
 };
 
 export type TurnOptions = Omit<CallerOptions, "account" | "attemptId" | "bound" | "signal" | "trace" | "say"> & {
   agentOf: (agentModelId: string | null) => Agent;
   // Where a dataset of that name can be had.
   dataUrlOf: (datasetId: string) => string;
+  imageUrlOf: (hash: string) => string;
+  // Null where nobody's code is run.
+  interpreters: Interpreters | null;
 };
 
 const STEPS = 10;
@@ -57,17 +62,22 @@ export async function runTurn(options: TurnOptions, task: TurnTask): Promise<Tur
   const caller = createCaller({ ...options, account, attemptId, bound: selection.bound, signal, trace, say });
   trace.step("execution-setup", "iterative-execution-entry", "success");
   const stepBudget = STEPS + (wantsChart(request.query) ? MORE_STEPS_FOR_A_CHART : 0);
-  const concluded = await agentOf(request.agentModelId).conclude({
-    query: request.query,
-    earlier,
-    found: selection.found,
-    stepBudget,
-    caller,
-    trace,
-    nowMs,
-    signal,
-    say,
-  });
+  const interpreter = options.interpreters?.open(signal) ?? null;
+  const concluded = await agentOf(request.agentModelId)
+    .conclude({
+      query: request.query,
+      earlier,
+      found: selection.found,
+      stepBudget,
+      caller,
+      trace,
+      nowMs,
+      signal,
+      say,
+      interpreter,
+      imageUrlOf: options.imageUrlOf,
+    })
+    .finally(() => interpreter?.dispose());
   // Without a call of a tool there is nothing behind an answer.
   const conclusion: Conclusion =
     concluded.kind === "answer" && caller.outputs.length === 0
@@ -111,7 +121,8 @@ export async function runTurn(options: TurnOptions, task: TurnTask): Promise<Tur
     requestHash: requestHashOf(request),
     responseHash: hashText(result.response),
   };
-  return { result, turn: total > 0n ? turn : null, dataset };
+  const images = conclusion.kind === "answer" ? conclusion.images : [];
+  return { result, turn: total > 0n ? turn : null, dataset, images };
 }
 
 // What was asked, as the receipt names it.

@@ -1,7 +1,7 @@
 import { accessSync, constants } from "node:fs";
 import { delimiter, join } from "node:path";
-import type { Listing, Method } from "../../registry/listing.ts";
-import type { Output } from "../turn/createCaller.ts";
+import type { Listing, Method } from "../../../registry/listing.ts";
+import type { Output } from "../../turn/createCaller.ts";
 
 // What a tool has answered, as a turn keeps it.
 export function outputOf(alias: string, value: unknown): Output {
