@@ -6,15 +6,18 @@ export type Frame = {
   place?: string;
   assets: string;
   body: Part;
+  // The name of a script among the assets, for the one page that has one.
+  script?: string;
 };
 
 // What the bar leads to. Another page is a line here and a route in `registerPages`.
 const PLACES = [
   ["/", "Tools"],
+  ["/ask", "Ask"],
   ["/docs", "API"],
 ] as const;
 
-export function layout({ title, place, assets, body }: Frame): Html {
+export function layout({ title, place, assets, body, script }: Frame): Html {
   const links = PLACES.map(
     ([path, name]) => html`<a href="${path}"${path === place && html` aria-current="page"`}>${name}</a>`,
   );
@@ -26,7 +29,9 @@ export function layout({ title, place, assets, body }: Frame): Html {
     <meta name="color-scheme" content="light dark">
     <title>${title}</title>
     <link rel="icon" href="${assets}/icon.svg">
-    <link rel="stylesheet" href="${assets}/style.css">
+    <link rel="stylesheet" href="${assets}/style.css">${
+      script !== undefined && html`\n    <script src="${assets}/${script}" defer></script>`
+    }
   </head>
   <body>
     <a class="skip" href="#main">Skip to the content</a>

@@ -6,6 +6,7 @@ import type { Catalogue } from "../discovery/createCatalogue.ts";
 import { toolView } from "../discovery/toolView.ts";
 import { CATEGORIES } from "../registry/listing.ts";
 import type { Earnings } from "../settlement/createSettlementClient.ts";
+import { askPage } from "./askPage.ts";
 import { type Html, html } from "./html/html.ts";
 import { layout } from "./layout.ts";
 import { searchPage } from "./searchPage.ts";
@@ -20,10 +21,13 @@ export type PagesOptions = {
   admit: (request: FastifyRequest, reply: FastifyReply) => Promise<unknown>;
 };
 
-// There is no script at all, and nothing comes from elsewhere: what a tool says of itself has no way to act.
+// There is no script at all, and nothing comes from elsewhere: what a tool says of itself has no way to act. The page that asks
+// has one, our own file, which talks to nobody but us.
+const POLICY =
+  "default-src 'none'; style-src 'self'; img-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
+const ASK_POLICY = `${POLICY}; script-src 'self'; connect-src 'self'; require-trusted-types-for 'script'`;
 const HEADERS = {
-  "content-security-policy":
-    "default-src 'none'; style-src 'self'; img-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
+  "content-security-policy": POLICY,
   "x-content-type-options": "nosniff",
   "x-frame-options": "DENY",
   "referrer-policy": "no-referrer",
@@ -32,19 +36,22 @@ const HEADERS = {
 const HTML_TYPE = "text/html; charset=utf-8";
 const PERMANENTLY = "public, max-age=31536000, immutable";
 const MAX_SHOWN = 48;
+const MAX_EXAMPLES = 4;
 const VERSION_LENGTH = 16;
 
 const ASSETS = [
   ["style.css", "text/css; charset=utf-8"],
   ["icon.svg", "image/svg+xml"],
+  ["ask.js", "text/javascript; charset=utf-8"],
 ] as const;
 
 const one = z.string().max(400).catch("");
 const searchQuery = z.object({ q: one.default(""), category: z.enum(CATEGORIES).nullable().catch(null).default(null) });
+const askQuery = z.object({ q: z.string().max(4_000).catch("").default("") });
 const toolQuery = z.object({ method: one.default("") });
 const params = z.object({ id: z.guid().transform((text) => text.toLowerCase()) });
 
-// The pages that people see: search, and one for each tool. They are drawn here, from what the API answers.
+// The pages that people see: search, one for each tool, and one to ask. They are drawn here, from what the API answers.
 export function registerPages(app: FastifyInstance, { catalogue, earningsOf, publicUrl, admit }: PagesOptions): void {
   const files = ASSETS.map(([name, contentType]) => {
     return { name, contentType, body: readFileSync(new URL(`./assets/${name}`, import.meta.url), "utf8") };
@@ -74,6 +81,23 @@ export function registerPages(app: FastifyInstance, { catalogue, earningsOf, pub
     const tools = found.slice(0, MAX_SHOWN).map(({ listing }) => toolView(listing));
     const page = searchPage({ text, category, tools, isCut: found.length > MAX_SHOWN, baseUrl: publicUrl });
     return send(reply, text === "" ? "Context marketplace" : `${text} · Context marketplace`, page, "/");
+  });
+
+  app.get("/ask", { onRequest }, async (request, reply) => {
+    const { q } = askQuery.parse(request.query);
+    const examples = catalogue
+      .search({ limit: MAX_SHOWN })
+      .flatMap(({ listing }) => listing.suggestedPrompts.slice(0, 1).map(({ text }) => text))
+      .slice(0, MAX_EXAMPLES);
+    const body = askPage({ question: q.trim(), examples, baseUrl: publicUrl });
+    return reply
+      .headers({
+        ...HEADERS,
+        "content-security-policy": ASK_POLICY,
+        "content-type": HTML_TYPE,
+        "cache-control": "no-cache",
+      })
+      .send(layout({ title: "Ask · Context marketplace", assets, body, place: "/ask", script: "ask.js" }).markup);
   });
 
   app.get("/tools/:id", { onRequest }, async (request, reply) => {

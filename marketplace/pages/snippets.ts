@@ -12,6 +12,39 @@ export const snippetsOf = (purchase: Purchase): readonly Snippet[] => [
   { language: "Python", code: python(purchase) },
 ];
 
+// Stands for the question where the page's own script puts it in.
+export const QUESTION_MARK = "QUESTION";
+
+// How to ask a question without the page.
+export function askSnippetsOf({ baseUrl, question }: { baseUrl: string; question: string }): readonly Snippet[] {
+  const text = jsonOf(question);
+  return [
+    {
+      language: "curl",
+      code: [
+        `curl ${baseUrl}/api/v1/query \\`,
+        `  -H "authorization: Bearer $CONTEXT_API_KEY" -H 'content-type: application/json' \\`,
+        `  -d '{"query":${text}}'`,
+      ].join("\n"),
+    },
+    {
+      language: "TypeScript",
+      code: [
+        'import { ContextClient } from "@ctxprotocol/sdk";',
+        "",
+        "const client = new ContextClient({",
+        "  apiKey: process.env.CONTEXT_API_KEY,",
+        `  baseUrl: ${jsonOf(baseUrl)},`,
+        "});",
+        "const answer = await client.query.run({",
+        `  query: ${text},`,
+        "});",
+        "console.log(answer.response, answer.cost.totalCostUsd);",
+      ].join("\n"),
+    },
+  ];
+}
+
 function curl({ baseUrl, toolId, method, args }: Purchase): string {
   const body = jsonOf({ toolId, toolName: method, args });
   return [

@@ -1,6 +1,7 @@
 import type { FastifyBaseLogger } from "fastify";
 import type { Address } from "viem";
 import type { Clock } from "../../settlement/clock.ts";
+import type { ChargeView } from "../../settlement/views/charge.ts";
 import { readPreferences } from "../accounts/preferences.ts";
 import type { Store } from "../database/openStore.ts";
 import type { Catalogue } from "../discovery/createCatalogue.ts";
@@ -47,6 +48,8 @@ export type OpenedQuery = {
   jobs: Jobs;
   findData(id: string): Promise<{ hash: string; body: string } | null>;
   findImage(hash: string): Promise<Buffer | null>;
+  // What a job's turn is charged; null as long as the daemon has not heard of it, or if it costs nothing.
+  chargesOf(jobId: string): Promise<readonly ChargeView[] | null>;
   // Tells the daemon what it has not heard yet. Returns how much is left.
   tellDue(): Promise<number>;
 };
@@ -130,6 +133,7 @@ export function openQuery(options: OpenQueryOptions): OpenedQuery {
     jobs,
     findData: (id) => findData(store.read, id, nowMs()),
     findImage: (hash) => findImage(store.read, hash, nowMs()),
+    chargesOf: settlement.findTurn,
     tellDue: reporter.tellDue,
   };
 }

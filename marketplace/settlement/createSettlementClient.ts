@@ -3,6 +3,7 @@ import { Pool } from "undici";
 import type { Address, Hex } from "viem";
 import { type ApiCode, ApiError } from "../../settlement/daemon/http/errors.ts";
 import type { CallView } from "../../settlement/views/call.ts";
+import type { ChargeView } from "../../settlement/views/charge.ts";
 import type { SessionView } from "../../settlement/views/session.ts";
 
 export type OpenSession = { sessionId: string; payer: Address; maxSpendUsd: string; ttlMs: number };
@@ -33,6 +34,8 @@ export type SettlementClient = {
   // Throws the refusal if the payer cannot pay the amount beside what it owes already.
   preflight(payer: Address, amountUsd: string): Promise<void>;
   recordTurn(turn: RecordTurn): Promise<void>;
+  // What a turn is charged, as far as it has come. Null if the daemon has not heard of it, or it costs nothing.
+  findTurn(turnId: string): Promise<readonly ChargeView[] | null>;
   nameTool(toolId: string, name: string): Promise<void>;
   // Of a tool, in final batches.
   earnings(toolId: string): Promise<Earnings>;
@@ -172,6 +175,14 @@ export function createSettlementClient({ url, token, helpUrl }: SettlementClient
     },
     async recordTurn(turn) {
       await ask("POST", "/v1/turns", turn);
+    },
+    async findTurn(turnId) {
+      try {
+        return (await ask<{ charges: ChargeView[] }>("GET", `/v1/turns/${turnId}`)).charges;
+      } catch (error) {
+        if (error instanceof ApiError && error.code === "not_found") return null;
+        throw error;
+      }
     },
     async nameTool(toolId, name) {
       await ask("POST", `/v1/tools/${toolId}`, { name });

@@ -4,8 +4,9 @@ import { generatePrivateKey, privateKeyToAccount } from "viem/accounts";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { PATIENCE_MS } from "../../scripts/waiting/until.ts";
 import { backends, type Store } from "../../settlement/ledger/testing/backends.ts";
-import { openMarketplace, PUBLIC_URL, register, standing } from "../marketplace/openMarketplace.ts";
-import { GAS, OUTPUT, startTool, type ToolServer } from "../marketplace/startTool.ts";
+import { openDaemon } from "../marketplace/openDaemon.ts";
+import { makeKey, openMarketplace, PUBLIC_URL, register, standing } from "../marketplace/openMarketplace.ts";
+import { GAS, OUTPUT, startTool, structured, type ToolServer } from "../marketplace/startTool.ts";
 import { findFlaws } from "./findFlaws.ts";
 import { openBrowser } from "./openBrowser.ts";
 
@@ -13,7 +14,8 @@ const POISON = `<img src=x onerror="document.title='taken'"><script>document.tit
 const [sqlite] = backends;
 
 describe("the marketplace's pages, in a browser", () => {
-  let database: Store;
+  let [database, books]: Store[] = [];
+  let daemon: Awaited<ReturnType<typeof openDaemon>>;
   let market: Awaited<ReturnType<typeof openMarketplace>>;
   let browser: Browser;
   let url: string;
@@ -24,10 +26,10 @@ describe("the marketplace's pages, in a browser", () => {
   // What went wrong in any page, whether a test looks for it or not.
   let problems: string[] = [];
 
-  async function offer(described: object, options: Parameters<typeof startTool>[0] = {}): Promise<string> {
+  async function offer(described: object, options: Parameters<typeof startTool>[0] = {}, price = 0n): Promise<string> {
     const owner = privateKeyToAccount(generatePrivateKey());
     const toolId = randomUUID();
-    market.onChain.set(toolId, standing(owner.address));
+    market.onChain.set(toolId, standing(owner.address, { price, stake: 1_000_000_000n }));
     const server = await startTool(options);
     servers.push(server);
     const { body } = await register(market.ask, owner, { toolId, endpoint: server.url, ...described });
@@ -38,7 +40,9 @@ describe("the marketplace's pages, in a browser", () => {
   beforeAll(async () => {
     if (sqlite === undefined) throw new Error("there is no SQLite");
     database = await sqlite.create();
-    [market, browser] = await Promise.all([openMarketplace(database), openBrowser()]);
+    books = await sqlite.create();
+    daemon = await openDaemon(books);
+    [market, browser] = await Promise.all([openMarketplace(database, { daemonUrl: daemon.url }), openBrowser()]);
     gas = await offer(
       { name: "Gas", description: "Gas prices of Base, every block.", category: "Crypto & DeFi" },
       {
@@ -88,7 +92,9 @@ describe("the marketplace's pages, in a browser", () => {
     await browser?.close();
     for (const server of servers) await server.close();
     await market?.close();
+    await daemon?.close();
     await database?.remove();
+    await books?.remove();
   });
 
   async function open(path: string, { width = 1280, dark = false } = {}): Promise<Page> {
@@ -156,12 +162,138 @@ describe("the marketplace's pages, in a browser", () => {
     expect(await page.locator(".panel.method >> text=onerror").count()).toBeGreaterThan(0);
   });
 
+  describe("where one asks", () => {
+    const DAYS = Array.from({ length: 8 }, (_, i) => ({ town: `<b>Town ${i}</b>`, grams: 100 + 10 * i }));
+    let key: string;
+    let parcels: ToolServer | undefined;
+    beforeAll(async () => {
+      key = await makeKey(market.ask, privateKeyToAccount(generatePrivateKey()));
+      await offer(
+        {
+          name: "Parcels <i>of the post</i>",
+          description: "Parcels on their way",
+          suggestedPrompts: ["What is the weight of parcel number 7?"],
+        },
+        {
+          methods: [
+            {
+              name: "weigh_parcel",
+              description: "The weight of a parcel in grams, by its number, its sender, and the weights of its way.",
+              inputSchema: { type: "object", properties: { number: { type: "integer" } }, required: ["number"] },
+              outputSchema: { type: "object", properties: { weight: { type: "number" } }, required: ["weight"] },
+              _meta: { latencyClass: "fast" },
+            },
+          ],
+          call: () =>
+            structured({
+              weight: 420,
+              sender: `${POISON} javascript:alert(1) https://evil.example/`,
+              weights: DAYS.map(({ grams }) => grams),
+            }),
+        },
+        50_000n,
+      );
+      parcels = servers.at(-1);
+    });
+
+    async function askOn(page: Page, question: string, secret = key): Promise<void> {
+      await page.fill("#question", question);
+      await page.fill("#key", secret);
+      await page.click("#ask button[type=submit]");
+    }
+    const ended = (page: Page) => page.waitForSelector("#answer[aria-busy=false]");
+
+    it("the answer comes with the tools that were called, its evidence, its cost and its way to the chain", async () => {
+      const page = await open("/ask?q=What+is+the+weight+of+parcel+number+7%3F");
+      expect(await page.inputValue("#question")).toBe("What is the weight of parcel number 7?");
+      expect(await page.textContent("details[open] code")).toContain(
+        `-d '{"query":"What is the weight of parcel number 7?"}'`,
+      );
+      await page.fill("#question", "What is the weight of Zoë's parcel number 7?");
+      expect(await page.textContent("details[open] code")).toContain(
+        `-d '{"query":"What is the weight of Zo\\u00eb\\u0027s parcel number 7?"}'`,
+      );
+      await askOn(page, "What is the weight of parcel number 7?");
+      await page.waitForSelector("#way li[aria-current=step]");
+      expect(await page.textContent("#text")).toContain("420");
+      const steps = await page.locator(".steps li").allTextContents();
+      expect(steps).toEqual(
+        expect.arrayContaining(["Looking for tools ", "Calling Parcels <i>of the post</i>", "Answered weigh_parcel"]),
+      );
+      expect(await page.textContent("#outcome")).toContain("Complete answer");
+      expect(await page.locator("#evidence td").allTextContents()).toEqual(
+        expect.arrayContaining(["420", "Parcels <i>of the post</i> (weigh_parcel)", "weigh_parcel_1.weight"]),
+      );
+      expect(await page.textContent("#cost h3")).toBe("It cost $0.05");
+      expect(await page.textContent("#way li[aria-current=step]")).toBe("Recorded");
+      expect(await page.textContent("#batch")).toBe("Settlement has not put it into a batch yet.");
+      expect(await page.evaluate(findFlaws)).toEqual([]);
+    });
+
+    it("nothing that a tool says is more than text, and only our own pages are led to", async () => {
+      const page = await open("/ask");
+      await askOn(page, "Plot the weights of the way of parcel number 7 and its sender");
+      await page.waitForSelector("#cost");
+      expect(await page.textContent("#answer")).toContain("onerror");
+      expect(await page.title()).toBe("Ask · Context marketplace");
+      expect(await page.locator("#answer script, #answer img, #answer b, #answer i").count()).toBe(0);
+      const links = await page.locator("#answer a").evaluateAll((all) => all.map((one) => one.getAttribute("href")));
+      expect(links).toEqual([expect.stringMatching(/^\/tools\/[0-9a-f-]{36}$/)]);
+      expect(await page.locator("svg.chart path.line").count()).toBe(1);
+    });
+
+    it("what goes wrong is said in words, and costs nothing", async () => {
+      const page = await open("/ask");
+      await askOn(page, "Who won the chess championship in 1972?");
+      await ended(page);
+      expect(await page.textContent("#outcome")).toContain("Capability miss");
+      expect(await page.textContent("#batch")).toBe("Nothing is owed.");
+      if (parcels !== undefined) parcels.state.down = true;
+      try {
+        await askOn(page, "What is the weight of parcel number 8?");
+        await page.waitForSelector("#answer .notice");
+        expect(await page.textContent("#answer .notice")).toMatch(/failed|cannot/);
+      } finally {
+        if (parcels !== undefined) parcels.state.down = false;
+      }
+      await askOn(page, "What is the weight of parcel number 9?", "sk_live_wrong");
+      await page.waitForSelector("#answer .notice");
+      await ended(page);
+      expect(await page.textContent("#answer .notice")).toMatch(/key/);
+      // Chromium reports the status by itself.
+      problems = problems.filter((problem) => !problem.includes("401"));
+    });
+
+    it("the page may run its own script, and talk to nobody but us", async () => {
+      market.pass(1_000);
+      const policy = (await fetch(`${url}/ask`)).headers.get("content-security-policy") ?? "";
+      expect(policy).toContain("default-src 'none'");
+      expect(policy).toContain("script-src 'self'; connect-src 'self'");
+      expect(policy).not.toContain("unsafe");
+    });
+
+    it.each([
+      ["on a desk", { width: 1280, dark: false }],
+      ["in the dark", { width: 1280, dark: true }],
+      ["on a telephone", { width: 360, dark: false }],
+    ])("%s an answer can be read", async (_, how) => {
+      const page = await open("/ask", how);
+      await askOn(page, "Plot the weights of the way of parcel number 7");
+      await page.waitForSelector("#way li[aria-current=step]");
+      expect(await page.evaluate(findFlaws)).toEqual([]);
+      expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(how.width);
+      const { ASK_SCREENSHOTS: folder } = process.env;
+      if (folder)
+        await page.screenshot({ path: `${folder}/${how.width}${how.dark ? "dark" : ""}.png`, fullPage: true });
+    });
+  });
+
   it.each([
     ["on a desk", { width: 1280, dark: false }],
     ["in the dark", { width: 1280, dark: true }],
     ["on a telephone", { width: 360, dark: false }],
   ])("%s every page can be read and used", async (_, how) => {
-    for (const path of ["/", "/?q=gas", "/?q=nothing+at+all+qqq", `/tools/${gas}`, `/tools/${poisoned}`]) {
+    for (const path of ["/", "/ask", "/?q=gas", "/?q=nothing+at+all+qqq", `/tools/${gas}`, `/tools/${poisoned}`]) {
       const page = await open(path, how);
       expect(await page.evaluate(findFlaws), path).toEqual([]);
       expect(await page.evaluate(() => document.documentElement.scrollWidth), path).toBeLessThanOrEqual(how.width);
@@ -193,6 +325,6 @@ describe("the marketplace's pages, in a browser", () => {
     market.catalogue.apply({ ...listing, status: { kind: "delisted", reason: "its server has not answered" } });
     const page = await open(`/tools/${poisoned}`);
     expect(await page.textContent(".notice")).toBe("Not offered at present: Its server has not answered.");
-    expect(await namesOn(await open("/"))).toEqual(["Gas"]);
+    expect(await namesOn(await open("/"))).not.toContain(`${POISON}Poison`);
   });
 });

@@ -9,6 +9,7 @@ import { DATA_PATH, IMAGES_PATH } from "../../query/openQuery.ts";
 import { jobSchema, jobView, resultOf, startedSchema, startedView } from "../../query/wire/job.ts";
 import { type QueryRequest, queryBody, requestOf } from "../../query/wire/request.ts";
 import { resultSchema } from "../../query/wire/result.ts";
+import { settlementSchema, settlementView } from "../../query/wire/settlement.ts";
 import { accountOf, route } from "../route.ts";
 import { type Emit, streamEvents } from "../streamEvents.ts";
 import { untilGone } from "../untilGone.ts";
@@ -73,6 +74,22 @@ export const queryRoutes = [
       const job = known ? await untilGone(request, (gone) => query.jobs.wait(account, id.toLowerCase(), gone)) : null;
       if (job === null) throw new ApiError("not_found", "there is no such job");
       return { body: jobView(job, query.jobs.progressOf(job.id)) };
+    },
+  }),
+  route({
+    method: "GET",
+    path: `${JOBS}/:id/settlement`,
+    access: "account",
+    paced: true,
+    summary: "How far what a job costs has come on its way to the chain",
+    params,
+    answer: settlementSchema,
+    errors: ["not_found"],
+    async handle({ params: { id }, caller, services: { query } }) {
+      const jobId = id.toLowerCase();
+      const job = UUID.safeParse(id).success ? await query.jobs.find(accountOf(caller), jobId) : null;
+      if (job === null) throw new ApiError("not_found", "there is no such job");
+      return { body: settlementView(jobId, await query.chargesOf(jobId)) };
     },
   }),
   route({

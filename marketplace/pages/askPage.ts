@@ -1,0 +1,52 @@
+import { type Html, html } from "./html/html.ts";
+import { askSnippetsOf, QUESTION_MARK } from "./snippets.ts";
+
+export type Ask = { question: string; examples: readonly string[]; baseUrl: string };
+
+const EXAMPLE = "What is the median of 3, 1, 2?";
+
+// Asks a question. The script of the page sends it and writes what comes back; without one the snippets still say how.
+export function askPage({ question, examples, baseUrl }: Ask): Html {
+  const snippets = askSnippetsOf({ baseUrl, question: question || EXAMPLE });
+  const templates = askSnippetsOf({ baseUrl, question: QUESTION_MARK });
+  return html`
+    <section class="hero">
+      <h1>Ask, and pay for the answer</h1>
+      <p>Tools of the marketplace are called for it, and every fact says which one it is from. Without an answer nothing is paid.</p>
+    </section>
+    <div class="asking">
+      <form class="panel" id="ask" autocomplete="off">
+        <label for="question">Question</label>
+        <textarea id="question" name="question" rows="3" maxlength="4000" required placeholder="${EXAMPLE}">${question}</textarea>
+        <div class="fields">
+          <div>
+            <label for="key">API key</label>
+            <input id="key" name="key" type="password" required placeholder="sk_live_…" aria-describedby="about-key">
+          </div>
+          <div>
+            <label for="most">At most, in dollars</label>
+            <input id="most" name="most" inputmode="decimal" value="0.25" pattern="[0-9]+(\\.[0-9]{1,6})?">
+          </div>
+        </div>
+        <p class="empty" id="about-key">The key stays in this tab. <code>npx hardhat api-key create</code> makes one.</p>
+        <p class="tags"><button type="submit">Ask</button> <button type="button" class="quiet" id="stop" hidden>Stop</button></p>
+        <noscript><p class="notice">This form needs JavaScript. The commands beside it do not.</p></noscript>
+        ${
+          examples.length > 0 &&
+          html`<div><h2>For example</h2><ul class="prompts">${examples.map(
+            (text) => html`<li><a href="/ask?${`${new URLSearchParams({ q: text })}`}"><bdi>${text}</bdi></a></li>`,
+          )}</ul></div>`
+        }
+      </form>
+      <section class="panel" aria-labelledby="how">
+        <h2 id="how">The same without this page</h2>
+        ${snippets.map(
+          ({ language, code }, i) => html`<details name="language"${i === 0 && html` open`}>
+            <summary>${language}</summary>
+            <pre tabindex="0" aria-label="${language}"><code data-template="${templates[i]?.code}">${code}</code></pre>
+          </details>`,
+        )}
+      </section>
+    </div>
+    <section class="answer" id="answer" aria-live="polite" aria-busy="false" hidden></section>`;
+}

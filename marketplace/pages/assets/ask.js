@@ -1,0 +1,362 @@
+// The Ask page. Whatever tools and models say is put into the page as text and as nothing else: no markup, no address that one
+// could follow, no picture but our own.
+
+const QUESTION_MARK = "QUESTION";
+const SVG = "http://www.w3.org/2000/svg";
+const LOOK_MS = 2_000;
+const MAX_LOOKS = 300;
+const MAX_ROWS = 100;
+const WAYS = ["accrued", "batched", "submitted", "included", "final"];
+const WAY_NAMES = {
+  accrued: "Recorded",
+  batched: "In a batch",
+  submitted: "Sent to Base",
+  included: "In a block",
+  final: "Final",
+};
+const ENDS = { absorbed: "Paid by the platform", refused: "Refused on chain, nothing was paid", voided: "Waived" };
+const STATUSES = {
+  discovering: "Looking for tools",
+  discovered: "Found",
+  planning: "Choosing what to call",
+  executing: "Calling",
+  "tool-complete": "Answered",
+  synthesizing: "Writing",
+};
+
+const form = document.getElementById("ask");
+const output = document.getElementById("answer");
+const stop = document.getElementById("stop");
+const key = document.getElementById("key");
+key.value = sessionStorage.getItem("key") ?? "";
+let running = null;
+
+// An element with children, which are elements or texts.
+function make(name, attributes = {}, ...children) {
+  const element = document.createElement(name);
+  for (const [attribute, value] of Object.entries(attributes)) element.setAttribute(attribute, value);
+  element.append(...children.filter((child) => child !== null && child !== undefined).map(nodeOf));
+  return element;
+}
+const nodeOf = (child) => (child instanceof Node ? child : document.createTextNode(String(child)));
+// What strangers wrote, whichever way it is written.
+const said = (text) => make("bdi", {}, String(text));
+const shown = (value) =>
+  value === null || value === undefined ? "none" : typeof value === "object" ? JSON.stringify(value) : String(value);
+
+form.addEventListener("input", () => {
+  const question = JSON.stringify(form.question.value.trim() || form.question.placeholder).slice(1, -1);
+  // As the server writes them: no character that a shell would read.
+  const plain = question.replace(/[^ -~]|'/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`);
+  for (const code of document.querySelectorAll("[data-template]")) {
+    code.textContent = code.dataset.template.replaceAll(QUESTION_MARK, () => plain);
+  }
+});
+
+stop.addEventListener("click", () => running?.abort());
+
+form.addEventListener("submit", async (event) => {
+  event.preventDefault();
+  running?.abort();
+  const own = new AbortController();
+  running = own;
+  sessionStorage.setItem("key", key.value);
+  const page = begin();
+  try {
+    await ask(own.signal, page);
+  } catch (error) {
+    page.end(
+      make("p", { class: "notice" }, own.signal.aborted ? "You stopped it. Nothing is charged." : said(error.message)),
+    );
+  } finally {
+    if (running === own) {
+      running = null;
+      stop.hidden = true;
+      output.setAttribute("aria-busy", "false");
+    }
+  }
+});
+
+function begin() {
+  const steps = make("ol", { class: "steps", "aria-label": "What was done" });
+  const text = make("p", { class: "lead", id: "text" });
+  output.replaceChildren(make("h2", {}, "Answer"), steps, text);
+  output.hidden = false;
+  output.setAttribute("aria-busy", "true");
+  stop.hidden = false;
+  return {
+    step(status, name) {
+      const words = STATUSES[status];
+      if (words !== undefined)
+        steps.append(make("li", { "data-status": status }, words, " ", name === "" ? null : said(name)));
+    },
+    write: (delta) => text.append(delta),
+    end: (...parts) => output.append(...parts.filter((part) => part !== null)),
+  };
+}
+
+async function ask(signal, page) {
+  const response = await fetch("/api/v1/query", {
+    method: "POST",
+    signal,
+    headers: {
+      authorization: `Bearer ${key.value}`,
+      "content-type": "application/json",
+      "idempotency-key": crypto.randomUUID(),
+    },
+    body: JSON.stringify({
+      query: form.question.value,
+      stream: true,
+      ...(form.most.value !== "" && { maxCostUsd: form.most.value }),
+    }),
+  });
+  if (!response.ok) {
+    const { error } = await response.json().catch(() => ({}));
+    throw new Error(error ?? `The marketplace answered ${response.status}.`);
+  }
+  for await (const event of eventsOf(response.body)) {
+    if (event.type === "tool-status") page.step(event.status, event.tool.name);
+    else if (event.type === "text-delta") page.write(event.delta);
+    else if (event.type === "error") throw new Error(event.error);
+    else if (event.type === "done") {
+      page.end(...partsOf(event.result));
+      await follow(event.result, signal);
+    }
+  }
+}
+
+async function* eventsOf(body) {
+  let rest = "";
+  for await (const chunk of chunksOf(body.pipeThrough(new TextDecoderStream()))) {
+    const lines = (rest + chunk).split("\n");
+    rest = lines.pop();
+    for (const line of lines) {
+      if (!line.startsWith("data: ") || line === "data: [DONE]") continue;
+      yield JSON.parse(line.slice("data: ".length));
+    }
+  }
+}
+
+// Not every browser can read a stream in a loop.
+async function* chunksOf(stream) {
+  const reader = stream.getReader();
+  for (;;) {
+    const { done, value } = await reader.read();
+    if (done) return;
+    yield value;
+  }
+}
+
+function partsOf(result) {
+  const { confidence, cost, toolsUsed, capabilityMiss, evidence, view } = result;
+  const isMiss = result.outcomeType === "capability_miss";
+  const badges = make(
+    "p",
+    { class: "tags", id: "outcome" },
+    make("span", { class: isMiss ? "badge" : "badge good" }, result.outcome?.label ?? "Answer"),
+    confidence && !isMiss ? make("span", { class: "badge" }, `${confidence.level} confidence`) : null,
+    make("span", { class: "badge" }, `${result.durationMs} ms`),
+  );
+  return [
+    badges,
+    confidence && !isMiss ? make("p", { class: "empty" }, said(sentence(confidence.reason))) : null,
+    missPart(capabilityMiss),
+    ...(result.computedArtifacts ?? []).map(artifactPart),
+    view
+      ? tablePart(
+          view.label,
+          view.columns ?? [],
+          (view.rows ?? []).map(({ cells }) => cells),
+        )
+      : null,
+    evidencePart(evidence),
+    costPart(cost, toolsUsed),
+  ];
+}
+
+const sentence = (text) => `${text.charAt(0).toUpperCase()}${text.slice(1)}${/[.!?]$/.test(text) ? "" : "."}`;
+
+function missPart(miss) {
+  if (!miss || miss.suggestedRewrites.length === 0) return null;
+  const rewrites = miss.suggestedRewrites.map((text) => {
+    const button = make("button", { type: "button", class: "quiet" }, said(text));
+    button.addEventListener("click", () => {
+      form.question.value = text;
+      form.requestSubmit();
+    });
+    return make("li", {}, button);
+  });
+  return make("div", {}, make("h3", {}, "Ask instead"), make("ul", { class: "prompts" }, ...rewrites));
+}
+
+function evidencePart(evidence) {
+  if (!evidence || evidence.facts.length === 0) return null;
+  const sources = new Map(evidence.sourceRefs.map((source) => [source.id, `${source.provider} (${source.dataset})`]));
+  const rows = evidence.facts
+    .slice(0, MAX_ROWS)
+    .map(({ label, value, path }) => [label, shown(value).slice(0, 300), sources.get(path.split(".")[0]) ?? "", path]);
+  const part = make(
+    "details",
+    { id: "evidence", open: "" },
+    make("summary", {}, `Evidence: ${evidence.facts.length} facts`),
+  );
+  part.append(tablePart("Evidence", ["Fact", "Value", "Source", "Where"], rows));
+  if (evidence.knownUnknowns.length > 0) {
+    part.append(make("p", { class: "notice" }, "Not known: ", said(evidence.knownUnknowns.join("; "))));
+  }
+  return part;
+}
+
+function tablePart(label, columns, rows) {
+  const head = make("tr", {}, ...columns.map((column) => make("th", { scope: "col" }, said(column))));
+  const body = rows
+    .slice(0, MAX_ROWS)
+    .map((cells) => make("tr", {}, ...cells.map((cell) => make("td", {}, said(cell)))));
+  const table = make(
+    "table",
+    {},
+    make("caption", { class: "unseen" }, said(label)),
+    make("thead", {}, head),
+    make("tbody", {}, ...body),
+  );
+  return make("div", { class: "wide", tabindex: "0", role: "region", "aria-label": label }, table);
+}
+
+function artifactPart(artifact) {
+  const title = artifact.title ?? artifact.alt ?? "";
+  const caption = title === "" ? null : make("figcaption", {}, said(title));
+  if (artifact.kind === "image") {
+    // Only what this marketplace keeps, by the name of its contents.
+    if (!/^[0-9a-f]{64}$/.test(artifact.contentHash)) return null;
+    const source = `/api/v1/query/images/${artifact.contentHash}.png`;
+    const image = make("img", { src: source, alt: artifact.alt ?? "", width: artifact.width, height: artifact.height });
+    return make("figure", {}, image, caption);
+  }
+  const drawn = chartPart(artifact);
+  const { spec, data } = artifact;
+  const columns = [spec.xKey, ...spec.series.map((one) => one.key)];
+  const rows = data.map((row) => columns.map((column) => shown(row[column])));
+  return make("figure", {}, drawn ?? tablePart(title || "Chart", columns, rows), caption);
+}
+
+const WIDTH = 720;
+const HEIGHT = 260;
+const PAD = { left: 64, right: 16, top: 16, bottom: 32 };
+
+// Lines and bars of numbers; null for whatever cannot be drawn as one, which is then a table.
+function chartPart({ spec, data, title }) {
+  const values = data
+    .flatMap((row) => spec.series.map(({ key: name }) => row[name]))
+    .filter((value) => typeof value === "number");
+  if (values.length < 2 || ["heatmap", "candlestick"].includes(spec.type)) return null;
+  const isBar = spec.type === "bar" || spec.type === "histogram";
+  const low = Math.min(...values, ...(isBar ? [0] : []));
+  const high = Math.max(...values, ...(isBar ? [0] : []));
+  const span = high - low || 1;
+  const slot = (WIDTH - PAD.left - PAD.right) / data.length;
+  const x = (i) => PAD.left + slot * (i + 0.5);
+  const y = (value) => HEIGHT - PAD.bottom - ((value - low) / span) * (HEIGHT - PAD.top - PAD.bottom);
+  const svg = draw("svg", { viewBox: `0 0 ${WIDTH} ${HEIGHT}`, role: "img", class: "chart" });
+  svg.append(draw("title", {}, title ?? `${spec.series.map(({ key: name }) => name).join(", ")} by ${spec.xKey}`));
+  svg.append(
+    draw("desc", {}, `${data.length} places, from ${low.toLocaleString("en")} to ${high.toLocaleString("en")}`),
+  );
+  for (const value of [low, low + span / 2, high]) {
+    svg.append(
+      draw("line", { x1: PAD.left, x2: WIDTH - PAD.right, y1: y(value), y2: y(value), class: "grid" }),
+      draw(
+        "text",
+        { x: PAD.left - 8, y: y(value) + 4, class: "tick end" },
+        value.toLocaleString("en", { maximumSignificantDigits: 4 }),
+      ),
+    );
+  }
+  const first = shown(data[0][spec.xKey]).slice(0, 24);
+  const last = shown(data.at(-1)[spec.xKey]).slice(0, 24);
+  svg.append(
+    draw("text", { x: PAD.left, y: HEIGHT - 10, class: "tick" }, first),
+    draw("text", { x: WIDTH - PAD.right, y: HEIGHT - 10, class: "tick end" }, last),
+  );
+  for (const [i, { key: name }] of spec.series.entries()) {
+    const points = data.flatMap((row, at) => (typeof row[name] === "number" ? [[at, row[name]]] : []));
+    const tone = `tone${i % 4}`;
+    if (isBar) {
+      const width = Math.max(1, (slot * 0.7) / spec.series.length);
+      for (const [at, value] of points) {
+        const left = x(at) - slot * 0.35 + i * width;
+        const top = Math.min(y(value), y(0));
+        svg.append(
+          draw("rect", { x: left, y: top, width, height: Math.max(1, Math.abs(y(value) - y(0))), class: tone }),
+        );
+      }
+    } else if (spec.type === "scatter") {
+      for (const [at, value] of points) svg.append(draw("circle", { cx: x(at), cy: y(value), r: 3, class: tone }));
+    } else {
+      const path = points
+        .map(([at, value], n) => `${n === 0 ? "M" : "L"}${x(at).toFixed(1)} ${y(value).toFixed(1)}`)
+        .join("");
+      svg.append(draw("path", { d: path, class: `line ${tone}` }));
+    }
+  }
+  return svg;
+}
+
+function draw(name, attributes, text) {
+  const element = document.createElementNS(SVG, name);
+  for (const [attribute, value] of Object.entries(attributes)) element.setAttribute(attribute, value);
+  if (text !== undefined) element.textContent = text;
+  return element;
+}
+
+function costPart(cost, toolsUsed) {
+  const used = toolsUsed.map(({ id, name, skillCalls }) => {
+    // Ours, and not the tool's: it leads to the page of the tool.
+    const link = /^[0-9a-f-]{36}$/.test(id) ? make("a", { href: `/tools/${id}` }, said(name)) : said(name);
+    return make("li", {}, link, ` · ${skillCalls} ${skillCalls === 1 ? "call" : "calls"}`);
+  });
+  return make(
+    "section",
+    { class: "panel", id: "cost" },
+    make("h3", {}, `It cost $${cost.totalCostUsd}`),
+    make("p", { class: "empty" }, `$${cost.toolCostUsd} for tools and $${cost.modelCostUsd} for the model.`),
+    make("ul", { class: "prompts" }, ...used),
+    make("ol", { class: "way", id: "way", "aria-label": "Its way to the chain" }),
+    make("p", { class: "empty", id: "batch" }),
+  );
+}
+
+// The turn's way to the chain, until it is final or nobody looks any more.
+async function follow({ querySession, cost }, signal) {
+  const way = document.getElementById("way");
+  const batch = document.getElementById("batch");
+  if (/^0(\.0+)?$/.test(cost.totalCostUsd)) {
+    batch.textContent = "Nothing is owed.";
+    return;
+  }
+  output.setAttribute("aria-busy", "false");
+  for (let look = 0; look < MAX_LOOKS; look += 1) {
+    const path = `/api/v1/query/jobs/${encodeURIComponent(querySession.attemptId)}/settlement`;
+    const response = await fetch(path, { headers: { authorization: `Bearer ${key.value}` }, signal });
+    if (response.ok) {
+      const { state, batch: root } = await response.json();
+      const reached = WAYS.indexOf(state);
+      way.replaceChildren(
+        ...WAYS.map((name, i) =>
+          make(
+            "li",
+            { "data-reached": i <= reached, ...(i === reached && { "aria-current": "step" }) },
+            WAY_NAMES[name],
+          ),
+        ),
+      );
+      batch.textContent =
+        ENDS[state] ?? (root === null ? "Settlement has not put it into a batch yet." : `Batch ${root}`);
+      if (state === "final" || ENDS[state] !== undefined) return;
+    }
+    await new Promise((resolve) => {
+      setTimeout(resolve, LOOK_MS);
+      signal.addEventListener("abort", resolve, { once: true });
+    });
+    if (signal.aborted) return;
+  }
+}
