@@ -65,6 +65,8 @@ form.addEventListener("submit", async (event) => {
   try {
     await ask(own.signal, page);
   } catch (error) {
+    // Another question has taken the place of this one.
+    if (running !== own) return;
     page.end(
       make("p", { class: "notice" }, own.signal.aborted ? "You stopped it. Nothing is charged." : said(error.message)),
     );
@@ -120,7 +122,9 @@ async function ask(signal, page) {
     else if (event.type === "error") throw new Error(event.error);
     else if (event.type === "done") {
       page.end(...partsOf(event.result));
-      await follow(event.result, signal);
+      // It is answered and owed: whoever leaves now stops nothing.
+      stop.hidden = true;
+      await follow(event.result, signal).catch(() => undefined);
     }
   }
 }
