@@ -76,4 +76,7 @@ export type NetResult = {
   aboveLimit: readonly DueCharge[];
 };
 
-export type Net = (charges: readonly DueCharge[]) => Pick<NetResult, "batch" | "unpayable">;
+type Netted = Pick<NetResult, "batch" | "unpayable">;
+
+// It may take its time, and let others run in between.
+export type Net = (charges: readonly DueCharge[]) => Netted | Promise<Netted>;

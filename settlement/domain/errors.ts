@@ -6,6 +6,7 @@ export type ErrorCode =
   | "invalid_input"
   | "ledger_unavailable"
   | "ledger_corrupt"
+  | "archive_unavailable"
   | "fenced"
   | "chain_mismatch"
   | "chain_unavailable"

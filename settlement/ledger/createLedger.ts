@@ -1,4 +1,9 @@
 import { createAccruals } from "./accruals/createAccruals.ts";
+import { createArchives } from "./archive/createArchives.ts";
+import { createFindArchived } from "./archive/findArchived.ts";
+import type { ArchiveFolder } from "./archive/folder.ts";
+import { createArchiveFiles } from "./archive/readBlock.ts";
+import { withArchive } from "./archive/withArchive.ts";
 import { createCallers } from "./callers/createCallers.ts";
 import { createRunner } from "./database/createRunner.ts";
 import { migrate } from "./database/migrate.ts";
@@ -19,6 +24,8 @@ export type LedgerOptions = {
   maxQueue?: number;
   // Which rows of running sums this process adds to. Processes that share a database should differ.
   shard?: number;
+  // Where what is old goes, and is found again.
+  archive?: ArchiveFolder | null;
 };
 
 const MAX_GROUP = 256;
@@ -26,16 +33,21 @@ const MAX_QUEUE = 10_000;
 
 // Every subject's verbs over one database.
 export async function createLedger(database: Database, options: LedgerOptions = {}): Promise<Ledger> {
-  const { groupCommit = true, maxGroup = MAX_GROUP, maxQueue = MAX_QUEUE, shard = 0 } = options;
+  const { groupCommit = true, maxGroup = MAX_GROUP, maxQueue = MAX_QUEUE, shard = 0, archive = null } = options;
   await migrate(database);
   const runner = createRunner(database, { maxGroup: groupCommit ? maxGroup : 1, maxQueue, shard });
-  return {
+  const files = createArchiveFiles(archive);
+  const hot = {
     ...createAccruals(runner),
     ...createSessions(runner),
     ...createSubmissions(runner),
+    ...createReads(runner),
+  };
+  return {
+    ...withArchive(hot, createFindArchived(database.read, files)),
+    ...createArchives(runner, files),
     ...createOperators(runner),
     ...createCallers(runner),
-    ...createReads(runner),
     ...createToken(runner),
     ...createTools(runner),
     readHome: () => database.home(),

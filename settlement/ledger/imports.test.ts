@@ -7,7 +7,23 @@ const SETTLEMENT = join(LEDGER, "..");
 
 // What a subject may take from another, beside what all of them stand on.
 const SUBJECTS: Readonly<Record<string, readonly string[]>> = {
-  accruals: [],
+  // A delivery that is in the archive is known by its name.
+  accruals: ["archive/names.ts", "archive/places.ts"],
+  // What is in a file is read as whoever wrote the row reads it, and asked for by the verbs that the archive goes on with.
+  archive: [
+    "accruals/createAccruals.ts",
+    "accruals/decode.ts",
+    "accruals/recordTurn.ts",
+    "reads/createReads.ts",
+    "sessions/capture.ts",
+    "sessions/createSessions.ts",
+    "sessions/decode.ts",
+    "sessions/hold.ts",
+    "sessions/voidHold.ts",
+    "submissions/createSubmissions.ts",
+    "submissions/decode.ts",
+    "submissions/receipts.ts",
+  ],
   callers: [],
   // A fence is made of submissions that fill nonces.
   operators: ["submissions/plan/planSubmission.ts"],
@@ -21,7 +37,7 @@ const SUBJECTS: Readonly<Record<string, readonly string[]>> = {
     "submissions/receipts.ts",
   ],
   // A capture makes a charge.
-  sessions: ["accruals/insertCharges.ts"],
+  sessions: ["accruals/insertCharges.ts", "archive/names.ts", "archive/places.ts"],
   // A batch is made of charges, and whoever writes for an operator shows its lease.
   submissions: ["accruals/decode.ts", "operators/acquireLease.ts", "operators/lease.ts"],
   token: [],

@@ -1,21 +1,17 @@
-import type { Accruals } from "./accruals/createAccruals.ts";
+import type { Archives } from "./archive/createArchives.ts";
+import type { withArchive } from "./archive/withArchive.ts";
 import type { Callers } from "./callers/createCallers.ts";
 import type { Operators } from "./operators/createOperators.ts";
-import type { Reads } from "./reads/createReads.ts";
-import type { Sessions } from "./sessions/createSessions.ts";
-import type { Submissions } from "./submissions/createSubmissions.ts";
 import type { Token } from "./token/createToken.ts";
 import type { Tools } from "./tools/createTools.ts";
 
 // The durable memory of the service. A promise that resolves means that what it says is on disk. Every verb is one
 // transaction; verbs that run at the same time may share one (group commit). Addresses may be given in any case and come
 // back in lower case.
-export type Ledger = Accruals &
-  Sessions &
-  Submissions &
+export type Ledger = ReturnType<typeof withArchive> &
+  Archives &
   Operators &
   Callers &
-  Reads &
   Token &
   Tools & {
     // Where the data is: another place after a restore or a failover.
@@ -24,6 +20,8 @@ export type Ledger = Accruals &
   };
 
 // What callers of the verbs write down.
+export type { Archive } from "./archive/listArchives.ts";
+export type { ArchiveLimits } from "./archive/selectBlocks.ts";
 export type { Answer } from "./callers/saveAnswer.ts";
 export type { Lease } from "./operators/lease.ts";
 export type { SettledBatch } from "./reads/batches.ts";

@@ -91,6 +91,7 @@ const CODE_OF: Partial<Record<ErrorCode, ApiCode>> = {
   invalid_tool_id: "invalid_request",
   invalid_input: "invalid_request",
   ledger_unavailable: "unavailable",
+  archive_unavailable: "unavailable",
   chain_unavailable: "unavailable",
   overloaded: "overloaded",
 };

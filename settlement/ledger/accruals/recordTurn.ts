@@ -3,6 +3,8 @@ import type { Hex } from "viem";
 import { chargeIdOf, NO_HASH } from "../../domain/charge.ts";
 import { type Credit, type CreditPolicy, type CreditRefusal, refuseCredit } from "../../domain/credit.ts";
 import { MAX_CALLS_PER_TURN, type Turn } from "../../domain/turn.ts";
+import { turnName } from "../archive/names.ts";
+import { placesOf } from "../archive/places.ts";
 import type { Conflict } from "../conflict.ts";
 import { address, amount as amountIn, integer, text } from "../database/decode.ts";
 import { chunksOf, inEvenChunks, type Param, placeholders, tuples } from "../database/sql.ts";
@@ -22,7 +24,8 @@ import { type DeliveredCharge, type Delivery, insertCharges } from "./insertChar
 // On which terms a turn is recorded: how much credit its payer has, and what the chain said of its prepaid money, and at which block.
 export type TurnTerms = { credit: CreditPolicy; prepaid: { amount: bigint; atBlock: bigint } | null };
 
-export type ReportedTurn = { turn: Turn; nowMs: number; terms: TurnTerms | null };
+// `ruledOut`: places in the archive that have another turn of the same fingerprint.
+export type ReportedTurn = { turn: Turn; nowMs: number; terms: TurnTerms | null; ruledOut: readonly bigint[] };
 
 // The same turn again is `duplicate`; the same id with other contents is `conflict` and changes nothing.
 export type TurnOutcome =
@@ -32,8 +35,16 @@ export type TurnOutcome =
   | ({ kind: "credit_exceeded"; takenAtBlock: bigint } & CreditRefusal)
   | Conflict;
 
+// A turn of this name may be in the archive, and nothing was changed. Whoever asked looks there.
+export type MaybeArchivedTurn = { kind: "archived"; places: readonly bigint[]; digest: Hex; chargeIds: Hex[] };
+
 // The same turn in one spelling: lower case, tools in order.
-export function checkTurn(turn: Turn, nowMs: number, terms: TurnTerms | null = null): ReportedTurn {
+export function checkTurn(
+  turn: Turn,
+  nowMs: number,
+  terms: TurnTerms | null = null,
+  ruledOut: readonly bigint[] = [],
+): ReportedTurn {
   const id = validName("the turn's id", turn.id);
   const tools = turn.tools
     .map(({ toolId, amount, calls }) => ({
@@ -57,17 +68,22 @@ export function checkTurn(turn: Turn, nowMs: number, terms: TurnTerms | null = n
     },
     nowMs: validTime("now", nowMs),
     terms,
+    ruledOut,
   };
 }
 
 // Turns that share a commit also share its statements. Of several with one id, the first is the one that is recorded. Payers are
 // locked, so that the turns and calls of many daemons never come to more than their credit.
-export async function recordTurns(tx: Tx, reported: readonly ReportedTurn[]): Promise<TurnOutcome[]> {
-  const turns = reported.map(({ turn, nowMs, terms }) => {
+export async function recordTurns(
+  tx: Tx,
+  reported: readonly ReportedTurn[],
+): Promise<(TurnOutcome | MaybeArchivedTurn)[]> {
+  const turns = reported.map(({ turn, nowMs, terms, ruledOut }) => {
     const charges = chargesOf(turn);
-    return { turn, nowMs, terms, charges, digest: digestOf(turn), chargeIds: charges.map(({ id }) => id) };
+    const chargeIds = charges.map(({ id }) => id);
+    return { turn, nowMs, terms, ruledOut, charges, digest: digestOf(turn), name: turnName(turn.id), chargeIds };
   });
-  const inserted = await inEvenChunks(turns, (chunk) => {
+  const inserting = inEvenChunks(turns, (chunk) => {
     const params: Param[] = [];
     for (const { turn, digest, chargeIds, nowMs } of chunk) params.push(turn.id, digest, chargeIds.join(" "), nowMs);
     return tx.all(
@@ -77,20 +93,34 @@ export async function recordTurns(tx: Tx, reported: readonly ReportedTurn[]): Pr
       params,
     );
   });
+  // Asked behind the insert, which waits for whoever is just archiving the same turn: before it, its name would be in neither.
+  const archived = placesOf(
+    tx,
+    turns.map(({ name }) => name),
+  );
+  const [inserted, places] = await Promise.all([inserting, archived]);
   const unseen = new Set(inserted.map((row) => text(row, "id")));
 
   const credits = await readCredits(tx, turns);
   const refused = new Map<string, TurnOutcome>();
   const deliveries: Delivery[] = [];
-  const outcomes: TurnOutcome[] = [];
-  for (const { turn, nowMs, terms, charges, digest, chargeIds } of turns) {
+  const outcomes: (TurnOutcome | MaybeArchivedTurn)[] = [];
+  for (const { turn, nowMs, terms, ruledOut, charges, digest, name, chargeIds } of turns) {
     const before = refused.get(turn.id);
     if (before !== undefined) {
       outcomes.push(before);
       continue;
     }
-    if (!unseen.delete(turn.id)) {
-      const [known] = await tx.all("SELECT digest FROM turns WHERE id = $1", [turn.id]);
+    const candidates = places.get(name)?.filter((place) => !ruledOut.includes(place)) ?? [];
+    const isNew = unseen.delete(turn.id);
+    if (isNew && candidates.length > 0) await tx.run("DELETE FROM turns WHERE id = $1", [turn.id]);
+    const [known] = isNew ? [] : await tx.all("SELECT digest FROM turns WHERE id = $1", [turn.id]);
+    // Several may come with one id; the first of them has taken the row away again, and the others ask once more.
+    if (known === undefined && (!isNew || candidates.length > 0)) {
+      outcomes.push({ kind: "archived", places: [...ruledOut, ...candidates], digest, chargeIds });
+      continue;
+    }
+    if (!isNew) {
       const same = known !== undefined && text(known, "digest") === digest;
       outcomes.push(same ? { kind: "duplicate", chargeIds } : { kind: "conflict" });
       continue;

@@ -41,6 +41,19 @@ describe.each(backends)("callers on $name", ({ create }) => {
     expect(await ledger.claimKey(other, 14, 10)).toMatchObject({ kind: "answered" });
   });
 
+  it("answers are forgotten from the oldest on, a few at a time, and their keys are free again", async () => {
+    for (const [i, key] of ["a", "b", "c", "d"].entries()) {
+      await ledger.claimKey({ caller: "alice", key, digest: hashOf(key) }, 10 + i, 10);
+      await ledger.saveAnswer("alice", key, { status: 200, body: key });
+    }
+    expect(await ledger.forgetAnswers(13, 2)).toBe(2);
+    expect(await ledger.forgetAnswers(13, 2)).toBe(1);
+    expect(await ledger.forgetAnswers(13, 2)).toBe(0);
+    const claim = (key: string) => ledger.claimKey({ caller: "alice", key, digest: hashOf("another") }, 99, 10);
+    expect(await claim("a")).toMatchObject({ kind: "claimed" });
+    expect(await claim("d")).toEqual({ kind: "conflict" });
+  });
+
   it("a key with another request is a conflict, and another caller's key is another key", async () => {
     const claim = { caller: "alice", key: "k", digest: hashOf("request") };
     await ledger.claimKey(claim, 1, 10);

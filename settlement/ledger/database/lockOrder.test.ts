@@ -23,6 +23,7 @@ import {
 } from "../testing/fixtures.ts";
 import { COMMIT, createInterleaving } from "../testing/interleave.ts";
 import { lockOf, misorderedIn } from "../testing/lockOf.ts";
+import { createMemoryFolder } from "../testing/memoryFolder.ts";
 import { GUARDED_BY, LOCK_ORDER } from "./lockOrder.ts";
 import type { Database } from "./sql.ts";
 
@@ -61,6 +62,17 @@ const paying = (payees: readonly number[]) =>
   outcomeOf({
     paid: payees.map((n) => ({ toolId: toolOf(n), payee: accountOf(n), amount: usdc(1), developerShare: usdc(1) })),
   });
+
+// Where all of them archive.
+const folder = createMemoryFolder();
+
+async function archiveAll(ledger: Ledger): Promise<void> {
+  for (;;) {
+    const number = await ledger.startArchive(1_000, 1_000);
+    if (number === null) return;
+    while ((await ledger.moveArchived(number)).kind === "moved");
+  }
+}
 
 const meetings: Meeting[] = [
   {
@@ -158,6 +170,37 @@ const meetings: Meeting[] = [
     },
   },
   {
+    name: "an archive, and what it moves being delivered again",
+    async prepare(ledger, { of, payer, lease }) {
+      await archiveAll(ledger);
+      const session = { id: of("s"), payer: payer(1), maxSpend: usdc(10), expiresAtMs: 9_000 };
+      await ledger.openSession(session, 0);
+      for (const name of ["a", "b"]) {
+        await ledger.hold(call(of(name), of("s")), RICH, 0);
+        await ledger.capture({ callId: of(name), hashes: HASHES }, POLICY, 0);
+        await ledger.recordTurn(turnOf(of(name), { payer: payer(1) }), 0);
+      }
+      await ledger.closeSession(of("s"), 1);
+      const root = await submitted(ledger, lease, [payer(1)], 1);
+      await ledger.recordInclusion(lease, root, inclusionAt(1n), "success", outcomeOf());
+      await ledger.finalize(lease, root, outcomeOf(), RETRY, 2);
+      const accrued = (await ledger.readTotals()).accrued;
+      return [
+        archiveAll,
+        async (two) => {
+          const again = await Promise.all([
+            two.recordTurn(turnOf(of("b"), { payer: payer(1) }), 3),
+            two.recordTurn(turnOf(of("a"), { payer: payer(1) }), 3),
+            two.hold(call(of("b"), of("s")), RICH, 3),
+            two.hold(call(of("a"), of("s")), RICH, 3),
+          ]);
+          expect(again.map(({ kind }) => kind)).toEqual(["duplicate", "duplicate", "duplicate", "duplicate"]);
+          expect((await ledger.readTotals()).accrued).toBe(accrued);
+        },
+      ];
+    },
+  },
+  {
     name: "a final batch of what the platform has paid, and the end of the debt",
     async prepare(ledger, { of, payer, lease }) {
       await ledger.recordTurn(turnOf(of("t"), { payer: payer(1) }), 0);
@@ -177,7 +220,7 @@ describe("two daemons on one PostgreSQL never wait in a circle, and count right"
   let databases: readonly [Database, Database, Database];
   beforeAll(async () => {
     store = await createPostgresStore();
-    ledger = await store.open();
+    ledger = await store.open({ archive: folder });
     databases = [store.database(), store.database(), store.database()];
   });
   afterAll(async () => {
@@ -227,7 +270,7 @@ async function meet(
   const interleaving = createInterleaving(monitor.read);
   const ended = [one, two].map((database, i) =>
     interleaving.start(`${i}`, database, async (asking) => {
-      await sides[i]?.(await createLedger({ ...asking, migration: async () => {} }, { shard: i }));
+      await sides[i]?.(await createLedger({ ...asking, migration: async () => {} }, { shard: i, archive: folder }));
     }),
   );
   const transactions: Record<string, string[]> = { "0": [], "1": [] };

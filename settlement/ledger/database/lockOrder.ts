@@ -8,6 +8,7 @@ import type { Tx } from "./tx.ts";
 // A row that is inserted is locked by its name alone: only who inserts the same name waits for it.
 export const LOCK_ORDER = [
   "operators",
+  "archives",
   "finalized_blocks",
   "halts",
   "token_implementations",
@@ -25,12 +26,14 @@ export const LOCK_ORDER = [
   "due_accounts",
   "stats",
   "totals",
+  "failure_counts",
 ] as const;
 
 // Rows for which nobody waits, and why.
 //   operators  whoever writes them holds the row of their operator, or those of all operators.
 //   sessions   a charge that waits in its session is written by who holds the session. Of those that wait no longer, due ones
 //              are taken by who finds them unlocked (SKIP LOCKED), and batched ones are their operator's.
+//   archives   whoever moves them into the archive, or back, holds its row.
 //   insert     they are only ever inserted, without a name that somebody else could insert.
 export const GUARDED_BY = {
   submissions: "operators",
@@ -40,6 +43,7 @@ export const GUARDED_BY = {
   earnings: "operators",
   charges: "sessions",
   failures: "insert",
+  archived_names: "archives",
 } as const;
 
 export type Lock = (typeof LOCK_ORDER)[number];

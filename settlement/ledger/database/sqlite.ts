@@ -3,8 +3,10 @@ import { DatabaseSync, type StatementSync } from "node:sqlite";
 import { setTimeout as pause } from "node:timers/promises";
 import { LRUCache } from "lru-cache";
 import { SettlementError } from "../../domain/errors.ts";
+import { letOthersRun } from "../../domain/letOthersRun.ts";
 import { createPrivately } from "./createPrivately.ts";
-import type { Database, Param, Row, Sql } from "./sql.ts";
+import { createSqliteReader } from "./createSqliteReader.ts";
+import type { Database, Param, Reader, Row, Sql } from "./sql.ts";
 
 export type SqliteOptions = {
   path: string;
@@ -50,14 +52,35 @@ const SETTINGS = `
 const NOW = "CAST(unixepoch('subsec') * 1000 AS INTEGER)";
 const NO_LOCKS = { forUpdate: "", skipLocked: "" };
 
+// Above this, what looks through much of the file does so in a thread of its own. Below, it takes less than starting one.
+const LARGE_BYTES = 4 * 1024 * 1024;
+
 // One file with one writing connection. Work inside a transaction never waits for anything but the processor, and
 // transactions follow one another, so that nothing else gets onto the connection in between. A second connection reads
-// what is committed.
+// what is committed, and a third one whatever takes long, of one moment: in a thread of its own if the file is large, so that nobody
+// else waits for it.
 export function openSqlite(options: SqliteOptions): Database {
   const { path, setting = "SETTLEMENT_LEDGER", maxPages, busyTimeoutMs = BUSY_TIMEOUT_MS } = options;
   createPrivately(path, setting);
-  const writer = connect(path, setting, { check: true });
+  const isLarge = () => statSync(path).size > LARGE_BYTES;
+  const writer = connect(path, setting, { check: !isLarge() });
   const home = homeOf(path);
+  const thread = createSqliteReader({ path, busyTimeoutMs });
+  let damage: SettlementError | null = null;
+  // Looking a large file through takes seconds, in which it is used already. What is found then is said to whoever asks next.
+  if (isLarge()) {
+    thread
+      .ask({ kind: "check" })
+      .then(([row]) => {
+        damage = damageIn(path, row?.quick_check);
+      })
+      .catch((error) => {
+        const known = classify(error);
+        if (known instanceof SettlementError && known.code === "ledger_corrupt") damage = known;
+      });
+  }
+  let snapshots: Connection | null = null;
+  let lastSnapshot: Promise<unknown> = Promise.resolve();
   if (maxPages !== undefined) writer.script(`PRAGMA max_page_count = ${maxPages}`);
   const reader = connect(path, setting, { check: false });
   let last: Promise<unknown> = Promise.resolve();
@@ -68,6 +91,7 @@ export function openSqlite(options: SqliteOptions): Database {
     const untilMs = performance.now() + busyTimeoutMs;
     const result = last.then(() => {
       if (!open) throw new SettlementError("ledger_unavailable", "the ledger is closed");
+      if (damage !== null) throw damage;
       return work(untilMs);
     });
     last = result.catch(() => undefined);
@@ -99,23 +123,99 @@ export function openSqlite(options: SqliteOptions): Database {
     }
   }
 
+  async function inPlace<T>(work: (sql: Reader) => Promise<T>): Promise<T> {
+    snapshots ??= connect(path, setting, { check: false });
+    snapshots.script("BEGIN DEFERRED");
+    try {
+      return await work(snapshots);
+    } finally {
+      snapshots.rollback();
+    }
+  }
+
+  async function inThread<T>(work: (sql: Reader) => Promise<T>): Promise<T> {
+    const ask = (question: Parameters<typeof thread.ask>[0]) =>
+      thread.ask(question).catch((error) => {
+        throw classify(error);
+      });
+    await ask({ kind: "begin" });
+    try {
+      return await work({
+        all(text, params = []) {
+          const { statement, order } = translate(text);
+          return ask({ kind: "all", text: statement, params: bind(params, order) });
+        },
+      });
+    } finally {
+      await ask({ kind: "end" });
+    }
+  }
+
   return {
     transaction: (work) =>
-      exclusively((untilMs) => committed(() => work(writer, { mayHaveCommitted: false }), untilMs)),
-    migration: (work) => exclusively((untilMs) => committed(() => work(writer), untilMs)),
-    snapshot: (work) => exclusively((untilMs) => committed(() => work(writer), untilMs, "DEFERRED")),
+      exclusively((untilMs) => committed(() => work(inSteps(writer), { mayHaveCommitted: false }), untilMs)),
+    migration: (work) =>
+      exclusively((untilMs) =>
+        committed(() => work({ ...writer, script: (text) => writer.script(inSqlite(text)) }), untilMs),
+      ),
+    // One after another: they share a connection, and its moment.
+    snapshot(work) {
+      const result = lastSnapshot.then(() => {
+        if (!open) throw new SettlementError("ledger_unavailable", "the ledger is closed");
+        if (damage !== null) throw damage;
+        return isLarge() ? inThread(work) : inPlace(work);
+      });
+      lastSnapshot = result.catch(() => undefined);
+      return result;
+    },
     writers: 1,
     read: reader,
     home: async () => home,
     async close() {
       await last;
+      await lastSnapshot;
       if (!open) return;
       open = false;
+      await thread.close();
+      snapshots?.close();
       reader.close();
       writer.close();
     },
   };
 }
+
+// A transaction has its connection to itself, so that it may read thousands of rows in steps, between which others run.
+const inSteps = (connection: Connection): Sql => ({
+  ...connection,
+  all(text, params) {
+    // What writes has written everything before its first row is read, and is never that much.
+    if (!text.startsWith("SELECT")) return connection.all(text, params);
+    const rows: Row[] = [];
+    const reading = connection.each(text, params);
+    const step = () => attempt(() => readSome(reading, rows));
+    if (step()) return rows;
+    return (async () => {
+      do await letOthersRun();
+      while (!step());
+      return rows;
+    })();
+  },
+});
+
+const ROWS_AT_ONCE = 1_000;
+
+// Whether there are no more.
+function readSome(reading: Iterator<Row>, rows: Row[]): boolean {
+  for (let i = 0; i < ROWS_AT_ONCE; i++) {
+    const { done, value } = reading.next();
+    if (done) return true;
+    rows.push(value);
+  }
+  return false;
+}
+
+// What a migration says to SQLite alone is a comment to PostgreSQL, whose tables have no rowid to leave out.
+const inSqlite = (script: string) => script.replaceAll("/* WITHOUT ROWID */", "WITHOUT ROWID");
 
 // A file that was put in the place of another has another inode, or if that was free again another time of birth.
 function homeOf(path: string): string {
@@ -125,12 +225,12 @@ function homeOf(path: string): string {
 
 type Connection = Sql & {
   all(text: string, params?: readonly Param[]): Row[];
+  each(text: string, params?: readonly Param[]): Iterator<Row>;
   script(text: string): void;
   rollback(): void;
   close(): void;
 };
 
-// Looking the whole file through takes seconds for a million charges, so that one of several connections does it.
 function connect(path: string, setting: string, { check }: { check: boolean }): Connection {
   const database = attempt(() => new DatabaseSync(path, { readBigInts: true, timeout: BUSY_TIMEOUT_MS }));
   const statements = new LRUCache<string, Prepared>({ max: MAX_STATEMENTS });
@@ -138,14 +238,8 @@ function connect(path: string, setting: string, { check }: { check: boolean }): 
   function prepare(text: string): Prepared {
     const known = statements.get(text);
     if (known !== undefined) return known;
-    const order: number[] = [];
-    const statement = database.prepare(
-      text.replaceAll(PARAMETER, (_, position: string) => {
-        order.push(Number(position) - 1);
-        return "?";
-      }),
-    );
-    const prepared = { statement, order };
+    const { statement: plain, order } = translate(text);
+    const prepared = { statement: database.prepare(plain), order };
     statements.set(text, prepared);
     return prepared;
   }
@@ -154,14 +248,8 @@ function connect(path: string, setting: string, { check }: { check: boolean }): 
     attempt(() => {
       database.exec(SETTINGS);
       if (!check) return;
-      // A heading may come before what is wrong.
-      const verdict = String(database.prepare("PRAGMA quick_check(1)").get()?.quick_check).split("\n").at(-1);
-      if (verdict !== "ok") {
-        throw new SettlementError(
-          "ledger_corrupt",
-          `the ledger ${path} is damaged: ${verdict}; restore it from a copy`,
-        );
-      }
+      const damage = damageIn(path, database.prepare("PRAGMA quick_check(1)").get()?.quick_check);
+      if (damage !== null) throw damage;
     });
     database.exec(`PRAGMA busy_timeout = ${BUSY_IN_SQLITE_MS}`);
   } catch (error) {
@@ -179,6 +267,11 @@ function connect(path: string, setting: string, { check }: { check: boolean }): 
       attempt(() => {
         const { statement, order } = prepare(text);
         return statement.all(...bind(params, order)) as Row[];
+      }),
+    each: (text, params = []) =>
+      attempt(() => {
+        const { statement, order } = prepare(text);
+        return statement.iterate(...bind(params, order)) as Iterator<Row>;
       }),
     run: (text, params = []) =>
       attempt(() => {
@@ -204,6 +297,22 @@ function connect(path: string, setting: string, { check }: { check: boolean }): 
 type Prepared = { statement: StatementSync; order: readonly number[] };
 
 const PARAMETER = /\$(\d+)/g;
+
+function translate(text: string): { statement: string; order: number[] } {
+  const order: number[] = [];
+  const statement = text.replaceAll(PARAMETER, (_, position: string) => {
+    order.push(Number(position) - 1);
+    return "?";
+  });
+  return { statement, order };
+}
+
+function damageIn(path: string, verdict: unknown): SettlementError | null {
+  // A heading may come before what is wrong.
+  const last = String(verdict).split("\n").at(-1);
+  if (last === "ok") return null;
+  return new SettlementError("ledger_corrupt", `the ledger ${path} is damaged: ${last}; restore it from a copy`);
+}
 
 // A number would be bound as a floating-point value.
 function bind(params: readonly Param[], order: readonly number[]): (string | bigint | null)[] {

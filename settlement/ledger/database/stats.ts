@@ -67,6 +67,8 @@ export function statsFrom(row: Row): Stats {
 // What one transaction adds, gathered and written before its commit.
 export type Tally = {
   add(atMs: number, by: Partial<Stats>): void;
+  // A payer could not pay, so many times, for this reason.
+  fail(reason: string, times: number): void;
   write(sql: Sql, shard: number): void;
 };
 
@@ -75,7 +77,11 @@ type Sums = Map<keyof Stats, bigint>;
 export function createTally(): Tally {
   const total: Sums = new Map();
   const steps = new Map<number, Sums>();
+  const failures = new Map<string, number>();
   return {
+    fail(reason, times) {
+      failures.set(reason, (failures.get(reason) ?? 0) + times);
+    },
     add(atMs, by) {
       const at = atMs - (atMs % STATS_STEP_MS);
       const step: Sums = steps.get(at) ?? new Map();
@@ -93,6 +99,13 @@ export function createTally(): Tally {
         upsert(sql, "stats", { at, shard }, sums);
       }
       if (steps.size > 0) upsert(sql, "totals", { shard }, total);
+      for (const [reason, times] of [...failures].sort(([a], [b]) => (a < b ? -1 : 1))) {
+        sql.send(
+          `INSERT INTO failure_counts (reason, shard, failures) VALUES ($1, $2, $3)
+           ON CONFLICT (reason, shard) DO UPDATE SET failures = failure_counts.failures + excluded.failures`,
+          [reason, shard, times],
+        );
+      }
     },
   };
 }

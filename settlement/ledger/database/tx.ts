@@ -18,6 +18,7 @@ type Counters = {
   owed: bigint;
   debt: bigint;
   settled: bigint;
+  archived: bigint;
   takenAtBlock: bigint;
 };
 
@@ -32,10 +33,11 @@ export type Tx = Sql & {
   due: Omit<DueAccounts, "write">;
   // Adds to what happened at a time. Gathered and written likewise, at the end.
   count: Tally["add"];
+  fail: Tally["fail"];
 };
 
-const SUMS = ["pending", "held", "owed", "debt", "settled"] as const;
-const NO_CHANGE: Counters = { pending: 0n, held: 0n, owed: 0n, debt: 0n, settled: 0n, takenAtBlock: 0n };
+const SUMS = ["pending", "held", "owed", "debt", "settled", "archived"] as const;
+const NO_CHANGE: Counters = { pending: 0n, held: 0n, owed: 0n, debt: 0n, settled: 0n, archived: 0n, takenAtBlock: 0n };
 
 export function inTransaction<T>(
   database: Database,
@@ -57,6 +59,7 @@ export function inTransaction<T>(
       changeOf: (payer) => changes.get(payer) ?? NO_CHANGE,
       due,
       count: tally.add,
+      fail: tally.fail,
     };
     const result = await work(tx, attempt);
     writeChanges(sql, changes);

@@ -13,7 +13,16 @@ export function audit() {
     ...(await auditDueAccounts(sql)),
     ...(await auditSessions(sql)),
     ...(await auditTotals(sql)),
+    ...(await auditFailures(sql)),
   ];
+}
+
+async function auditFailures(sql: Reader): Promise<string[]> {
+  const [row = {}] = await sql.all(
+    `SELECT (SELECT CAST(COALESCE(SUM(failures), 0) AS BIGINT) FROM failure_counts) AS counted,
+       (SELECT COUNT(*) FROM failures) + (SELECT CAST(COALESCE(SUM(failures), 0) AS BIGINT) FROM archives) AS expected`,
+  );
+  return row.counted === row.expected ? [] : [`failures are ${row.counted} and should be ${row.expected}`];
 }
 
 async function auditTotals(sql: Reader): Promise<string[]> {
@@ -29,6 +38,14 @@ async function auditTotals(sql: Reader): Promise<string[]> {
     add("total accrued_charges", amount(row, "charges"));
     if (row.ending !== null) add(`total ${text(row, "ending")}`, amount(row));
   }
+  // What has left for the archive, as each commit that moved some of it has counted it.
+  const [archived = {}] = await sql.all(
+    `SELECT ${["charges", "accrued", ...ENDINGS]
+      .map((sum) => `CAST(COALESCE(SUM(${sum}), 0) AS BIGINT) AS ${sum}`)
+      .join(", ")} FROM archives`,
+  );
+  add("total accrued_charges", amount(archived, "charges"));
+  for (const sum of ["accrued", ...ENDINGS]) add(`total ${sum}`, amount(archived, sum));
   const counted = await sql.all(`SELECT 'total' AS name, ${SUMS} FROM totals`);
   return differences(counted, "name", ["accrued", "accrued_charges", ...ENDINGS], expected);
 }
@@ -67,6 +84,9 @@ async function auditPayers(sql: Reader): Promise<string[]> {
      WHERE c.state = 'batched' AND s.state = 'final' AND charged_to = payer GROUP BY payer`,
   )) {
     add(`${text(row, "payer")} settled`, amount(row));
+  }
+  for (const row of await sql.all("SELECT payer, archived FROM payers WHERE archived > 0")) {
+    add(`${text(row, "payer")} settled`, amount(row, "archived"));
   }
   for (const row of await sql.all(
     `SELECT payer, CAST(SUM(amount) AS BIGINT) AS amount FROM charges
@@ -115,6 +135,10 @@ async function auditSessions(sql: Reader): Promise<string[]> {
   )) {
     expected.set(`${text(row, "session_id")} waiting_count`, amount(row, "charges"));
     expected.set(`${text(row, "session_id")} waiting_amount`, amount(row));
+  }
+  for (const row of await sql.all("SELECT id, archived FROM sessions WHERE archived > 0")) {
+    const counter = `${text(row, "id")} spent`;
+    expected.set(counter, (expected.get(counter) ?? 0n) + amount(row, "archived"));
   }
   const columns = ["spent", "held", "waiting_count", "waiting_amount"];
   return differences(await sql.all("SELECT * FROM sessions"), "id", columns, expected);

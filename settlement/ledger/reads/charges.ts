@@ -9,12 +9,16 @@ import { holdFrom } from "../sessions/decode.ts";
 import { lower, validCount, validTime } from "../validate.ts";
 import { paged } from "./paged.ts";
 
-// The index of ids has what was ever batched; the others are looked for among what is due.
-export function findCharge(id: Hex) {
-  return async (sql: Reader): Promise<Charge | null> => {
-    const [indexed] = await charges(sql, "c.id = $1 AND c.state <> 'accrued'", [lower(id)]);
-    return indexed ?? (await charges(sql, "c.id = $1 AND c.state = 'accrued'", [lower(id)]))[0] ?? null;
-  };
+// The index of ids has what was ever batched.
+export function findBatchedCharge(id: Hex) {
+  return async (sql: Reader): Promise<Charge | null> =>
+    (await charges(sql, "c.id = $1 AND c.state <> 'accrued'", [lower(id)]))[0] ?? null;
+}
+
+// The others are looked for among what is due, for as long as that takes.
+export function findDueCharge(id: Hex) {
+  return async (sql: Reader): Promise<Charge | null> =>
+    (await charges(sql, "c.id = $1 AND c.state = 'accrued'", [lower(id)]))[0] ?? null;
 }
 
 // The charges of a turn or of a call.

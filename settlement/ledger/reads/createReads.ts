@@ -1,7 +1,14 @@
 import type { Runner } from "../database/createRunner.ts";
 import { audit } from "./audit.ts";
 import { findBatch, listAccounts, listBatches, listReceipts, readFinalBatches } from "./batches.ts";
-import { findCharge, listChargesOf, listChargesOfPayer, listFailures, listNewestCharges } from "./charges.ts";
+import {
+  findBatchedCharge,
+  findDueCharge,
+  listChargesOf,
+  listChargesOfPayer,
+  listFailures,
+  listNewestCharges,
+} from "./charges.ts";
 import { findToolEarnings, listEarnings, listPayees, listToolEarnings } from "./earnings.ts";
 import { readBacklog } from "./readBacklog.ts";
 import { readGauges } from "./readGauges.ts";
@@ -13,7 +20,8 @@ export type Reads = ReturnType<typeof createReads>;
 // For people, statements, proofs and audits.
 export function createReads({ alone, read, snapshot }: Runner) {
   return {
-    findCharge: read(findCharge),
+    findBatchedCharge: read(findBatchedCharge),
+    findDueCharge: snapshot(findDueCharge),
     listChargesOf: read(listChargesOf),
     listChargesOfPayer: read(listChargesOfPayer),
     listNewestCharges: read(listNewestCharges),

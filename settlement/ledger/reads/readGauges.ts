@@ -39,7 +39,9 @@ export function readGauges() {
     );
     const [debt] = await sql.all("SELECT CAST(COALESCE(SUM(debt), 0) AS BIGINT) AS amount FROM payers WHERE debt > 0");
     const [owed] = await sql.all("SELECT CAST(COALESCE(SUM(owed), 0) AS BIGINT) AS amount FROM payers WHERE owed > 0");
-    const failures = await sql.all("SELECT reason, COUNT(*) AS failures FROM failures GROUP BY reason ORDER BY reason");
+    const failures = await sql.all(
+      "SELECT reason, CAST(SUM(failures) AS BIGINT) AS failures FROM failure_counts GROUP BY reason ORDER BY reason",
+    );
     return {
       failures: failures.map((row) => ({
         reason: text(row, "reason") as ChargeFailure,

@@ -1,6 +1,8 @@
 import type { Address } from "viem";
 import { type CreditPolicy, type CreditRefusal, refuseCredit } from "../../domain/credit.ts";
 import { type Call, type Hold, type Session, statusAt } from "../../domain/session.ts";
+import { callName } from "../archive/names.ts";
+import { placesOf } from "../archive/places.ts";
 import type { Conflict } from "../conflict.ts";
 import { amount, integer, text } from "../database/decode.ts";
 import { evenChunksOf, inEvenChunks, type Param, tuples } from "../database/sql.ts";
@@ -23,8 +25,20 @@ export type HoldOutcome =
 // What the chain said that a payer can spend, how much it has prepaid, and at which block.
 export type ReadFunds = { amount: bigint; prepaid?: bigint; atBlock: bigint };
 
-// `funds` may be missing for a call that was held before, and is asked for if it was not.
-export type AskedHold = { call: Call; funds: ReadFunds | null; nowMs: number; credit: CreditPolicy | null };
+// A call of this name may be in the archive, and nothing was changed. Whoever asked looks there.
+export type MaybeArchivedHold = { kind: "archived"; places: readonly bigint[]; session: Session | null };
+
+// `funds` may be missing for a call that was held before, and is asked for if it was not. `ruledOut`: places in the archive that
+// have another call of the same fingerprint.
+export type AskedHold = {
+  call: Call;
+  funds: ReadFunds | null;
+  nowMs: number;
+  credit: CreditPolicy | null;
+  ruledOut: readonly bigint[];
+};
+
+type Outcome = HoldOutcome | MaybeArchivedHold;
 
 // A payer's charges and calls, those of this transaction included.
 type Commitment = { amount: bigint; settled: bigint; takenAtBlock: bigint };
@@ -34,6 +48,7 @@ export function checkHold(
   funds: ReadFunds | null,
   nowMs: number,
   credit: CreditPolicy | null = null,
+  ruledOut: readonly bigint[] = [],
 ): AskedHold {
   return {
     call: {
@@ -46,36 +61,47 @@ export function checkHold(
     funds,
     nowMs: validTime("now", nowMs),
     credit,
+    ruledOut,
   };
 }
 
 // Reserves the prices of calls that share a commit, one after another: each if its session has room for it, and if the payer
 // can pay it beside everything that is pending and held. Sessions and payers are locked, so that nobody else can take the same
 // last cent, and the calls of many sessions never come to more than there is.
-export async function holdCalls(tx: Tx, asked: readonly AskedHold[]): Promise<HoldOutcome[]> {
-  const outcomes = new Map<AskedHold, HoldOutcome>();
+export async function holdCalls(tx: Tx, asked: readonly AskedHold[]): Promise<Outcome[]> {
+  const outcomes = new Map<AskedHold, Outcome>();
   // In each pass at least one is answered for good, because what another daemon held meanwhile is known in the next.
   for (let left = asked; left.length > 0; left = left.filter((one) => !outcomes.has(one))) {
     for (const [one, outcome] of await holdFirst(tx, left)) outcomes.set(one, outcome);
   }
-  return asked.map((one) => outcomes.get(one) as HoldOutcome);
+  return asked.map((one) => outcomes.get(one) as Outcome);
 }
 
 // Answers the first of those that have one id; the others will find it.
-async function holdFirst(tx: Tx, asked: readonly AskedHold[]): Promise<Map<AskedHold, HoldOutcome>> {
+async function holdFirst(tx: Tx, asked: readonly AskedHold[]): Promise<Map<AskedHold, Outcome>> {
   const byId = Map.groupBy(asked, ({ call }) => call.callId);
   const first = asked.filter((one) => byId.get(one.call.callId)?.[0] === one);
-  const [known, { sessions, commitments }] = await Promise.all([
+  // Calls that are there are locked by now. One that was archived meanwhile has been waited for, and its name is found.
+  const [known, { sessions, commitments }, places] = await Promise.all([
     readHolds(tx, [...byId.keys()]),
     readSessions(tx, [...new Set(first.map(({ call }) => call.sessionId))]),
+    placesOf(
+      tx,
+      first.map(({ call }) => callName(call.callId)),
+    ),
   ]);
 
-  const refused = new Map<AskedHold, HoldOutcome>();
+  const refused = new Map<AskedHold, Outcome>();
   const granted = new Map<string, { one: AskedHold; outcome: HoldOutcome & { hold: Hold; session: Session } }>();
   for (const one of first) {
     const { call } = one;
     const session = sessions.get(call.sessionId) ?? null;
     const commitment = session === null ? null : (commitments.get(session.payer) ?? null);
+    const candidates = places.get(callName(call.callId))?.filter((place) => !one.ruledOut.includes(place)) ?? [];
+    if (candidates.length > 0 && !known.has(call.callId)) {
+      refused.set(one, { kind: "archived", places: [...one.ruledOut, ...candidates], session });
+      continue;
+    }
     const refusal = refuse(one, known.get(call.callId) ?? null, session, commitment);
     if (refusal !== null || session === null || commitment === null) {
       refused.set(one, refusal ?? { kind: "session_not_found" });
@@ -96,7 +122,7 @@ async function holdFirst(tx: Tx, asked: readonly AskedHold[]): Promise<Map<Asked
     holds.filter(({ callId }) => inserted.has(callId)),
   );
   const answers = [...granted.values()].filter(({ one }) => inserted.has(one.call.callId));
-  const held = new Map<AskedHold, HoldOutcome>(answers.map(({ one, outcome }) => [one, outcome]));
+  const held = new Map<AskedHold, Outcome>(answers.map(({ one, outcome }) => [one, outcome]));
   // Another daemon held one of these calls meanwhile: what was refused beside it may have been refused for its price.
   return inserted.size < granted.size ? held : new Map([...held, ...refused]);
 }
@@ -110,7 +136,9 @@ function refuse(
   commitment: Commitment | null,
 ): HoldOutcome | null {
   if (known !== null) {
-    return isSame(known, call) && session !== null ? { kind: "duplicate", hold: known, session } : { kind: "conflict" };
+    return isSameCall(known, call) && session !== null
+      ? { kind: "duplicate", hold: known, session }
+      : { kind: "conflict" };
   }
   if (session === null || commitment === null) return { kind: "session_not_found" };
   const { takenAtBlock, settled } = commitment;
@@ -125,7 +153,7 @@ function refuse(
   return refusal === null ? null : { kind: "credit_exceeded", session, ...refusal };
 }
 
-function isSame(hold: Hold, { sessionId, toolId, method, amount }: Call): boolean {
+export function isSameCall(hold: Hold, { sessionId, toolId, method, amount }: Call): boolean {
   return hold.sessionId === sessionId && hold.toolId === toolId && hold.method === method && hold.amount === amount;
 }
 

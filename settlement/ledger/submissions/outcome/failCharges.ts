@@ -93,7 +93,9 @@ export async function failCharges(
     }
   }
   // What is owed is tried for as long as it is owed, which would be a row each time.
-  for (const chunk of chunksOf(charges.filter(({ owed }) => !owed))) {
+  const noted = charges.filter(({ owed }) => !owed);
+  for (const { reason } of noted) tx.fail(reason, 1);
+  for (const chunk of chunksOf(noted)) {
     const params: Param[] = [];
     for (const { id, attempts, reason } of chunk) params.push(id, attempts + 1, reason, nowMs);
     await tx.run(

@@ -15,6 +15,8 @@ export type Reopening =
   | { kind: "not_final" }
   // This ledger has none of its bytes; it took the batch in from the chain.
   | { kind: "adopted" }
+  // Its charges have left the ledger; the archive must be restored first.
+  | { kind: "archived" }
   // Charges that failed in it, or were put off, have left it since. If it is mined again it may take them as well.
   | { kind: "failed_rows"; rows: number };
 
@@ -59,12 +61,14 @@ export function reopen(id: Hex) {
 }
 
 async function reopenBatch(tx: Tx, root: Hex, gasUsed: bigint): Promise<number | Reopening> {
-  const [batch] = await tx.all("SELECT outcome, final_at FROM batches WHERE root = $1", [root]);
+  const [batch] = await tx.all("SELECT outcome, final_at, charge_count FROM batches WHERE root = $1", [root]);
   const { failed, refused: lines } = outcomeFromJson(text(batch ?? {}, "outcome"));
   const left = new Set(
     [...failed, ...lines.filter(({ reason }) => reason === "earning_cap")].map(({ chargedTo }) => chargedTo),
   );
   if (left.size > 0) return { kind: "failed_rows", rows: left.size };
+  const [here] = await tx.all("SELECT COUNT(*) AS charges FROM charges WHERE root = $1", [root]);
+  if (count(here ?? {}, "charges") < count(batch ?? {}, "charge_count")) return { kind: "archived" };
   // Taken out of the same moment of the time line that it was counted in.
   const finalAtMs = count(batch ?? {}, "final_at");
   await uncountSettled(tx, root, gasUsed, finalAtMs);

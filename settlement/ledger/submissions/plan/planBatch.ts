@@ -2,6 +2,7 @@ import type { Address, Hex } from "viem";
 import type { Batch, BatchOutcome, Net } from "../../../domain/batch.ts";
 import type { DueCharge } from "../../../domain/charge.ts";
 import { SettlementError } from "../../../domain/errors.ts";
+import { letOthersRun } from "../../../domain/letOthersRun.ts";
 import type { Submission } from "../../../domain/submission.ts";
 import { dueChargeFrom } from "../../accruals/decode.ts";
 import { address, hex } from "../../database/decode.ts";
@@ -39,7 +40,7 @@ export function planBatch(lease: Lease, request: PlanRequest, nowMs: number) {
     const charges = rows.map(dueChargeFrom);
     if (charges.length === 0) return null;
 
-    const { batch, unpayable } = net(charges);
+    const { batch, unpayable } = await net(charges);
     const taken = new Map(charges.map((charge) => [charge.id, charge]));
     const rowOf = new Map(rows.map((row) => [hex(row, "id"), row]));
     const failed = unpayable.map(({ chargeId, reason }) => {
@@ -62,12 +63,15 @@ export function planBatch(lease: Lease, request: PlanRequest, nowMs: number) {
     const batched = batch.receipts.map(({ chargeId }) => takenOf(taken, chargeId));
     await storeBatch(tx, lease.operator, router, batch, before, nowMs);
     for (const charge of batched) tx.due.remove(charge.chargedTo, charge);
-    for (const chunk of chunksOf(batched)) {
+    const chunks = chunksOf(batched);
+    for (const chunk of chunks) {
       await tx.run(
         `UPDATE charges SET state = 'batched', root = $1
          WHERE state = 'accrued' AND (accrued_at, id) IN ${chargeKeys(chunk.length, 2)}`,
         [batch.root, ...chunk.flatMap(({ accruedAtMs, id }) => [accruedAtMs, id])],
       );
+      // A batch of thousands takes a while, in which others are read, heard and answered.
+      if (chunk !== chunks.at(-1)) await letOthersRun();
     }
     return requireSubmission(tx, batch.root);
   };
