@@ -38,6 +38,9 @@ export type Config = {
   router: `0x${string}`;
   // A file, or a postgres:// URL.
   ledger: string;
+  // The folder into which old charges go. Null if none do.
+  archive: string | null;
+  archiveAfterMs: number;
   keys: readonly KeyConfig[];
   // Where the router's logs begin: an audit reads from here.
   fromBlock: bigint;
@@ -77,6 +80,7 @@ export type Config = {
 
 const DEVELOPMENT_CHAIN_ID = 31337;
 const PREFIX = "SETTLEMENT_";
+const DAY_MS = 24 * 60 * 60 * 1_000;
 
 // Defaults of what the engine decides by are the engine's own.
 const schema = z.object({
@@ -85,6 +89,8 @@ const schema = z.object({
   SETTLEMENT_RPC_URLS: commaList.pipe(z.array(webUrl("must be http or https URLs"))),
   SETTLEMENT_ROUTER: z.string().refine((text) => isAddress(text), "must be the address of ContextRouter"),
   SETTLEMENT_LEDGER: databaseLocation,
+  SETTLEMENT_ARCHIVE: z.string().min(1, "must be a folder").optional(),
+  SETTLEMENT_ARCHIVE_DAYS: whole(1, 36_500).default(DEFAULT_POLICY.archive.afterMs / DAY_MS),
   SETTLEMENT_KEYSTORES: commaList.optional(),
   SETTLEMENT_KEYSTORE_PASSWORD: z.string().optional(),
   SETTLEMENT_OPERATOR_KEYS: commaList
@@ -161,6 +167,8 @@ export function readConfig(environment: Environment): Config {
     rpcUrls: values.SETTLEMENT_RPC_URLS,
     router: values.SETTLEMENT_ROUTER as `0x${string}`,
     ledger: values.SETTLEMENT_LEDGER,
+    archive: values.SETTLEMENT_ARCHIVE ?? null,
+    archiveAfterMs: values.SETTLEMENT_ARCHIVE_DAYS * DAY_MS,
     keys: [...keystoresOf(values), ...plainKeysOf(values)],
     fromBlock: BigInt(values.SETTLEMENT_FROM_BLOCK),
     // No two processes of a machine listen on one port, and one that comes back continues its own lease.
@@ -218,7 +226,8 @@ export function policyOf(config: Config): Partial<Policy> {
   const { sessionTtlMs, flush, batch, admission, credit, absorptionBps, firstRetryMs, maxFeePerGasCeiling } = config;
   const { payoutEveryMs, payoutThreshold } = config;
   const engine = { sessionTtlMs, flush, batch, admission, credit, absorptionBps, firstRetryMs, maxFeePerGasCeiling };
-  return { ...engine, payoutEveryMs, payoutThreshold };
+  const archive = { ...DEFAULT_POLICY.archive, afterMs: config.archiveAfterMs };
+  return { ...engine, payoutEveryMs, payoutThreshold, archive };
 }
 
 // Everything in a configuration that must never be shown, for the filter in front of the logs.

@@ -19,6 +19,8 @@ export type OpenEngineOptions = {
   fromBlock?: bigint;
   // A file, or a postgres:// URL.
   ledger: string;
+  // The folder of its archive, if it has one.
+  archive?: string | null;
   keys: readonly KeyConfig[];
   // The name of this process, under which it holds leases.
   holder: string;
@@ -56,7 +58,7 @@ export async function openEngine(options: OpenEngineOptions) {
       }
     },
   });
-  const ledger = await openLedger(options.ledger);
+  const ledger = await openLedger(options.ledger, { archive: options.archive ?? null });
   const { fromBlock = 0n, holder } = options;
   const context = { ledger, chain, signers, clock, random, fromBlock, holder, policy, report, reached };
   const engine = createEngine(context, createReadSpendable({ spendable: chain.spendable, clock }));

@@ -35,6 +35,11 @@ const commands: readonly Listed[] = [
     load: async () => (await import("./commands/proof.ts")).proof,
   },
   {
+    name: "archive",
+    summary: "move what is final and old into files, check them, or bring them back",
+    load: async () => (await import("./commands/archive.ts")).archive,
+  },
+  {
     name: "drain",
     summary: "settle until nothing is pending",
     load: async () => (await import("./commands/drain.ts")).drain,

@@ -6,7 +6,7 @@ import type { BatchBounds } from "../domain/batch.ts";
 import type { CreditPolicy } from "../domain/credit.ts";
 import type { MicroUsdc } from "../domain/money.ts";
 import type { ToolId } from "../domain/toolId.ts";
-import type { FlushPolicy, Ledger, RetryPolicy } from "../ledger/ledger.ts";
+import type { ArchiveLimits, FlushPolicy, Ledger, RetryPolicy } from "../ledger/ledger.ts";
 
 // Everything that decides how the engine behaves. `DEFAULT_POLICY` in policy.ts says why each number is what it is.
 export type Policy = {
@@ -52,6 +52,8 @@ export type Policy = {
   signTimeoutMs: number;
   // How often the code behind the token is looked at.
   tokenCheckMs: number;
+  // How old what is final must be to leave for the archive, and how much of it leaves in a file and in a commit.
+  archive: { afterMs: number; limits: ArchiveLimits };
 };
 
 // Where a test may pull the plug. In production nothing listens.
@@ -65,7 +67,9 @@ export type Failpoint =
   | "before_inclusion"
   | "after_inclusion"
   | "before_finalize"
-  | "after_finalize";
+  | "after_finalize"
+  | "after_archive_written"
+  | "after_archive_moved";
 
 export type EngineEvent =
   | { kind: "planned"; root: Hex; operator: Address }

@@ -14,6 +14,8 @@ import { hold } from "./accept/hold.ts";
 import { preflight } from "./accept/preflight.ts";
 import { recordTurn } from "./accept/recordTurn.ts";
 import { startSession } from "./accept/startSession.ts";
+import { type ArchiveOptions, archive } from "./archive/archive.ts";
+import { restore } from "./archive/restore.ts";
 import { createCollectOwed } from "./batch/collectOwed.ts";
 import { createPayouts } from "./batch/payout.ts";
 import { plan } from "./batch/plan.ts";
@@ -212,6 +214,8 @@ export function createEngine(context: EngineContext, readSpendable: ReadSpendabl
     adopt: (batch: SettledBatch) => adopt(context, batch),
     findVanished: () => findVanished(context),
     reopenVanished: () => reopenVanished(context),
+    archive: (options?: ArchiveOptions) => archive(context, options),
+    restore: (number: number) => restore(context, number),
     prove: (chargeId: Hex) => prove(ledger, chain, chargeId),
     operators: context.signers.map(({ address }) => address) as readonly Address[],
     tick,

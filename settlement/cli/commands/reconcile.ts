@@ -73,6 +73,9 @@ async function reopenAll({ engine }: Opened, say: (line: string) => void) {
       reopened.push({ id, charges: reopening.charges });
     }
     if (reopening?.kind === "adopted") say(`${name} was taken in from the chain; wait until it is mined again`);
+    if (reopening?.kind === "archived") {
+      say(`${name} is in the archive; bring it back with archive --restore, and run this again`);
+    }
     if (reopening?.kind === "failed_rows") {
       say(`${name} had ${reopening.rows} rows that failed and were charged later; compare them by hand`);
     }

@@ -11,7 +11,7 @@ import { createDaemon } from "./createDaemon.ts";
 import { createServices } from "./createServices.ts";
 import { runLoop } from "./runLoop.ts";
 import { reasonNotToListen } from "./tryListen.ts";
-import { forgetOldStats, watchGas } from "./upkeep.ts";
+import { archiveOld, forgetOld, watchGas } from "./upkeep.ts";
 
 export type RunningDaemon = {
   app: FastifyInstance;
@@ -46,6 +46,7 @@ export async function startDaemon(config: Config, options: StartOptions): Promis
     rpcUrls: config.rpcUrls,
     router: config.router,
     ledger: config.ledger,
+    archive: config.archive,
     keys: config.keys,
     holder: config.holder,
     policy: { ...policyOf(config), ...policy },
@@ -110,13 +111,15 @@ export async function startDaemon(config: Config, options: StartOptions): Promis
     },
   });
   const watch = watchGas(readiness, alerts);
-  const upkeep = forgetOldStats(ledger, clock, log);
+  const upkeep = forgetOld(ledger, clock, log);
+  const archiving = config.archive === null ? null : archiveOld(engine, log, alerts);
   log.info({ event: "started", url, operators: engine.operators, holder: config.holder }, `listening on ${url}`);
 
   async function stop(): Promise<void> {
     log.info({ event: "draining" }, "draining: no more writes are taken");
     clearInterval(watch);
     clearInterval(upkeep);
+    await archiving?.stop();
     daemon.drain();
     await daemon.close();
     await loop?.stop();

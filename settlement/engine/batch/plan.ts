@@ -9,6 +9,7 @@ import { type Funds, isShort, type Underway, underwayOf } from "./draw.ts";
 import { net } from "./net.ts";
 import { operatorRoom } from "./operatorRoom.ts";
 import { previousBatch } from "./previousBatch.ts";
+import { prepareLeaves } from "./receipt.ts";
 
 // Makes one batch out of what is due, or says that there is nothing to do or a reason to wait.
 export async function plan(
@@ -50,7 +51,8 @@ export async function plan(
       accounts,
       maxCharges: bounds.maxCharges,
       router: chain.router,
-      net: (charges) => {
+      net: async (charges) => {
+        await prepareLeaves(domain, charges);
         netted = net(charges, fundsOf, bounds);
         return netted;
       },
