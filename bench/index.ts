@@ -34,6 +34,16 @@ const benchmarks: readonly Benchmark[] = [
     run: async () => (await import("./sustain/measureSustain.ts")).measureSustain(),
   },
   {
+    name: "ledger",
+    description: "how much room a charge takes in the ledger and in the archive, and how fast charges are archived",
+    run: async () => (await import("./ledger/measureLedger.ts")).measureLedger(),
+  },
+  {
+    name: "history",
+    description: "what every call, tick and page takes beside 10,000 and 100,000 old charges (--large: 1,000,000)",
+    run: async (options) => (await import("./history/measureHistory.ts")).measureHistory(options),
+  },
+  {
     name: "daemons",
     description: "what one, two and four daemons on one PostgreSQL do together: turns, calls and batches",
     run: async () => (await import("./daemons/measureDaemons.ts")).measureDaemons(),

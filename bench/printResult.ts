@@ -1,7 +1,9 @@
 export type Value = number | string;
 
-// What a benchmark found: single values, and lists of rows where one value depends on another.
-export type Result = { readonly [name: string]: Value | readonly { readonly [column: string]: Value }[] };
+type Row = { readonly [column: string]: Value };
+
+// What a benchmark found: single values, several of one kind by their names, and lists of rows where one value depends on another.
+export type Result = { readonly [name: string]: Value | Row | readonly Row[] };
 
 // The table for people: a value per line, then each list in columns under its name.
 export function printResult(result: Result): void {
@@ -9,10 +11,13 @@ export function printResult(result: Result): void {
   const lists: string[] = [];
   for (const [name, value] of Object.entries(result)) {
     if (typeof value !== "object") lines.push([name, value]);
+    else if (!isList(value)) for (const [kind, own] of Object.entries(value)) lines.push([`${name}.${kind}`, own]);
     else lists.push(`\n${name}\n${align([Object.keys(value[0] ?? {}), ...value.map(Object.values)])}`);
   }
   console.log([align(lines), ...lists].join("\n"));
 }
+
+const isList = (value: Row | readonly Row[]): value is readonly Row[] => Array.isArray(value);
 
 // Pads every column to its widest cell: on the right if it holds numbers, so that their digits line up.
 function align(rows: Value[][]): string {

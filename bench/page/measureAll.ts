@@ -3,6 +3,7 @@ import { drainByBacklog } from "../drain/measureDrain.ts";
 import { measureGas } from "../gas/measureGas.ts";
 import { measureGrowth } from "../gas/measureGrowth.ts";
 import { measureHttp } from "../http/measureHttp.ts";
+import { measureLedger } from "../ledger/measureLedger.ts";
 import { describeCommit, describeMachine } from "./describeMachine.ts";
 import { medianOf } from "./medianOf.ts";
 
@@ -30,5 +31,7 @@ export async function measureAll() {
   const drains = await drainByBacklog();
   console.error("HTTP …");
   const http = await measureHttp();
-  return { ...measured, gas, growth, accrue: medianOf(accruals), callers, drains, http };
+  console.error("Room in the ledger …");
+  const ledger = await measureLedger();
+  return { ...measured, gas, growth, accrue: medianOf(accruals), callers, drains, http, ledger };
 }

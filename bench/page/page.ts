@@ -1,7 +1,7 @@
 import type { Measured } from "./measureAll.ts";
 
 // docs/benchmarks.md. The sentences must stay true whatever was measured, so they hold numbers, and no adjectives for them.
-export function page({ date, commit, machine, gas, growth, accrue, callers, drains, http }: Measured): string {
+export function page({ date, commit, machine, gas, growth, accrue, callers, drains, http, ledger }: Measured): string {
   const [first] = growth.byPayers;
   const last = growth.byPayers.at(-1);
   const perPayer =
@@ -30,7 +30,7 @@ ${table(
 
 \`\`\`sh
 npm run bench                          # everything, and this page
-npm run --silent bench -- gas          # one of them, as a table: gas, accrue, drain or http
+npm run --silent bench -- gas          # one of them, as a table: gas, accrue, drain, http or ledger
 npm run --silent bench -- gas --json   # one JSON object on stdout
 \`\`\`
 
@@ -198,6 +198,40 @@ ${table(
 )}
 
 The settlement service is a process of its own, whose greatest memory is in the last column. Before it settles, it accrues the calls itself, 64 at a time, each on disk before the next: as many per second as the column says.
+
+## Room in the ledger
+
+How much room a charge takes, with everything that is kept for its sake: its turn or call, its receipt, its share of the batch and of the signed bytes, and the indices. ${whole(ledger.charges)} charges on SQLite and ${whole(ledger.postgresCharges)} on PostgreSQL, half of them of turns with a tool and a model, half of calls in sessions, with ids and hashes as long and as random as in production, in final batches of up to 10,000. Then all of it is [archived](archive.md), and the ledger's own audit is run over both.
+
+${table(
+  ["name", "SQLite", "PostgreSQL", "what it is"],
+  [
+    [
+      "`bytesPerCharge.hot`",
+      whole(ledger.bytesPerCharge.hot),
+      whole(ledger.postgresBytesPerCharge.hot),
+      "bytes of the database per charge before it is archived",
+    ],
+    [
+      "`bytesPerCharge.archived`",
+      whole(ledger.bytesPerCharge.archived),
+      whole(ledger.postgresBytesPerCharge.archived),
+      "bytes of the files per charge",
+    ],
+    [
+      "`bytesPerCharge.left`",
+      whole(ledger.bytesPerCharge.left),
+      whole(ledger.postgresBytesPerCharge.left),
+      "what stays in the database: fingerprints of its names, and its share of sessions, batches and earnings",
+    ],
+    [
+      "`archivedPerSecond`",
+      whole(ledger.archivedPerSecond),
+      whole(ledger.postgresArchivedPerSecond),
+      "charges archived per second, from reading them to the last commit",
+    ],
+  ],
+)}
 
 ## HTTP
 
