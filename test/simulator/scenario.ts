@@ -89,6 +89,8 @@ export function policyOf(rng: Rng): Policy {
     sweepLimit: 20,
     signTimeoutMs: 10 * SECOND_MS,
     tokenCheckMs: 60 * SECOND_MS,
+    // A run lasts minutes, so that what is final is soon old.
+    archive: { afterMs: 30 * SECOND_MS, limits: { chargesPerFile: 6, chargesPerBlock: 2 } },
   };
 }
 

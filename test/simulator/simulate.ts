@@ -3,10 +3,13 @@ import { existsSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { SettlementError } from "../../settlement/domain/errors.ts";
+import { archive } from "../../settlement/engine/archive/archive.ts";
 import { createEngine } from "../../settlement/engine/createEngine.ts";
 import { createLedger } from "../../settlement/ledger/createLedger.ts";
+import { createMemoryFolder } from "../../settlement/ledger/testing/memoryFolder.ts";
 import { withClock } from "../../settlement/ledger/testing/withClock.ts";
 import { createSimulatedChain } from "./chain/simulatedChain.ts";
+import { archivedBlocks } from "./checks/archivedBlocks.ts";
 import { createInvariants } from "./checks/invariants.ts";
 import { type Situation, situationsIn } from "./checks/situations.ts";
 import { disturb, excuse, heal, payUp } from "./faults/disturb.ts";
@@ -14,7 +17,7 @@ import { createFaults } from "./faults/faults.ts";
 import { createFaultyDatabase } from "./faults/faultyDatabase.ts";
 import { openRestorable } from "./faults/restorableDatabase.ts";
 import { createClients } from "./processes/clients.ts";
-import { beginTick, type Daemon, startDaemon } from "./processes/daemon.ts";
+import { beginArchive, beginTick, type Daemon, startDaemon } from "./processes/daemon.ts";
 import { createEngineContext, type Surroundings } from "./processes/engineContext.ts";
 import { look } from "./processes/person.ts";
 import { type Actor, createScheduler, settled } from "./processes/scheduler.ts";
@@ -92,6 +95,11 @@ async function simulateOn(
     startAt: START_MS / 1000,
     finalityBlocks: scenario.finalityBlocks,
   });
+  // Decided by numbers of its own, so that runs without an archive go as they would.
+  const archiving = createRng(seed + 2e9);
+  const archives = !scenario.tight && archiving.happens(0.3);
+  const folder = createMemoryFolder();
+  const archivedNow = () => archivedBlocks(database.read, folder);
   const scheduler = createScheduler(rng, faults, () => nowMs);
   const surroundings: Surroundings = {
     scenario,
@@ -99,7 +107,7 @@ async function simulateOn(
     rng,
     faults,
     scheduler,
-    ledger: await createLedger(createFaultyDatabase(database, faults)),
+    ledger: await createLedger(createFaultyDatabase(database, faults), { archive: folder }),
     chain,
     nowMs: () => nowMs,
     trace,
@@ -107,7 +115,7 @@ async function simulateOn(
   };
   // The ledger and the chain as they are, without faults.
   const trueChain = chain.connect(() => nowMs);
-  const truth = await createLedger(database);
+  const truth = await createLedger(database, { archive: folder });
 
   const api: Actor = { name: "api", alive: true, spared: true, frozenUntilMs: 0 };
   const apiContext = createEngineContext(surroundings, api, "api", () => 0);
@@ -132,6 +140,7 @@ async function simulateOn(
     policy,
     nowMs: () => nowMs,
     keyUsedElsewhere,
+    archived: archivedNow,
   });
   const { violations } = invariants;
 
@@ -149,6 +158,27 @@ async function simulateOn(
   function tickOf(daemon: Daemon): void {
     ticks += 1;
     beginTick(daemon, (error) => violations.push(`a tick of ${daemon.name} ended with ${error}`));
+  }
+
+  let resumedArchives = 0;
+  let archivedRepetitions = 0;
+
+  // What is final leaves, beside everything else.
+  async function archiveSome(): Promise<void> {
+    for (const daemon of daemons) {
+      if (!daemon.actor.alive || daemon.archiving || !archiving.happens(0.2)) continue;
+      const isIdle = !daemons.some((other) => other.actor.alive && other.archiving);
+      if (isIdle && (await truth.findUnfinishedArchive()) !== null) resumedArchives += 1;
+      beginArchive(daemon, (error) => violations.push(`an archive of ${daemon.name} ended with ${error}`));
+    }
+  }
+
+  // What was delivered comes again, however long ago it was.
+  async function repeatSome(): Promise<void> {
+    const repeated = archiving.happens(0.2) ? clients.repeat(archiving) : null;
+    if (repeated === null) return;
+    const here = await database.read.all("SELECT id FROM turns WHERE id = $1", [repeated]);
+    if (here.length === 0) archivedRepetitions += 1;
   }
 
   async function calls(limit: number): Promise<void> {
@@ -195,7 +225,13 @@ async function simulateOn(
     const known = await database.read.all(
       "SELECT id FROM turns UNION SELECT call_id FROM charges WHERE call_id IS NOT NULL",
     );
-    clients.restored(new Set(known.map(({ id }) => String(id))), rng.happens(0.5));
+    const left = await archivedNow();
+    const archivedNames = left.flatMap(({ turns, holds }) => [
+      ...turns.map(({ id }) => id),
+      ...holds.filter(({ state }) => state === "captured").map(({ call_id: id }) => id),
+    ]);
+    const names = [...known.map(({ id }) => id), ...archivedNames];
+    clients.restored(new Set(names.map(String)), rng.happens(0.5));
   }
 
   const lookAt = () => look({ ...apiContext, ledger: truth, chain: trueChain }, invariants, trace);
@@ -228,6 +264,10 @@ async function simulateOn(
         return rng.happens(0.3) ? restarted(daemon) : daemon;
       });
       for (const daemon of daemons) if (daemon.actor.alive && !daemon.busy && rng.happens(0.7)) tickOf(daemon);
+      if (archives) {
+        await archiveSome();
+        await repeatSome();
+      }
       await settled();
       await calls(rng.between(5, 80));
       await invariants.check();
@@ -254,6 +294,7 @@ async function simulateOn(
       }
       produceBlocks();
       for (const daemon of daemons) if (!daemon.busy) tickOf(daemon);
+      if (archives) await archiveSome();
       await settled();
       await calls(MAX_CALLS_PER_STEP);
       await lookAt();
@@ -266,8 +307,17 @@ async function simulateOn(
       done = await invariants.isDone();
     }
     if (violations.length > 0) return;
+    if (done && archives) await archiveRest();
     if (done) await invariants.checkEnd();
     else violations.push(`not everything has ended ${MAX_STEPS_TO_THE_END} steps after the last fault`);
+  }
+
+  // In the end everything but debts is in the archive.
+  async function archiveRest(): Promise<void> {
+    nowMs += HOUR_MS;
+    await archive({ ...apiContext, ledger: truth, reached: () => {} }, { breathe: async () => {} });
+    const left = await database.read.all("SELECT id FROM charges WHERE charged_to = payer AND state <> 'accrued'");
+    if (left.length > 0) violations.push(`${left.length} charges are final and old and have not left`);
   }
 
   await goWrong();
@@ -287,6 +337,8 @@ async function simulateOn(
     reached: await situationsIn(database.read, {
       refusals: clients.refusals(),
       creditRefusals: clients.creditRefusals(),
+      resumedArchives,
+      archivedRepetitions,
     }),
     violations,
     trace: lines,

@@ -1,4 +1,5 @@
 import { adversaryFaults } from "./adversaryFaults.ts";
+import { archiveFaults } from "./archiveFaults.ts";
 import { chainFaults } from "./chainFaults.ts";
 import type { FaultGroup } from "./faultCase.ts";
 import { marketplaceFaults } from "./marketplaceFaults.ts";
@@ -13,4 +14,5 @@ export const groups: readonly FaultGroup[] = [
   processFaults,
   adversaryFaults,
   marketplaceFaults,
+  archiveFaults,
 ];

@@ -2,6 +2,7 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { PATIENTLY } from "../../../scripts/waiting/until.ts";
+import { openLedger } from "../../../settlement/ledger/openLedger.ts";
 import { settleCommand } from "./testDaemon.ts";
 import { useDaemon } from "./useDaemon.ts";
 
@@ -53,6 +54,53 @@ describe("the command line beside a daemon", () => {
     const proof = await settle("proof", charges[0]?.chargeId ?? "", "--json");
     expect(proof.code).toBe(0);
     expect(JSON.parse(proof.stdout)).toMatchObject({ settledAt: expect.any(String), path: expect.any(Array) });
+  });
+
+  it("lists and verifies the archive, proves a charge from it, and brings it back", async () => {
+    const archive = join(place().folder, "archive");
+    const withArchive = (...args: string[]) =>
+      settleCommand(args, { ...place().environment, SETTLEMENT_ARCHIVE: archive });
+    expect(await withArchive("archive")).toMatchObject({ code: 0, stdout: "nothing is old enough\n" });
+    expect(await withArchive("archive", "--list", "--verify")).toMatchObject({ code: 2 });
+    expect(await settle("archive")).toMatchObject({
+      code: 1,
+      stderr: "SETTLEMENT_ARCHIVE is missing; it names the folder of the archive.\n",
+    });
+
+    await ask("POST", "/v1/turns", turnOf("turn-archived"));
+    await untilFinal("turn-archived");
+    const { charges } = (await ask("GET", "/v1/turns/turn-archived")).body as unknown as {
+      charges: { chargeId: string }[];
+    };
+    // As if a month had passed.
+    const ledger = await openLedger(place().environment.SETTLEMENT_LEDGER ?? "", { archive });
+    const number = (await ledger.startArchive(Date.now() + 1_000, Date.now())) ?? 0;
+    while ((await ledger.findUnfinishedArchive()) !== null) await ledger.moveArchived(number);
+    await ledger.close();
+
+    const listed = JSON.parse((await withArchive("archive", "--list", "--json")).stdout);
+    expect(listed.archives).toMatchObject([{ number, state: "archived", charges: expect.any(Number) }]);
+    expect(await withArchive("archive", "--verify")).toMatchObject({
+      code: 0,
+      stdout: expect.stringContaining("all 1 files are what was written"),
+    });
+    expect(await withArchive("audit")).toMatchObject({ code: 0 });
+    const proof = await withArchive("proof", charges[0]?.chargeId ?? "", "--json");
+    expect(proof.code).toBe(0);
+    expect(JSON.parse(proof.stdout)).toMatchObject({ settledAt: expect.any(String), path: expect.any(Array) });
+    expect(await settle("proof", charges[0]?.chargeId ?? "")).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining("SETTLEMENT_ARCHIVE must name the folder"),
+    });
+
+    expect(await withArchive("archive", "--restore", "99")).toMatchObject({
+      code: 1,
+      stderr: "There is no archive 99.\n",
+    });
+    expect(await withArchive("archive", "--restore", `${number}`)).toMatchObject({ code: 0 });
+    expect(JSON.parse((await withArchive("archive", "--list", "--json")).stdout).archives).toEqual([]);
+    expect(await settle("audit")).toMatchObject({ code: 0 });
+    expect(await settle("proof", charges[0]?.chargeId ?? "")).toMatchObject({ code: 0 });
   });
 
   it("the doctor finds nothing wrong", async () => {

@@ -6,6 +6,8 @@ import type { DueCharge } from "../../../settlement/domain/charge.ts";
 import { creditLimitOf } from "../../../settlement/domain/credit.ts";
 import type { EngineEvent, Policy } from "../../../settlement/engine/context.ts";
 import { audit } from "../../../settlement/engine/watch/audit.ts";
+import { prove, verifyProof } from "../../../settlement/engine/watch/prove.ts";
+import type { Block as ArchivedBlock } from "../../../settlement/ledger/archive/format.ts";
 import type { Reader, Row } from "../../../settlement/ledger/database/sql.ts";
 import type { Lease, Ledger } from "../../../settlement/ledger/ledger.ts";
 import { outcomeFromJson } from "../../../settlement/ledger/submissions/outcome/outcomeJson.ts";
@@ -38,6 +40,8 @@ export function createInvariants(options: {
   nowMs: () => number;
   // Whether somebody else has used an operator's key for something that is no batch.
   keyUsedElsewhere: () => boolean;
+  // Everything that has left for the archive.
+  archived: () => Promise<readonly ArchivedBlock[]>;
 }) {
   const { chain, ledger, read, clients, scenario } = options;
   const violations: string[] = [];
@@ -361,6 +365,7 @@ export function createInvariants(options: {
     for (const { tool_id, amount } of unexplained) if (tool_id !== "") add(paidTo, String(tool_id), amount as bigint);
     compare("tool", earnedBy, [...paidTo]);
     checkOperatorLimits();
+    await checkArchive();
     if (scenario.kindPayers) {
       const [failure] = await read.all("SELECT charge_id, reason FROM failures");
       if (failure !== undefined)
@@ -380,6 +385,25 @@ export function createInvariants(options: {
     }
     const [several] = await read.all("SELECT charge_id FROM failures GROUP BY charge_id, attempt HAVING COUNT(*) > 1");
     if (several !== undefined) broken(`an attempt of ${several.charge_id} was counted twice`);
+  }
+
+  // What has left is nowhere twice, is not in the tables as well, and can be proven.
+  async function checkArchive(): Promise<void> {
+    const charges = (await options.archived()).flatMap((block) => block.charges);
+    const ids = charges.map(({ id }) => id as Hex);
+    if (new Set(ids).size < ids.length) broken("a charge is in the archive twice");
+    const here = new Set((await read.all("SELECT id FROM charges")).map(({ id }) => id));
+    for (const { id, root, attempts } of charges) {
+      if (here.has(id ?? null)) broken(`charge ${id} is in the archive and in the ledger`);
+      if (scenario.kindPayers && attempts !== 0n)
+        broken(`charge ${id} has attempts though every payer could always pay`);
+      if (root === null) continue;
+      // A batch that was taken in from the chain has no receipts.
+      if ((await ledger.listReceipts(root as Hex)).length === 0) continue;
+      const outcome = await prove(ledger, options.port, id as Hex);
+      const isProven = outcome.kind === "proof" && verifyProof(outcome.proof);
+      if (!isProven && attempts === 0n) broken(`charge ${id} is in the archive and cannot be proven`);
+    }
   }
 
   function compare(
@@ -447,7 +471,10 @@ export function createInvariants(options: {
     // Asked by the chain when it is handed bytes.
     async sent(raw: Hex): Promise<void> {
       const [saved] = await read.all("SELECT tx_hash FROM broadcasts WHERE raw = $1", [raw]);
-      if (saved === undefined) broken("bytes were sent that are not in the ledger");
+      if (saved !== undefined) return;
+      // A process that was frozen may send what is long final.
+      const isArchived = (await options.archived()).some(({ broadcasts }) => broadcasts.some((row) => row.raw === raw));
+      if (!isArchived) broken("bytes were sent that are not in the ledger");
     },
   };
 }

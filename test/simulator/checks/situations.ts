@@ -7,7 +7,8 @@ const SITUATIONS = {
   "a gap in the nonces is filled": "SELECT 1 FROM submissions WHERE kind = 'filler' AND state = 'final'",
   "credits are pushed": "SELECT 1 FROM submissions WHERE kind = 'payout' AND state = 'final'",
   "a batch is settled by a peer": `SELECT 1 FROM submissions s WHERE kind = 'settle' AND state = 'final'
-     AND NOT EXISTS (SELECT 1 FROM broadcasts b WHERE b.tx_hash = s.tx_hash)`,
+     AND NOT EXISTS (SELECT 1 FROM broadcasts b WHERE b.tx_hash = s.tx_hash)
+     AND EXISTS (SELECT 1 FROM batches b WHERE b.root = s.id AND b.archived = 0)`,
   "a replaced transaction is mined": `SELECT 1 FROM submissions s JOIN broadcasts b ON b.tx_hash = s.tx_hash
      WHERE s.state = 'final' AND EXISTS (SELECT 1 FROM broadcasts later
        WHERE later.submission_id = b.submission_id AND later.nonce = b.nonce AND later.position > b.position)`,
@@ -27,23 +28,27 @@ const SITUATIONS = {
      WHERE c.deferrals > 0 AND c.state = 'batched' AND s.state = 'final'`,
   "a line is refused": "SELECT 1 FROM charges WHERE state = 'refused'",
   "a whole batch fails": `SELECT 1 FROM batches b JOIN submissions s ON s.id = b.root WHERE s.state = 'final'
-     AND NOT EXISTS (SELECT 1 FROM charges c WHERE c.root = b.root)`,
+     AND b.archived = 0 AND NOT EXISTS (SELECT 1 FROM charges c WHERE c.root = b.root)
+     AND NOT EXISTS (SELECT 1 FROM archives)`,
+  "what is final is archived": "SELECT 1 FROM archives WHERE state = 'archived'",
 } as const;
 
-// What leaves nothing in a table.
-const REFUSED = "new work is refused because too much waits";
-const NO_CREDIT = "a payer has used up its credit";
+// What leaves nothing in any table.
+const COUNTED = {
+  refusals: "new work is refused because too much waits",
+  creditRefusals: "a payer has used up its credit",
+  resumedArchives: "an archive that was cut off goes on",
+  archivedRepetitions: "what was archived is delivered again",
+} as const;
 
-export type Situation = keyof typeof SITUATIONS | typeof REFUSED | typeof NO_CREDIT;
+export type Situation = keyof typeof SITUATIONS | (typeof COUNTED)[keyof typeof COUNTED];
+export type Counts = Readonly<Record<keyof typeof COUNTED, number>>;
 
-export const ALL_SITUATIONS = [...Object.keys(SITUATIONS), REFUSED, NO_CREDIT] as Situation[];
+export const ALL_SITUATIONS = [...Object.keys(SITUATIONS), ...Object.values(COUNTED)] as Situation[];
 
-export async function situationsIn(
-  read: Reader,
-  { refusals, creditRefusals }: { refusals: number; creditRefusals: number },
-): Promise<Situation[]> {
-  const found: Situation[] = refusals > 0 ? [REFUSED] : [];
-  if (creditRefusals > 0) found.push(NO_CREDIT);
+export async function situationsIn(read: Reader, counts: Counts): Promise<Situation[]> {
+  const names = Object.keys(COUNTED) as (keyof typeof COUNTED)[];
+  const found: Situation[] = names.filter((name) => counts[name] > 0).map((name) => COUNTED[name]);
   for (const [situation, query] of Object.entries(SITUATIONS)) {
     if ((await read.all(`${query} LIMIT 1`)).length > 0) found.push(situation as Situation);
   }

@@ -111,10 +111,18 @@ export function createClients(engine: Engine, rng: Rng, faults: Faults, scenario
     if (answer.kind === "credit_exceeded") return;
     if (answer.kind === "conflict") objections.push(`${turn.id} was delivered once and is in conflict with itself`);
     turns.set(turn.id, turn);
-    acknowledged.set(
-      turn.id,
-      turn.tools.reduce((sum, { amount }) => sum + amount, turn.modelCost as bigint),
-    );
+    acknowledged.set(turn.id, sumOf(turn));
+  }
+
+  // Somebody who has lost their notes reports once more what was acknowledged long ago.
+  async function repeat(turn: Turn): Promise<void> {
+    const since = restores;
+    const answer = await certain(() => engine.recordTurn(turn), true);
+    if (answer.kind !== "duplicate" && since === restores) {
+      objections.push(`${turn.id} was delivered again and was ${answer.kind}`);
+    }
+    // A ledger that was taken back may have lost it, and has it now.
+    if (answer.kind !== "conflict") acknowledged.set(turn.id, sumOf(turn));
   }
 
   // An answer to a question whose first answer may well be about an earlier call.
@@ -172,6 +180,14 @@ export function createClients(engine: Engine, rng: Rng, faults: Faults, scenario
   return {
     deliver: () => begin(deliver),
     visit: () => begin(visit),
+    // One of those who were answered, as `other` decides. Returns which turn it is.
+    repeat(other: Rng): string | null {
+      const known = [...turns.values()].filter(({ id }) => acknowledged.has(id));
+      if (known.length === 0) return null;
+      const turn = other.pick(known);
+      begin(() => repeat(turn));
+      return turn.id;
+    },
     busy: () => busy,
     // How often they were asked to come back later, because too much waited.
     refusals: () => refusals,
@@ -194,6 +210,8 @@ export function createClients(engine: Engine, rng: Rng, faults: Faults, scenario
     objections,
   };
 }
+
+const sumOf = ({ tools, modelCost }: Turn) => tools.reduce((sum, { amount }) => sum + amount, modelCost as bigint);
 
 function add(sums: Map<Address, bigint>, payer: Address, amount: bigint): void {
   sums.set(payer, (sums.get(payer) ?? 0n) + amount);

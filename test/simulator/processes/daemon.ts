@@ -9,18 +9,22 @@ export type Daemon = {
   generation: number;
   actor: Actor;
   tick: () => Promise<void>;
+  archive: () => Promise<unknown>;
   busy: boolean;
+  archiving: boolean;
   clockOffsetMs: number;
 };
 
 export function startDaemon(surroundings: Surroundings, name: string, generation: number): Daemon {
   const actor: Actor = { name, alive: true, spared: false, frozenUntilMs: 0 };
-  const daemon: Daemon = { name, generation, actor, busy: false, clockOffsetMs: 0, tick: async () => {} };
+  const idle = { busy: false, archiving: false, clockOffsetMs: 0 };
+  const daemon: Daemon = { name, generation, actor, ...idle, tick: async () => {}, archive: async () => {} };
   // A process that is started again may have its old name or another one.
   const holder = surroundings.rng.happens(0.5) ? name : `${name}, ${generation}`;
   const context = createEngineContext(surroundings, actor, holder, () => daemon.clockOffsetMs);
   const engine = createEngine(context, () => Promise.reject(new RangeError("a daemon asks for nobody")));
   daemon.tick = engine.tick;
+  daemon.archive = () => engine.archive({ breathe: async () => {} });
   return daemon;
 }
 
@@ -34,6 +38,22 @@ export function beginTick(daemon: Daemon, failed: (error: unknown) => void): voi
     (error: unknown) => {
       daemon.busy = false;
       if (!daemon.actor.alive || (error instanceof SettlementError && error.retryable)) return;
+      failed(error);
+    },
+  );
+}
+
+// Likewise. A file that is gone with a ledger that was taken back is nothing to tell.
+export function beginArchive(daemon: Daemon, failed: (error: unknown) => void): void {
+  daemon.archiving = true;
+  daemon.archive().then(
+    () => {
+      daemon.archiving = false;
+    },
+    (error: unknown) => {
+      daemon.archiving = false;
+      if (!daemon.actor.alive) return;
+      if (error instanceof SettlementError && (error.retryable || error.code === "invalid_input")) return;
       failed(error);
     },
   );

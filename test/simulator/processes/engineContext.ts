@@ -131,8 +131,8 @@ function fenced(ledger: Ledger, invariants: () => Invariants): Ledger {
 type Net = Parameters<Ledger["planBatch"]>[1]["net"];
 
 function noted(net: Net, invariants: () => Invariants): Net {
-  return (charges) => {
-    const result = net(charges);
+  return async (charges) => {
+    const result = await net(charges);
     if (result.batch !== null) invariants().planned(result.batch, charges);
     return result;
   };
