@@ -52,6 +52,7 @@ const REFUSALS: ReadonlySet<string> = new Set<ApiCode>([
   "credit_exceeded",
   "consent_required",
   "invalid_max_spend",
+  "method_not_execute_eligible",
   "session_not_found",
   "session_closed",
   "session_expired",

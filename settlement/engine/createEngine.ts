@@ -12,6 +12,7 @@ import type { Lease } from "../ledger/ledger.ts";
 import { createAdmission } from "./accept/admission.ts";
 import { hold } from "./accept/hold.ts";
 import { preflight } from "./accept/preflight.ts";
+import { createPrices } from "./accept/prices.ts";
 import { recordTurn } from "./accept/recordTurn.ts";
 import { startSession } from "./accept/startSession.ts";
 import { type ArchiveOptions, archive } from "./archive/archive.ts";
@@ -51,6 +52,7 @@ export function createEngine(context: EngineContext, readSpendable: ReadSpendabl
   const leases = new Map<Address, Lease>();
   const waits: Waits = new Map();
 
+  const prices = createPrices(context);
   const collectOwed = createCollectOwed(context);
   const asked = { ledger, readSpendable, credit: policy.credit };
   const flush = { ...policy.flush, credit: policy.credit };
@@ -201,11 +203,11 @@ export function createEngine(context: EngineContext, readSpendable: ReadSpendabl
       if (refund === undefined) throw new RangeError(`the chain left out ${payer}`);
       return refund;
     },
-    recordTurn: (turn: Turn) => recordTurn(context, readSpendable, admission, turn),
+    recordTurn: (turn: Turn) => recordTurn(context, readSpendable, admission, prices, turn),
     startSession: (id: string, payer: Address | null, maxSpend: MicroUsdc, ttlMs = policy.sessionTtlMs) =>
       startSession(context, checkBudget, { id, payer, maxSpend, ttlMs }),
     findSession: ledger.findSession,
-    hold: (call: Call) => hold(context, check, admission, call),
+    hold: (call: Call) => hold(context, check, admission, prices, call),
     capture: (callId: string, hashes: ContentHashes) => ledger.capture({ callId, hashes }, flush, clock.nowMs()),
     void: (callId: string) => ledger.void(callId),
     closeSession: (id: string) => ledger.closeSession(id, clock.nowMs()),

@@ -2,14 +2,15 @@ import { type Address, concat, type Hex, keccak256 } from "viem";
 import { microUsdc } from "../../settlement/domain/money.ts";
 import type { ToolId } from "../../settlement/domain/toolId.ts";
 import type { Policy } from "../../settlement/engine/context.ts";
-import { EARNING_MULTIPLE, type Protocol } from "./chain/protocol.ts";
+import { EARNING_BPS, type Protocol } from "./chain/protocol.ts";
 import { limitOf } from "./chain/rollingLimit.ts";
 import type { Rng } from "./rng.ts";
 
 export const USDC = 1_000_000n;
 export const PLENTY = 10n ** 13n;
 export const ETHER = 10n ** 18n;
-export const STAKE = 10n * USDC;
+export const PRICE = 2n * USDC;
+export const STAKE = 100n * PRICE;
 export const OPERATOR_LIMIT = 1_000_000n * USDC;
 const SECOND_MS = 1000;
 // After so many steps what was mined is final, however many blocks that takes.
@@ -71,7 +72,7 @@ export function policyOf(rng: Rng): Policy {
     holdTtlMs: 40 * SECOND_MS,
     flush: { maxCount: 3, maxAmount: microUsdc(USDC), maxAgeMs: 20 * SECOND_MS },
     credit: { base: microUsdc(rng.pick([4n, 12n, 60n]) * USDC), growthBps: 1_000, max: microUsdc(60n * USDC) },
-    absorptionBps: rng.pick([500, 2_000, 10_000]),
+    absorptionBps: rng.pick([25, 100, 500]),
     collectMs: 10 * SECOND_MS,
     owedRetryMs: 60 * SECOND_MS,
     deferMs: 24 * 3_600 * SECOND_MS,
@@ -140,8 +141,8 @@ export function protocolOf(rng: Rng, scenario: Scenario): Protocol {
       ...payers.map((payer) => [payer, some()] as const),
     ]),
     allowances: new Map([[INSURANCE, PLENTY], ...payers.map((payer) => [payer, some()] as const)]),
-    tools: new Map(tools.map((toolId, i) => [toolId, { price: USDC / 10n, stake: STAKE, payout: developerOf(i) }])),
-    earningMultiple: scenario.capped ? 1n : EARNING_MULTIPLE,
+    tools: new Map(tools.map((toolId, i) => [toolId, { price: PRICE, stake: STAKE, payout: developerOf(i) }])),
+    earningBps: scenario.capped ? 500n : EARNING_BPS,
     routerPaused: false,
     settledAt: new Map(),
     heads: new Map(),

@@ -21,10 +21,12 @@ import {
 import type { Admission } from "./admission.ts";
 import { hold } from "./hold.ts";
 import { preflight } from "./preflight.ts";
+import type { Prices } from "./prices.ts";
 import { recordTurn } from "./recordTurn.ts";
 
 const policy = { credit: { base: usdc(100), growthBps: 1_000, max: usdc(1_000) } };
 const open: Admission = { write: (_, write) => write() };
+const anyPrice: Prices = { refuse: async () => null };
 const costing = (id: string, amount: number) => turnOf(id, { modelCost: usdc(amount), tools: [] });
 const call = (callId: string, sessionId: string, amount: number) => ({
   callId,
@@ -61,6 +63,7 @@ describe.each(backends)("what is above a payer's credit, on $name", ({ create })
       (payer, price, notBefore = 0n) =>
         preflight({ ledger, readSpendable: readerOf(prepaid), credit: policy.credit }, payer, price, { notBefore }),
       open,
+      anyPrice,
       call(callId, "t", amount),
     );
 
@@ -88,7 +91,7 @@ describe.each(backends)("what is above a payer's credit, on $name", ({ create })
       microUsdc(40n),
     );
     await held("other", 1);
-    const outcome = await hold(context(), async () => looked, open, call("c", "t", 40));
+    const outcome = await hold(context(), async () => looked, open, anyPrice, call("c", "t", 40));
     expect(outcome).toMatchObject({ kind: "refused", preflight: { code: "credit_exceeded" } });
     expect(await ledger.hasWaiting(ALICE)).toBe(false);
   });
@@ -99,8 +102,8 @@ describe.each(backends)("what is above a payer's credit, on $name", ({ create })
   });
 
   it("a turn within it is recorded without a question to the chain", async () => {
-    expect(await recordTurn(context(), unread, open, costing("a", 40))).toMatchObject({ kind: "recorded" });
-    expect(await recordTurn(context(), unread, open, costing("a", 40))).toMatchObject({ kind: "duplicate" });
+    expect(await recordTurn(context(), unread, open, anyPrice, costing("a", 40))).toMatchObject({ kind: "recorded" });
+    expect(await recordTurn(context(), unread, open, anyPrice, costing("a", 40))).toMatchObject({ kind: "duplicate" });
   });
 
   it("a turn above it is recorded if prepaid money covers it, asked for since something was taken", async () => {
@@ -114,14 +117,16 @@ describe.each(backends)("what is above a payer's credit, on $name", ({ create })
       asked.push(notBefore);
       return readerOf(50n, notBefore)(payer);
     };
-    expect(await recordTurn(context(), read, open, costing("a", 150))).toMatchObject({ kind: "recorded" });
-    expect(await recordTurn(context(), read, open, costing("b", 1))).toMatchObject({ kind: "credit_exceeded" });
+    expect(await recordTurn(context(), read, open, anyPrice, costing("a", 150))).toMatchObject({ kind: "recorded" });
+    expect(await recordTurn(context(), read, open, anyPrice, costing("b", 1))).toMatchObject({
+      kind: "credit_exceeded",
+    });
     expect(asked).toEqual([7n, 7n]);
   });
 
   it("a turn above it is refused if the chain does not answer, and waits in no session", async () => {
     const away: ReadSpendable = () => Promise.reject(new SettlementError("chain_unavailable", "", { retryable: true }));
-    expect(await recordTurn(context(), away, open, costing("a", 41))).toMatchObject({
+    expect(await recordTurn(context(), away, open, anyPrice, costing("a", 41))).toMatchObject({
       kind: "credit_exceeded",
       exposure: 101n,
       limit: 100n,

@@ -5,6 +5,7 @@ import type { Call } from "../../domain/session.ts";
 import type { EngineContext } from "../context.ts";
 import type { Admission } from "./admission.ts";
 import { creditReason, type Preflight } from "./preflight.ts";
+import type { Prices } from "./prices.ts";
 import { settleAtOnce } from "./settleAtOnce.ts";
 
 // How often the chain is asked again because what it said was outdated, or taken by another call, by the time it was used.
@@ -18,6 +19,7 @@ export async function hold(
   { ledger, clock, policy }: HoldContext,
   check: (payer: Address | null, amount: MicroUsdc, notBefore?: bigint) => Promise<Preflight>,
   admission: Admission,
+  prices: Prices,
   call: Call,
 ) {
   let notBefore = 0n;
@@ -25,6 +27,8 @@ export async function hold(
     const isKnown = (await ledger.findHold(call.callId)) !== null;
     const session = await ledger.findSession(call.sessionId);
     if (!isKnown && session === null) return { kind: "session_not_found" as const };
+    const tooHigh = isKnown ? null : await prices.refuse([call], "throw");
+    if (tooHigh !== null) return { kind: "price_exceeded" as const, reason: tooHigh };
     const preflight = isKnown || session === null ? null : await check(session.payer, call.amount, notBefore);
     if (preflight !== null && preflight.code !== "ok" && session !== null) {
       if (preflight.code === "credit_exceeded") await settleAtOnce({ ledger, clock }, session.payer);

@@ -3,6 +3,7 @@ import { SettlementError } from "../../domain/errors.ts";
 import type { Turn } from "../../domain/turn.ts";
 import type { EngineContext } from "../context.ts";
 import type { Admission } from "./admission.ts";
+import type { Prices } from "./prices.ts";
 import { settleAtOnce } from "./settleAtOnce.ts";
 
 // How often the chain is asked again because what it said was outdated by the time it was used.
@@ -18,8 +19,15 @@ export async function recordTurn(
   { ledger, clock, policy: { credit } }: RecordContext,
   readSpendable: ReadSpendable,
   admission: Admission,
+  prices: Prices,
   turn: Turn,
 ) {
+  // A turn was delivered, so that it does not wait for a chain that is away. One that was recorded before is the same turn, whatever
+  // its tools are listed for by now.
+  const tooHigh = turn.outcome === "delivered" ? await prices.refuse(turn.tools, "take") : null;
+  if (tooHigh !== null && (await ledger.listChargesOf({ turnId: turn.id })).length === 0) {
+    throw new SettlementError("invalid_input", `turn ${turn.id} asks too much: ${tooHigh}`);
+  }
   // A charge for each tool and one for the model.
   return admission.write(turn.tools.length + 1, async () => {
     let recorded = await ledger.recordTurn(turn, clock.nowMs(), { credit, prepaid: null });

@@ -7,6 +7,7 @@ import { DEFAULT_POLICY } from "../policy.ts";
 import type { Admission } from "./admission.ts";
 import { hold } from "./hold.ts";
 import type { Preflight, PreflightFunds } from "./preflight.ts";
+import type { Prices } from "./prices.ts";
 import { startSession } from "./startSession.ts";
 
 const zero = microUsdc(0n);
@@ -28,6 +29,7 @@ const spendable = { amount: 10n ** 9n, prepaid: 0n, atBlock: 0n };
 const rich = async (): Promise<Preflight> => ({ code: "ok", funds, spendable });
 const poor = async (): Promise<Preflight> => ({ code: "insufficient_allowance", funds, reason: "the cap is used up" });
 const open: Admission = { write: (_, write) => write() };
+const anyPrice: Prices = { refuse: async () => null };
 const session = { id: "s", payer: ALICE, maxSpend: usdc(100), ttlMs: 60_000 };
 const call = { callId: "c", sessionId: "s", toolId: toolOf(1), method: "quote", amount: usdc(10) };
 
@@ -46,18 +48,21 @@ describe.each(backends)("what is asked for again, on $name", ({ create }) => {
     expect(await startSession(context(), poor, session)).toMatchObject({ kind: "refused" });
     expect(await ledger.findSession("s")).toBeNull();
     expect(await startSession(context(), rich, session)).toMatchObject({ kind: "opened" });
-    expect(await hold(context(), poor, open, call)).toMatchObject({ kind: "refused", session: { id: "s" } });
-    expect(await hold(context(), rich, open, call)).toMatchObject({ kind: "held" });
+    expect(await hold(context(), poor, open, anyPrice, call)).toMatchObject({ kind: "refused", session: { id: "s" } });
+    expect(await hold(context(), rich, open, anyPrice, call)).toMatchObject({ kind: "held" });
   });
 
   it("is the session or the call that was granted before, whatever its payer can spend by now", async () => {
     expect(await startSession(context(), poor, session)).toMatchObject({ kind: "duplicate", session: { id: "s" } });
-    expect(await hold(context(), poor, open, call)).toMatchObject({ kind: "duplicate", hold: { callId: "c" } });
+    expect(await hold(context(), poor, open, anyPrice, call)).toMatchObject({
+      kind: "duplicate",
+      hold: { callId: "c" },
+    });
   });
 
   it("is a conflict if it differs", async () => {
     expect(await startSession(context(), rich, { ...session, payer: BOB })).toEqual({ kind: "conflict" });
-    expect(await hold(context(), rich, open, { ...call, amount: usdc(11) })).toEqual({ kind: "conflict" });
+    expect(await hold(context(), rich, open, anyPrice, { ...call, amount: usdc(11) })).toEqual({ kind: "conflict" });
   });
 
   it("needs a wallet and a session", async () => {
@@ -65,7 +70,7 @@ describe.each(backends)("what is asked for again, on $name", ({ create }) => {
       kind: "refused",
       preflight: { code: "no_wallet" },
     });
-    expect(await hold(context(), rich, open, { ...call, callId: "d", sessionId: "none" })).toEqual({
+    expect(await hold(context(), rich, open, anyPrice, { ...call, callId: "d", sessionId: "none" })).toEqual({
       kind: "session_not_found",
     });
   });

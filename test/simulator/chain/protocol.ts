@@ -19,8 +19,8 @@ export type Protocol = {
   // What each payer lets the router take.
   allowances: Map<Address, bigint>;
   tools: Map<ToolId, { price: bigint; stake: bigint; payout: Address }>;
-  // How many times its stake a tool may earn in a day.
-  earningMultiple: bigint;
+  // What a tool may earn in a day, in basis points of its stake.
+  earningBps: bigint;
   routerPaused: boolean;
   settledAt: Map<Hex, bigint>;
   // The last batch of each operator.
@@ -54,7 +54,7 @@ export type SettleResult = { kind: "settled"; outcome: Settled } | Reverted;
 
 const MINIMUM_STAKE = 10_000_000n;
 const STAKE_MULTIPLIER = 100n;
-export const EARNING_MULTIPLE = 100n;
+export const EARNING_BPS = 100n * 10_000n;
 const MAX_EARNINGS = 2n ** 40n - 1n;
 const NO_ROOT: Hex = `0x${"0".repeat(64)}`;
 export const CHAIN_ID = 8453;
@@ -105,7 +105,7 @@ export function payeeOf({ tools }: Protocol, toolId: ToolId): Address | null {
 // What a tool may still earn.
 export function earningsLeftOf(protocol: Protocol, toolId: ToolId, timestamp: bigint): bigint {
   if (payeeOf(protocol, toolId) === null) return 0n;
-  const limit = (protocol.tools.get(toolId)?.stake ?? 0n) * protocol.earningMultiple;
+  const limit = ((protocol.tools.get(toolId)?.stake ?? 0n) * protocol.earningBps) / 10_000n;
   const cap = [limit, MAX_EARNINGS].reduce((a: bigint, b: bigint) => (a < b ? a : b));
   return leftOf({ ...(protocol.earnings.get(toolId) ?? limitOf(0n)), cap }, timestamp);
 }

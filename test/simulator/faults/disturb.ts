@@ -9,7 +9,7 @@ import { deposit, type Protocol, prepaidOf, refund, requestRefund } from "../cha
 import { limitOf } from "../chain/rollingLimit.ts";
 import type { SimulatedChain } from "../chain/simulatedChain.ts";
 import type { Rng } from "../rng.ts";
-import { developerOf, ETHER, hexOf, INSURANCE, PEER, PLENTY, ROUTER, type Scenario, USDC } from "../scenario.ts";
+import { developerOf, ETHER, hexOf, INSURANCE, PEER, PLENTY, ROUTER, type Scenario, STAKE, USDC } from "../scenario.ts";
 import type { Faults } from "./faults.ts";
 
 // What others do on chain in one tick, to the engine's surprise.
@@ -63,8 +63,8 @@ export function disturb(chain: SimulatedChain, rng: Rng, faults: Faults, scenari
     protocol.routerPaused = false;
   });
   deed("the router is blacklisted", 0.01, ({ protocol }) => protocol.blacklisted.add(ROUTER));
-  deed("a tool's stake falls", 0.03, ({ protocol }) => stake(protocol, toolId, 9n * USDC));
-  recovery("a tool is staked again", 0.06, ({ protocol }) => stake(protocol, toolId, 10n * USDC));
+  deed("a tool's stake falls", 0.03, ({ protocol }) => stake(protocol, toolId, STAKE - 1n));
+  recovery("a tool is staked again", 0.06, ({ protocol }) => stake(protocol, toolId, STAKE));
   deed("an operator's limit changes", 0.04, ({ protocol }) => setLimit(protocol, operator, lowLimit));
   deed("an operator is suspended", 0.02, ({ protocol }) => setLimit(protocol, operator, 0n));
   // Whoever takes over should have had the time to.

@@ -6,7 +6,7 @@ import type { Turn } from "../../../settlement/domain/turn.ts";
 import type { Engine } from "../../../settlement/engine/createEngine.ts";
 import type { Faults } from "../faults/faults.ts";
 import type { Rng } from "../rng.ts";
-import { hexOf, type Scenario } from "../scenario.ts";
+import { hexOf, PRICE, type Scenario } from "../scenario.ts";
 
 // How often a turn is reported again that is above its payer's credit.
 const MAX_REPORTS = 8;
@@ -70,7 +70,7 @@ export function createClients(engine: Engine, rng: Rng, faults: Faults, scenario
     }
   }
 
-  const priced = (): MicroUsdc => microUsdc(BigInt(rng.below(rng.pick([20, 50_000, 2_000_000]))));
+  const priced = (): MicroUsdc => microUsdc(BigInt(rng.below(rng.pick([20, 50_000, Number(PRICE)]))));
 
   async function deliver(): Promise<void> {
     const tools = rng.shuffled(scenario.tools).slice(0, rng.below(scenario.tools.length + 1));

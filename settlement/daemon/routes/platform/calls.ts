@@ -43,6 +43,7 @@ export const callRoutes = [
       "credit_exceeded",
       "consent_required",
       "no_wallet",
+      "method_not_execute_eligible",
     ],
     async handle({ body, services, log }) {
       const { engine, clock, helpUrl } = services;
@@ -57,6 +58,8 @@ export const callRoutes = [
           throw new ApiError("conflict", `there is another call ${callId}`);
         case "session_not_found":
           throw new ApiError("session_not_found", `there is no session ${sessionId}`);
+        case "price_exceeded":
+          throw new ApiError("method_not_execute_eligible", held.reason);
         case "refused":
           throw refusalOf(held.preflight, helpUrl, sessionView(held.session, clock.nowMs()));
         default:

@@ -1,0 +1,69 @@
+import { LRUCache } from "lru-cache";
+import type { Listing } from "../../chain/chain.ts";
+import { SettlementError } from "../../domain/errors.ts";
+import { formatUsd, type MicroUsdc, microUsdc } from "../../domain/money.ts";
+import { type ToolId, uuidFromToolId } from "../../domain/toolId.ts";
+import type { EngineContext } from "../context.ts";
+
+export type Cost = { toolId: ToolId; amount: MicroUsdc };
+
+export type Prices = {
+  // Why one of these is more than its tool may cost; null if none is. `unknown` is what to do about tools of which the chain does
+  // not say anything at present.
+  refuse(costs: readonly Cost[], unknown: "throw" | "take"): Promise<string | null>;
+};
+
+type Known = { most: bigint | null; askedAtMs: number };
+
+// Prices change seldom. Before anything is refused the chain is asked again, so that a price that was raised counts at once.
+const MAX_AGE_MS = 5 * 60_000;
+const MAX_CACHED = 10_000;
+// As the registry demands: a stake of a hundred times the price.
+const STAKE_MULTIPLIER = 100n;
+
+// A call, or a tool's part of a turn, costs at most what the tool is listed for: its stake answers for that price. A tool that is
+// listed for nothing may still have methods with a price of their own. They cost at most what it could be listed for with its
+// stake. A tool that is not listed is nobody's to judge: the chain refuses its lines, and nobody is charged.
+export function createPrices({ chain, clock }: Pick<EngineContext, "chain" | "clock">): Prices {
+  const cache = new LRUCache<ToolId, Known>({ max: MAX_CACHED });
+
+  async function read(toolIds: readonly ToolId[]): Promise<void> {
+    if (toolIds.length === 0) return;
+    const askedAtMs = clock.nowMs();
+    const listings = await chain.listings(toolIds);
+    for (const [i, toolId] of toolIds.entries()) cache.set(toolId, { most: mostOf(listings[i] ?? null), askedAtMs });
+  }
+
+  function isFresh(toolId: ToolId): boolean {
+    const known = cache.get(toolId);
+    const ageMs = known === undefined ? Number.NaN : clock.nowMs() - known.askedAtMs;
+    return ageMs >= 0 && ageMs < MAX_AGE_MS;
+  }
+
+  const isAbove = ({ toolId, amount }: Cost) => {
+    const most = cache.get(toolId)?.most ?? null;
+    return most !== null && amount > most;
+  };
+
+  return {
+    async refuse(costs, unknown) {
+      const paid = costs.filter(({ amount }) => amount > 0n);
+      try {
+        await read(paid.map(({ toolId }) => toolId).filter((toolId) => !isFresh(toolId)));
+        await read(paid.filter(isAbove).map(({ toolId }) => toolId));
+      } catch (error) {
+        if (unknown === "throw" || !(error instanceof SettlementError && error.retryable)) throw error;
+        return null;
+      }
+      const above = paid.find(isAbove);
+      if (above === undefined) return null;
+      const most = formatUsd(microUsdc(cache.get(above.toolId)?.most ?? 0n));
+      return `tool ${uuidFromToolId(above.toolId)} costs at most ${most} USDC as it is listed on chain, and ${formatUsd(above.amount)} was asked for it`;
+    },
+  };
+}
+
+function mostOf(listing: Listing | null): bigint | null {
+  if (listing === null) return null;
+  return listing.price > 0n ? listing.price : listing.stake / STAKE_MULTIPLIER;
+}
