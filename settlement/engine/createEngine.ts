@@ -141,7 +141,8 @@ export function createEngine(context: EngineContext, readSpendable: ReadSpendabl
     }
     let waits = mayWait;
     for (let i = 0; i < room; i++) {
-      const planned = await plan(context, lease, maxRows, waits);
+      const bound = (await ledger.readRowBound(lease.operator)) ?? maxRows;
+      const planned = await plan(context, lease, Math.min(bound, maxRows), waits);
       if (planned.kind === "nothing_due") return;
       if (planned.kind === "hold") {
         context.report({ kind: "holding", operator: lease.operator, reason: planned.reason });

@@ -296,9 +296,9 @@ describe("the console", () => {
       const before = await sums();
       expect(before).not.toMatch(/\$0\.00/);
       await expect.poll(shown, PATIENTLY).toBe(before);
-      const tools = [{ toolId: uuidFromToolId(world.tools[1]?.toolId ?? "0x"), amountUsd: "7.654321", calls: 1 }];
+      const tools = [{ toolId: uuidFromToolId(world.tools[1]?.toolId ?? "0x"), amountUsd: "0.10", calls: 1 }];
       const payer = world.payers[3]?.address;
-      await ask("POST", "/v1/turns", { turnId: "live", payer, outcome: "delivered", modelCostUsd: "0", tools });
+      await ask("POST", "/v1/turns", { turnId: "live", payer, outcome: "delivered", modelCostUsd: "7.554321", tools });
       await expect.poll(async () => (await shown()) === (await sums()), PATIENTLY).toBe(true);
       const states = async () =>
         ((await ask("GET", "/v1/turns/live")).body as unknown as { charges: { state: string }[] }).charges[0]?.state;

@@ -5,6 +5,7 @@ import type { BatchOutcome } from "../../domain/batch.ts";
 import type { Submission, SubmissionState } from "../../domain/submission.ts";
 import type { Lease } from "../../ledger/ledger.ts";
 import { type EngineContext, retryPolicy } from "../context.ts";
+import { ranOutOfGas } from "../submit/gasLimit.ts";
 import { type Anchor, lose, recheck } from "./recheck.ts";
 import { reconcileBatch } from "./reconcileBatch.ts";
 
@@ -72,10 +73,30 @@ async function include(
   if ((await chain.blockHash(receipt.blockNumber)) !== receipt.blockHash) return;
   const { txHash, blockNumber, blockHash, gasUsed } = receipt;
   const inclusion = { txHash, blockNumber, blockHash, gasUsed };
+  if (submission.kind === "settle") await learnFrom(context, lease, submission, receipt);
   context.reached("before_inclusion");
   await ledger.recordInclusion(lease, submission.id, inclusion, receipt.status, outcomeOf(submission, receipt));
   context.reached("after_inclusion");
   context.report({ kind: "included", id: submission.id, txHash, gasUsed });
+}
+
+// A batch that ran out of gas was too large for what others did meanwhile: the next ones have half of its rows, and each that goes
+// through lets the next have twice as many again.
+async function learnFrom(
+  { ledger, policy }: EngineContext,
+  lease: Lease,
+  { id, gasLimit }: Submission,
+  { status, gasUsed }: TxReceipt,
+): Promise<void> {
+  if (status === "reverted") {
+    if (!ranOutOfGas({ gasLimit, gasUsed })) return;
+    const rows = (await ledger.findBatch(id))?.rows ?? 1;
+    await ledger.setRowBound(lease, Math.max(1, Math.floor(rows / 2)));
+    return;
+  }
+  const bound = await ledger.readRowBound(lease.operator);
+  if (bound === null) return;
+  await ledger.setRowBound(lease, 2 * bound < policy.bounds.maxRows ? 2 * bound : null);
 }
 
 // What a submission that the chain will not undo any more means for its charges. False if nothing can be said yet: then it

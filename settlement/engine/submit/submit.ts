@@ -2,11 +2,13 @@ import type { Address, Hex } from "viem";
 import { following } from "../../chain/router/settleCall.ts";
 import type { Signer } from "../../chain/signer/signer.ts";
 import { SettlementError } from "../../domain/errors.ts";
+import { larger } from "../../domain/money.ts";
 import type { Submission } from "../../domain/submission.ts";
 import type { Lease } from "../../ledger/ledger.ts";
 import { stillFollows } from "../batch/previousBatch.ts";
 import type { EngineContext } from "../context.ts";
 import { type Fees, marketFees } from "./fees.ts";
+import { type GasLimit, gasLimitOf } from "./gasLimit.ts";
 import { send } from "./send.ts";
 
 export type SubmitOutcome =
@@ -26,8 +28,8 @@ export async function submit(
   submission: Submission,
 ): Promise<SubmitOutcome> {
   const { ledger, chain, policy } = context;
-  let { gasLimit } = submission;
-  const simulated = gasLimit === 0n;
+  let needed: GasLimit = { least: submission.gasLimit, worst: submission.gasLimit };
+  const simulated = submission.gasLimit === 0n;
   // One that has its gas was simulated before a crash; its place in the queue must be filled either way. What fills a gap
   // has a nonce from the start and no gas yet.
   if (simulated) {
@@ -40,7 +42,7 @@ export async function submit(
     const simulation = await chain.simulate({ from: signer.address, to: submission.to, calldata });
     switch (simulation.kind) {
       case "ok":
-        gasLimit = withMargin(simulation.gas);
+        needed = gasLimitOf(submission, simulation.gas);
         break;
       case "already_settled":
         return { kind: "already_settled" };
@@ -73,7 +75,7 @@ export async function submit(
     chain.nonce(signer.address, "latest"),
   ]);
   // What is simulated without the margin may fit where it does not fit with it. Once signed, it could not be split.
-  if (simulated && submission.kind === "settle" && gasLimit > head.maxGas) {
+  if (simulated && submission.kind === "settle" && needed.least > head.maxGas) {
     await takeApart(context, lease, submission, []);
     return { kind: "unplanned", smaller: true };
   }
@@ -82,6 +84,7 @@ export async function submit(
     const asked = head.baseFeePerGas + tip;
     return { kind: "hold", reason: `the chain asks for ${asked} wei per gas, which is above the ceiling` };
   }
+  const gasLimit = needed.worst > head.maxGas && simulated ? larger(needed.least, head.maxGas) : needed.worst;
   const numbered = await ledger.assignNonce(lease, submission.id, chainNonce, gasLimit);
   await send(context, await signAndSave(context, lease, signer, numbered, fees));
   return { kind: "sent" };
@@ -133,6 +136,3 @@ async function isolate(
 function takeApart({ ledger, policy, clock }: EngineContext, lease: Lease, { id }: Submission, drop: Address[]) {
   return ledger.unplanBatch(lease, id, drop, policy.brokenRowWaitMs, clock.nowMs());
 }
-
-// A payer's state can change between simulation and inclusion and make a row cost more, never by this much.
-const withMargin = (gas: bigint) => gas + gas / 5n + 50_000n;

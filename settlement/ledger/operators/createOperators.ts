@@ -7,6 +7,7 @@ import { haltForForeignNonces } from "./haltForForeignNonces.ts";
 import { createLeased } from "./lease.ts";
 import { listOperators } from "./listOperators.ts";
 import { releaseLease } from "./releaseLease.ts";
+import { readRowBound, setRowBound } from "./rowBound.ts";
 
 export type Operators = ReturnType<typeof createOperators>;
 
@@ -25,6 +26,8 @@ export function createOperators(runner: Runner) {
     setFence: leased(setFence),
     removeFence: leased(removeFence),
     planFiller: leased(planFiller),
+    setRowBound: leased(setRowBound),
+    readRowBound: read(readRowBound),
     noteFinalized: alone(noteFinalized),
     readFinalized: read(readFinalized),
     listOperators: read(listOperators),

@@ -21,7 +21,7 @@ describe("bulk payouts", () => {
 
   beforeAll(async () => {
     folder = mkdtempSync(join(tmpdir(), "settlement-"));
-    world = await startWorld({ tools: 3, payers: 1 });
+    world = await startWorld({ tools: 3, payers: 1, toolPrice: 2_000_000n });
     settlement = await openWorldEngine(world, {
       ledger: join(folder, "ledger.db"),
       policy: { payoutEveryMs: HOUR_MS, payoutThreshold: THRESHOLD },

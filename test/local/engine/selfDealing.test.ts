@@ -19,7 +19,7 @@ const DAYS = 7;
 const HOUR_MS = 3_600_000;
 // Enough for all attempts of a charge, and for the insurance account after them.
 const HOURS_TO_GIVE_UP = 4;
-const SMALLEST_CALL = USDC / 100n;
+const SMALLEST_CALL = USDC / 20n;
 
 // One developer with a tool of its own, wallets of its own, and 900 USDC that it moves on before anybody settles. In the first
 // edition the insurance account lost 4,500 USDC to it on the first day.
@@ -67,7 +67,7 @@ describe("a developer who buys from itself and takes the money away", () => {
         await engine.capture(ids[i]?.callId ?? "", NO_HASHES);
         bought += price;
       }
-      if (held.every(({ kind }) => kind !== "held")) price /= 2n;
+      if (held.every(({ kind }) => kind !== "held")) price /= 3n;
     }
     return bought;
   }

@@ -163,7 +163,9 @@ CREATE TABLE operators (
   next_nonce BIGINT NOT NULL,
   -- After a restore: nonces below it must be spent for good before anything is planned, because bytes that this ledger has
   -- forgotten may be waiting on them. Zero for none, below zero until the chain has been asked how far that is.
-  fence BIGINT NOT NULL
+  fence BIGINT NOT NULL,
+  -- The most rows of a batch, after one ran out of gas; NULL for no such bound.
+  row_bound BIGINT
 );
 
 -- At most one row: where this ledger was when it was last written, and whether it has ever been somewhere else. It differs

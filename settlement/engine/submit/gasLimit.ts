@@ -1,0 +1,39 @@
+import { decodeSettle } from "../../chain/router/settleCall.ts";
+import type { Submission } from "../../domain/submission.ts";
+
+// What can become dearer between simulation and inclusion, and by how much at the most, as measured on the contracts
+// (gasLimit.test.ts shows that it is enough):
+//   row   its payer drains the wallet or sets a daily cap, and some of its lines are refused, which is an event
+//   line  it is refused and reported instead of paid
+//   tool  it is paid instead of refused, for the first time and to a payee who has no credit yet
+const ROW_GAS = 12_000n;
+const LINE_GAS = 1_000n;
+const TOOL_GAS = 45_000n;
+const BATCH_GAS = 50_000n;
+
+// A fifth more is for a token whose code changes, and for transactions that are no batches.
+const withMargin = (gas: bigint) => gas + gas / 5n;
+
+export type GasLimit = {
+  // What it needs at the least; if a transaction has not that much, it must be smaller.
+  least: bigint;
+  // What it can need whatever others do meanwhile.
+  worst: bigint;
+};
+
+// What is not used is not paid for.
+export function gasLimitOf({ kind, calldata }: Pick<Submission, "kind" | "calldata">, simulated: bigint): GasLimit {
+  const least = withMargin(simulated) + BATCH_GAS;
+  if (kind !== "settle") return { least, worst: least };
+  const { rows, toolIds } = decodeSettle(calldata);
+  const lines = rows.reduce((sum, row) => sum + row.lines.length, 0);
+  const more = BigInt(rows.length) * ROW_GAS + BigInt(lines) * LINE_GAS + BigInt(toolIds.length) * TOOL_GAS;
+  const worst = simulated + more + BATCH_GAS;
+  return { least, worst: worst > least ? worst : least };
+}
+
+// Whether a transaction that was mined and reverted had too little gas. One that reverts for another reason does so early; what
+// a call is left with when its own calls run out is a small part.
+export function ranOutOfGas({ gasLimit, gasUsed }: { gasLimit: bigint; gasUsed: bigint }): boolean {
+  return gasLimit > 0n && gasUsed * 10n >= gasLimit * 9n;
+}
