@@ -50,6 +50,8 @@ export type Policy = {
   maxPayoutsPerTransaction: number;
   sweepLimit: number;
   signTimeoutMs: number;
+  // How long a turn waits for what the registry says about its tools. It was delivered, and is recorded without that.
+  listingWaitMs: number;
   // How often the code behind the token is looked at.
   tokenCheckMs: number;
   // How old what is final must be to leave for the archive, and how much of it leaves in a file and in a commit.

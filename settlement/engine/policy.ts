@@ -49,6 +49,8 @@ export const DEFAULT_POLICY: Policy = {
   sweepLimit: 1000,
   // A key management service answers in a second; a person with a hardware key needs longer.
   signTimeoutMs: 30 * SECOND_MS,
+  // Several answers of a healthy endpoint, and far less than a client waits.
+  listingWaitMs: SECOND_MS,
   // An upgrade of USDC is rare and announced; this costs one read.
   tokenCheckMs: MINUTE_MS,
   // A month of charges is at hand for whoever asks about last month's bill. A commit of 500 takes some 20 ms, which nobody who

@@ -89,6 +89,8 @@ export function policyOf(rng: Rng): Policy {
     maxPayoutsPerTransaction: 3,
     sweepLimit: 20,
     signTimeoutMs: 10 * SECOND_MS,
+    // The simulator has no time of its own: every question is answered, or refused.
+    listingWaitMs: Number.POSITIVE_INFINITY,
     tokenCheckMs: 60 * SECOND_MS,
     // A run lasts minutes, so that what is final is soon old.
     archive: { afterMs: 30 * SECOND_MS, limits: { chargesPerFile: 6, chargesPerBlock: 2 } },

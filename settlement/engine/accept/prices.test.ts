@@ -18,13 +18,18 @@ function open() {
     [FREE, { price: usd("0"), stake: usd("20") }],
   ]);
   const asked: ToolId[][] = [];
-  const state = { nowMs: 0, away: false };
+  const state = { nowMs: 0, away: false, hangs: false };
   const listings: Chain["listings"] = async (toolIds) => {
+    if (state.hangs) await new Promise(() => {});
     if (state.away) throw new SettlementError("chain_unavailable", "away", { retryable: true });
     asked.push([...toolIds]);
     return toolIds.map((toolId) => listed.get(toolId) ?? null);
   };
-  const prices = createPrices({ chain: { listings } as Chain, clock: { nowMs: () => state.nowMs } });
+  const prices = createPrices({
+    chain: { listings } as Chain,
+    clock: { nowMs: () => state.nowMs },
+    policy: { listingWaitMs: 5 },
+  });
   return { ...prices, listed, asked, state };
 }
 
@@ -68,5 +73,11 @@ describe("what a tool may cost", () => {
     const cost = [{ toolId: PAID, amount: usd("5") }];
     await expect(refuse(cost, "throw")).rejects.toMatchObject({ code: "chain_unavailable" });
     expect(await refuse(cost, "take")).toBeNull();
+  });
+
+  it("is not waited for while the chain says nothing at all", async () => {
+    const { refuse, state } = open();
+    state.hangs = true;
+    expect(await refuse([{ toolId: PAID, amount: usd("5") }], "take")).toBeNull();
   });
 });

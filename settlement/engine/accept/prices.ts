@@ -9,8 +9,12 @@ export type Cost = { toolId: ToolId; amount: MicroUsdc };
 
 export type Prices = {
   // Why one of these is more than its tool may cost; null if none is. `unknown` is what to do about tools of which the chain does
-  // not say anything at present.
+  // not say anything at present: to say so, or to take what is asked for them, without waiting for long.
   refuse(costs: readonly Cost[], unknown: "throw" | "take"): Promise<string | null>;
+};
+
+export type PricesContext = Pick<EngineContext, "chain" | "clock"> & {
+  policy: Pick<EngineContext["policy"], "listingWaitMs">;
 };
 
 type Known = { most: bigint | null; askedAtMs: number };
@@ -24,7 +28,7 @@ const STAKE_MULTIPLIER = 100n;
 // A call, or a tool's part of a turn, costs at most what the tool is listed for: its stake answers for that price. A tool that is
 // listed for nothing may still have methods with a price of their own. They cost at most what it could be listed for with its
 // stake. A tool that is not listed is nobody's to judge: the chain refuses its lines, and nobody is charged.
-export function createPrices({ chain, clock }: Pick<EngineContext, "chain" | "clock">): Prices {
+export function createPrices({ chain, clock, policy }: PricesContext): Prices {
   const cache = new LRUCache<ToolId, Known>({ max: MAX_CACHED });
 
   async function read(toolIds: readonly ToolId[]): Promise<void> {
@@ -48,19 +52,37 @@ export function createPrices({ chain, clock }: Pick<EngineContext, "chain" | "cl
   return {
     async refuse(costs, unknown) {
       const paid = costs.filter(({ amount }) => amount > 0n);
-      try {
+      const readAll = async () => {
         await read(paid.map(({ toolId }) => toolId).filter((toolId) => !isFresh(toolId)));
         await read(paid.filter(isAbove).map(({ toolId }) => toolId));
-      } catch (error) {
-        if (unknown === "throw" || !(error instanceof SettlementError && error.retryable)) throw error;
-        return null;
-      }
+        return true;
+      };
+      if (unknown === "throw") await readAll();
+      else if (!(await inTime(readAll(), policy.listingWaitMs))) return null;
       const above = paid.find(isAbove);
       if (above === undefined) return null;
       const most = formatUsd(microUsdc(cache.get(above.toolId)?.most ?? 0n));
       return `tool ${uuidFromToolId(above.toolId)} costs at most ${most} USDC as it is listed on chain, and ${formatUsd(above.amount)} was asked for it`;
     },
   };
+}
+
+// False if it takes longer, or if the chain is away.
+async function inTime(reading: Promise<true>, waitMs: number): Promise<boolean> {
+  const read = reading.catch((error: unknown) => {
+    if (error instanceof SettlementError && error.retryable) return false;
+    throw error;
+  });
+  if (!Number.isFinite(waitMs)) return read;
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<false>((resolve) => {
+    timer = setTimeout(() => resolve(false), waitMs);
+  });
+  try {
+    return await Promise.race([read, late]);
+  } finally {
+    clearTimeout(timer);
+  }
 }
 
 function mostOf(listing: Listing | null): bigint | null {
