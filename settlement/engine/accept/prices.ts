@@ -68,7 +68,7 @@ export function createPrices({ chain, clock, policy }: PricesContext): Prices {
 }
 
 // False if it takes longer, or if the chain is away.
-async function inTime(reading: Promise<true>, waitMs: number): Promise<boolean> {
+async function inTime(reading: Promise<boolean>, waitMs: number): Promise<boolean> {
   const read = reading.catch((error: unknown) => {
     if (error instanceof SettlementError && error.retryable) return false;
     throw error;
