@@ -1,4 +1,5 @@
 import { decodeSettle } from "../../chain/router/settleCall.ts";
+import { larger } from "../../domain/money.ts";
 import type { Submission } from "../../domain/submission.ts";
 
 // What can become dearer between simulation and inclusion, and by how much at the most, as measured on the contracts
@@ -29,7 +30,7 @@ export function gasLimitOf({ kind, calldata }: Pick<Submission, "kind" | "callda
   const lines = rows.reduce((sum, row) => sum + row.lines.length, 0);
   const more = BigInt(rows.length) * ROW_GAS + BigInt(lines) * LINE_GAS + BigInt(toolIds.length) * TOOL_GAS;
   const worst = simulated + more + BATCH_GAS;
-  return { least, worst: worst > least ? worst : least };
+  return { least, worst: larger(worst, least) };
 }
 
 // Whether a transaction that was mined and reverted had too little gas. One that reverts for another reason does so early; what
