@@ -2,8 +2,7 @@ import type { LookupAddress } from "node:dns";
 import type { ServerResponse } from "node:http";
 import { type AddressInfo, createServer as createTcpServer, type Socket } from "node:net";
 import { gzipSync } from "node:zlib";
-import { afterEach, describe, expect, it } from "vitest";
-import { until } from "../../scripts/waiting/until.ts";
+import { afterEach, describe, expect, it, vi } from "vitest";
 import { createMcpClient, type McpClientOptions } from "./createMcpClient.ts";
 import {
   type Answer,
@@ -16,6 +15,8 @@ import {
   type TestServer,
   textResult,
 } from "./testing/startServer.ts";
+
+const PATIENCE = { timeout: 30_000, interval: 20 };
 
 // A tool that somebody has written in order to hurt the marketplace, its buyers, or the network that it stands in.
 const ends: (() => Promise<void>)[] = [];
@@ -224,11 +225,11 @@ describe("a tool that wants our memory", () => {
     );
     const tool = connect(server.url);
     const calls = Promise.all(Array.from({ length: 6 }, () => tool.callTool("large", {})));
-    await until("four to have been read", () => read.length === 4);
+    await vi.waitFor(() => expect(read).toHaveLength(4), PATIENCE);
     expect(await tool.callTool("small", {})).toMatchObject({ kind: "answered", result: "small" });
     expect(read).toHaveLength(4);
     for (const end of read.splice(0)) end();
-    await until("the others to have been read", () => read.length === 2);
+    await vi.waitFor(() => expect(read).toHaveLength(2), PATIENCE);
     for (const end of read) end();
     expect((await calls).map(({ kind }) => kind)).toEqual(Array(6).fill("answered"));
   });

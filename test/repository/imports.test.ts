@@ -40,7 +40,7 @@ const ROOMS: Readonly<Record<string, readonly string[]>> = {
   "marketplace/signing": DOMAIN,
   "marketplace/toolkit": DOMAIN,
   "marketplace/context": ["marketplace/execute/injectContext.ts", "marketplace/registry/listing.ts"],
-  "marketplace/front": ["marketplace/mcp/transport/readJson.ts", "marketplace/api/untilGone.ts"],
+  "marketplace/front": ["marketplace/api/untilGone.ts"],
   "marketplace/database": SHARED,
   "marketplace/settlement": SHARED,
   "marketplace/accounts": [...SHARED, ...MARKET],
