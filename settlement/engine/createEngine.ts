@@ -1,5 +1,5 @@
 import type { Address, Hex } from "viem";
-import type { Refund, SettledBatch } from "../chain/chain.ts";
+import type { Refund } from "../chain/chain.ts";
 import type { ReadSpendable } from "../chain/readSpendable.ts";
 import type { Signer } from "../chain/signer/signer.ts";
 import type { ContentHashes } from "../domain/charge.ts";
@@ -26,10 +26,9 @@ import { checkHome, fence } from "./submit/fence.ts";
 import { fillNonceGap } from "./submit/fillNonceGap.ts";
 import { rebroadcast, type Waits } from "./submit/rebroadcast.ts";
 import { type SubmitOutcome, submit } from "./submit/submit.ts";
-import { adopt, findUnknown } from "./watch/adopt.ts";
 import { type Audit, audit } from "./watch/audit.ts";
 import { prove } from "./watch/prove.ts";
-import { findVanished, reopenVanished } from "./watch/reopenVanished.ts";
+import { type ReconcileOptions, reconcile } from "./watch/reconcile.ts";
 import { createWatch } from "./watch/watch.ts";
 
 const MAX_REASON_LENGTH = 2_000;
@@ -68,7 +67,7 @@ export function createEngine(context: EngineContext, readSpendable: ReadSpendabl
     await ledger.sweepSessions(policy.flush, policy.holdTtlMs, clock.nowMs(), policy.sweepLimit);
     try {
       await checkHome(context);
-      await tellHalt();
+      const wasHalted = await tellHalt();
       if (!(await watch())) return;
       await checkToken();
       await collectOwed();
@@ -76,7 +75,7 @@ export function createEngine(context: EngineContext, readSpendable: ReadSpendabl
         const lease = await ledger.acquireLease(signer.address, context.holder, policy.leaseMs);
         if (lease === null) continue;
         leases.set(signer.address, lease);
-        await settleWith(signer, lease, !atOnce);
+        await settleWith(signer, lease, { mayPlan: !wasHalted, mayWait: !atOnce });
       }
     } catch (error) {
       // What was saved is safe, and the next tick begins from it.
@@ -87,13 +86,19 @@ export function createEngine(context: EngineContext, readSpendable: ReadSpendabl
   }
 
   // Whoever halted may have died before it could tell anybody.
-  async function tellHalt(): Promise<void> {
+  async function tellHalt(): Promise<boolean> {
     const reason = (await ledger.readHalt())?.reason ?? null;
     if (reason !== null && reason !== toldHalt) context.report({ kind: "halted", reason });
     toldHalt = reason;
+    return reason !== null;
   }
 
-  async function settleWith(signer: Signer, lease: Lease, mayWait: boolean): Promise<void> {
+  // A halt that is lifted in the middle of a tick is lifted for the next one, which looks at the chain first.
+  async function settleWith(
+    signer: Signer,
+    lease: Lease,
+    { mayPlan, mayWait }: { mayPlan: boolean; mayWait: boolean },
+  ): Promise<void> {
     try {
       await confirm(lease);
       const unmined = await ledger.listUnmined(lease.operator);
@@ -102,7 +107,7 @@ export function createEngine(context: EngineContext, readSpendable: ReadSpendabl
       const fenced = await fence(context, lease, signer, unmined);
       if (fenced.kind === "fenced")
         context.report({ kind: "holding", operator: lease.operator, reason: fenced.reason });
-      if (fenced.kind === "fenced" || (await ledger.readHalt()) !== null)
+      if (!mayPlan || fenced.kind === "fenced" || (await ledger.readHalt()) !== null)
         return await takeApartUnsigned(lease, unmined);
       const gap = await fillNonceGap(context, lease, unmined);
       if (gap !== null) await submit(context, lease, signer, gap);
@@ -213,10 +218,7 @@ export function createEngine(context: EngineContext, readSpendable: ReadSpendabl
     void: (callId: string) => ledger.void(callId),
     closeSession: (id: string) => ledger.closeSession(id, clock.nowMs()),
     audit: auditAndHalt,
-    findUnknown: () => findUnknown(context),
-    adopt: (batch: SettledBatch) => adopt(context, batch),
-    findVanished: () => findVanished(context),
-    reopenVanished: () => reopenVanished(context),
+    reconcile: (options: ReconcileOptions) => reconcile(context, options),
     archive: (options?: ArchiveOptions) => archive(context, options),
     restore: (number: number) => restore(context, number),
     prove: (chargeId: Hex) => prove(ledger, chain, chargeId),

@@ -39,7 +39,14 @@ const SUBJECTS: Readonly<Record<string, readonly string[]>> = {
   // A capture makes a charge.
   sessions: ["accruals/insertCharges.ts", "archive/names.ts", "archive/places.ts"],
   // A batch is made of charges, and whoever writes for an operator shows its lease.
-  submissions: ["accruals/decode.ts", "operators/acquireLease.ts", "operators/lease.ts"],
+  // What is in the archive is known by its name.
+  submissions: [
+    "accruals/decode.ts",
+    "archive/names.ts",
+    "archive/places.ts",
+    "operators/acquireLease.ts",
+    "operators/lease.ts",
+  ],
   token: [],
   tools: [],
 };

@@ -1,7 +1,7 @@
 import type { Address } from "viem";
 import type { NetResult, OperatorRoom } from "../../domain/batch.ts";
 import { isHigh } from "../../domain/credit.ts";
-import { formatUsd, microUsdc } from "../../domain/money.ts";
+import { formatUsd, larger, microUsdc } from "../../domain/money.ts";
 import type { Submission } from "../../domain/submission.ts";
 import type { DuePayer, Lease } from "../../ledger/ledger.ts";
 import { type EngineContext, type Policy, retryPolicy } from "../context.ts";
@@ -62,6 +62,7 @@ export async function plan(
   );
   context.reached("after_plan");
   const held = reportLimit(context, lease.operator, room, netted);
+  await setAside(context, lease, netted);
   if (submission === null) return held === null ? { kind: "nothing_due" } : { kind: "hold", reason: held };
   context.report({ kind: "planned", root: submission.id, operator: lease.operator });
   return { kind: "planned", submission };
@@ -109,6 +110,23 @@ async function isExposed({ ledger, policy }: EngineContext, due: readonly DuePay
   return large.some(({ amount }, i) =>
     isHigh(policy.credit, { exposure: amount, settled: exposures[i]?.settled ?? 0n }),
   );
+}
+
+// What is above the limit of every key cannot be settled until somebody raises one. It is tried again after a while, and stays
+// out of the way of what has waited for less long.
+async function setAside(
+  { ledger, chain, clock, policy }: EngineContext,
+  lease: Lease,
+  netted: NetResult | null,
+): Promise<void> {
+  const aboveLimit = netted?.aboveLimit ?? [];
+  if (aboveLimit.length === 0) return;
+  let highest = 0n;
+  for (const { operator } of await ledger.listOperators()) {
+    highest = larger(highest, (await chain.operatorLimit(operator)).limit);
+  }
+  const hopeless = aboveLimit.filter(({ amount }) => amount > highest);
+  if (hopeless.length > 0) await ledger.postponeCharges(lease, hopeless, clock.nowMs() + policy.brokenRowWaitMs);
 }
 
 // What the operator's limit keeps from being settled: until it has room again, or until somebody raises it.

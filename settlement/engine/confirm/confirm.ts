@@ -6,6 +6,7 @@ import type { Submission, SubmissionState } from "../../domain/submission.ts";
 import type { Lease } from "../../ledger/ledger.ts";
 import { type EngineContext, retryPolicy } from "../context.ts";
 import { ranOutOfGas } from "../submit/gasLimit.ts";
+import { hasRowsOf } from "../watch/explain.ts";
 import { type Anchor, lose, recheck } from "./recheck.ts";
 import { reconcileBatch } from "./reconcileBatch.ts";
 
@@ -71,6 +72,15 @@ async function include(
   const { chain, ledger } = context;
   // A receipt of a block that has been left already is worth nothing.
   if ((await chain.blockHash(receipt.blockNumber)) !== receipt.blockHash) return;
+  // Somebody with a key has settled the root with other rows. What those have paid is for a person to take in.
+  if (
+    receipt.status === "success" &&
+    submission.kind === "settle" &&
+    !(await hasRowsOf(context, submission, receipt.txHash))
+  ) {
+    await halt(context, `batch ${submission.id} was settled in ${receipt.txHash} with other rows than the ledger has`);
+    return;
+  }
   const { txHash, blockNumber, blockHash, gasUsed } = receipt;
   const inclusion = { txHash, blockNumber, blockHash, gasUsed };
   if (submission.kind === "settle") await learnFrom(context, lease, submission, receipt);

@@ -34,8 +34,10 @@ export async function submit(
   // has a nonce from the start and no gas yet.
   if (simulated) {
     const calldata = await asIfItsTurnWereNow(context, submission);
-    // What it was to follow has come to nothing, and it would with it.
+    // What it was to follow has come to nothing, and it would with it; or it is settled itself, by a ledger of which this one is
+    // a copy. Given up, that would be charged again.
     if (calldata === null) {
+      if ((await chain.settledAt(submission.id, "latest")) !== 0n) return { kind: "already_settled" };
       await takeApart(context, lease, submission, []);
       return { kind: "unplanned", smaller: false };
     }

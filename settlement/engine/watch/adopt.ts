@@ -1,24 +1,26 @@
-import type { Address, Hex } from "viem";
+import type { Hex } from "viem";
 import type { SettledBatch } from "../../chain/chain.ts";
 import { decodeSettle } from "../../chain/router/settleCall.ts";
 import type { BatchOutcome } from "../../domain/batch.ts";
-import { microUsdc } from "../../domain/money.ts";
+import { larger, microUsdc } from "../../domain/money.ts";
 import type { ToolId } from "../../domain/toolId.ts";
 import type { Adoption, FoundBatch, TakenLine } from "../../ledger/ledger.ts";
 import type { EngineContext } from "../context.ts";
+import { explain, hasRowsOf, ourKeys, type Unexplained } from "./explain.ts";
 
-// Batches of our keys that the chain has settled for good and that the ledger does not know, or has given up.
-export async function findUnknown({ ledger, chain, signers, fromBlock }: EngineContext): Promise<SettledBatch[]> {
-  const keys = new Set<Address>(signers.map(({ address }) => address.toLowerCase() as Address));
-  for (const { operator } of await ledger.listOperators()) keys.add(operator);
-  const last = (await ledger.readFinalized())?.number ?? fromBlock;
-  const since = last > fromBlock ? last : fromBlock;
-  const { number: finalized } = await chain.finalized();
-  const unknown: SettledBatch[] = [];
-  for (const batch of await chain.settledBatches(since, finalized)) {
-    const submission = await ledger.findSubmission(batch.root);
-    const isUnknown = submission === null ? keys.has(batch.operator) : submission.state.kind === "abandoned";
-    if (isUnknown) unknown.push(batch);
+export type UnknownBatch = SettledBatch & { why: Unexplained; isFinal: boolean };
+
+// Batches that the chain has settled and that the ledger does not stand by. Those that are not final yet may still be undone, and
+// can be taken in only when they are.
+export async function findUnknown(context: EngineContext): Promise<UnknownBatch[]> {
+  const { ledger, chain, fromBlock } = context;
+  const keys = await ourKeys(context);
+  const since = larger((await ledger.readFinalized())?.number ?? fromBlock, fromBlock);
+  const [finalized, head] = await Promise.all([chain.finalized(), chain.head()]);
+  const unknown: UnknownBatch[] = [];
+  for (const batch of await chain.settledBatches(since, larger(head.number, finalized.number))) {
+    const why = await explain(context, batch, keys);
+    if (why !== null) unknown.push({ ...batch, why, isFinal: batch.blockNumber <= finalized.number });
   }
   return unknown;
 }
@@ -27,7 +29,7 @@ export async function findUnknown({ ledger, chain, signers, fromBlock }: EngineC
 // show its transaction now.
 export async function adopt(
   context: EngineContext,
-  { root, operator, txHash }: SettledBatch,
+  { root, operator, txHash, why }: UnknownBatch,
 ): Promise<Adoption | null> {
   const { ledger, chain, clock } = context;
   const [receipt, calldata] = await Promise.all([chain.receipt(txHash), chain.calldataOf(txHash)]);
@@ -41,9 +43,15 @@ export async function adopt(
     calldata,
     inclusion: { txHash, blockNumber, blockHash, gasUsed },
     outcome,
+    otherRows: why === "other_rows" || (why === "abandoned" && (await isForged(context, root, txHash))),
     ...takenBy(calldata, outcome),
   };
   return ledger.adoptBatch(found, clock.nowMs());
+}
+
+async function isForged(context: EngineContext, root: Hex, txHash: Hex): Promise<boolean> {
+  const submission = await context.ledger.findSubmission(root);
+  return submission !== null && !(await hasRowsOf(context, submission, txHash));
 }
 
 function takenBy(calldata: Hex, outcome: BatchOutcome): { rows: number; taken: TakenLine[] } {

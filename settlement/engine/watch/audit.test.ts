@@ -10,14 +10,19 @@ const ROOT: Hex = `0x${"1".repeat(64)}`;
 const TX: Hex = `0x${"2".repeat(64)}`;
 
 // A chain on which one operator has settled one batch for good, and a ledger that has it in some state or not at all.
-function auditOf(submission: object | null, operator: Address = OPERATOR, operators: readonly Address[] = [OPERATOR]) {
+function auditOf(
+  submission: object | null,
+  operator: Address = OPERATOR,
+  operators: readonly Address[] = [OPERATOR],
+  { receipt = { batches: new Map() } as object | null, upTo = 5n } = {},
+) {
   const chain = {
     finalized: async () => ({ number: 9n, hash: TX, timestampMs: 0 }),
     settledBatches: async () => [{ root: ROOT, operator, txHash: TX, blockNumber: 5n }],
-    receipt: async () => ({ batches: new Map() }),
+    receipt: async () => receipt,
   } as unknown as Chain;
   const ledger = {
-    readFinalBatches: async () => ({ roots: new Set(), charged: microUsdc(0n) }),
+    readFinalBatches: async () => ({ roots: new Set(), charged: microUsdc(0n), upTo }),
     listOperators: async () => operators.map((known) => ({ operator: known })),
     findSubmission: async () => submission,
   } as unknown as Ledger;
@@ -45,4 +50,10 @@ it("a batch that the ledger has abandoned is a difference", async () => {
 it("a batch that was signed and not recorded yet is none, and neither is another operator's", async () => {
   expect(await auditOf({ kind: "payout", state: { kind: "submitted" } })).toEqual({ kind: "equal", batches: 1 });
   expect(await auditOf(null, "0x00000000000000000000000000000000000000bb")).toEqual({ kind: "equal", batches: 0 });
+});
+
+it("says nothing while an endpoint does not show a receipt, or calls less final than the ledger has seen", async () => {
+  const submitted = { kind: "settle", state: { kind: "submitted" } };
+  await expect(auditOf(submitted, OPERATOR, [OPERATOR], { receipt: null })).rejects.toMatchObject({ retryable: true });
+  await expect(auditOf(submitted, OPERATOR, [OPERATOR], { upTo: 10n })).rejects.toMatchObject({ retryable: true });
 });

@@ -1,5 +1,6 @@
 import type { Address, Hex } from "viem";
 import type { Chain } from "../../chain/chain.ts";
+import { SettlementError } from "../../domain/errors.ts";
 import { formatUsd, microUsdc } from "../../domain/money.ts";
 import type { Ledger } from "../../ledger/ledger.ts";
 import { reconcileBatch } from "../confirm/reconcileBatch.ts";
@@ -20,6 +21,12 @@ export async function audit(
   // the comparison, and what becomes final later is on neither.
   const final = await ledger.readFinalBatches();
   const finalized = await chain.finalized();
+  // Endpoints do not call the same blocks final at the same time, and a chain that undoes what was final is shorter first.
+  if (final.upTo > finalized.number) {
+    throw unanswered(
+      `the chain calls block ${finalized.number} final now, and the ledger has batches up to ${final.upTo}`,
+    );
+  }
   const keys = new Set(ownKeys.map((key) => key.toLowerCase() as Address));
   for (const { operator } of await ledger.listOperators()) keys.add(operator);
   const onChain = new Set<Hex>();
@@ -37,7 +44,10 @@ export async function audit(
     if (submission.state.kind === "abandoned") {
       differences.push(`batch ${root} in ${txHash} is settled for good on chain and abandoned in the ledger`);
     }
-    const outcome = (await chain.receipt(txHash))?.batches.get(root) ?? null;
+    // No receipt is no verdict: the endpoint that has the log may not be the one that was asked now.
+    const receipt = await chain.receipt(txHash);
+    if (receipt === null) throw unanswered(`no endpoint shows transaction ${txHash} now`);
+    const outcome = receipt.batches.get(root) ?? null;
     const difference = reconcileBatch(submission, outcome);
     if (difference !== null) differences.push(`batch ${root} in ${txHash}: ${difference}`);
     // What was mined and not yet final in the ledger was not part of its sums yet.
@@ -53,3 +63,6 @@ export async function audit(
   }
   return differences.length === 0 ? { kind: "equal", batches: onChain.size } : { kind: "different", differences };
 }
+
+const unanswered = (reason: string) =>
+  new SettlementError("chain_unavailable", `${reason}; run the audit again`, { retryable: true });

@@ -1,11 +1,15 @@
 import type { Address, Hex } from "viem";
 import { beforeEach, describe, expect, it } from "vitest";
+import { encodeSettle, NO_BATCH } from "../../chain/router/settleCall.ts";
 import type { EngineContext, EngineEvent } from "../context.ts";
 import { createWatch } from "./watch.ts";
 
 const KEY: Address = "0x00000000000000000000000000000000000000aa";
 const OTHER: Address = "0x00000000000000000000000000000000000000bb";
 const hash = (n: number): Hex => `0x${n.toString(16).padStart(64, "0")}`;
+const rowsOf = (modelCost: bigint, previous = NO_BATCH) =>
+  encodeSettle({ previous, root: hash(1), toolIds: [], rows: [{ payer: OTHER, modelCost, lines: [] }] });
+const CALLDATA = rowsOf(5n);
 const LEASE = { operator: KEY, holder: "tests", token: 1, untilMs: 0 };
 
 // A chain of ten blocks, of which the first five are final, and a ledger that has given out the nonces 0 and 1.
@@ -14,6 +18,7 @@ describe("the watch", () => {
   let known: Map<Hex, string>;
   let blockHashes: Map<bigint, Hex>;
   let chainNonce: number;
+  let minedCalldata: Hex | null;
   let finalized: { number: bigint; hash: Hex } | null;
   let halt: string | null;
   let events: EngineEvent["kind"][];
@@ -25,6 +30,7 @@ describe("the watch", () => {
     known = new Map();
     blockHashes = new Map(Array.from({ length: 11 }, (_, n) => [BigInt(n), hash(n)]));
     chainNonce = 2;
+    minedCalldata = null;
     finalized = { number: 3n, hash: hash(3) };
     halt = null;
     events = [];
@@ -39,6 +45,7 @@ describe("the watch", () => {
         settledBatches: async (from: bigint, to: bigint) =>
           batches.filter(({ blockNumber }) => blockNumber >= from && blockNumber <= to),
         nonce: async () => chainNonce,
+        calldataOf: async () => minedCalldata,
       },
       ledger: {
         readFinalized: async () => finalized,
@@ -46,7 +53,10 @@ describe("the watch", () => {
           finalized = { number: block.number, hash: block.hash };
         },
         listOperators: async () => [{ operator: KEY, holder: "tests", untilMs: 0, nextNonce: 2 }],
-        findSubmission: async (root: Hex) => (known.has(root) ? { state: { kind: known.get(root) } } : null),
+        findSubmission: async (root: Hex) =>
+          known.has(root)
+            ? { state: { kind: known.get(root) }, broadcasts: [{ txHash: hash(99) }], calldata: CALLDATA }
+            : null,
         readHalt: async () => (halt === null ? null : { reason: halt, sinceMs: 0 }),
         halt: stop,
         haltForUndoneBlock: async (reason: string, block: { number: bigint; hash: Hex }) => {
@@ -96,6 +106,30 @@ describe("the watch", () => {
     known.set(hash(1), "abandoned");
     await watch.watch();
     expect(halt).toContain("abandoned");
+  });
+
+  it("halts on a root of ours that somebody has settled with other rows, and says nothing while nobody shows them", async () => {
+    batches.push({ root: hash(1), operator: OTHER, txHash: hash(98), blockNumber: 7n });
+    known.set(hash(1), "submitted");
+    await expect(watch.watch()).rejects.toMatchObject({ retryable: true });
+    // A peer has settled it after a batch of its own.
+    minedCalldata = rowsOf(5n, hash(77));
+    await watch.watch();
+    expect(halt).toBeNull();
+    minedCalldata = rowsOf(6n);
+    await watch.watch();
+    expect(halt).toContain("other rows");
+  });
+
+  it("finds again what was there while all was halted, however far it is from the head by then", async () => {
+    context.chain.head = async () => ({ number: 200n, hash: hash(10), timestampMs: 0, baseFeePerGas: 0n, maxGas: 0n });
+    blockHashes.set(200n, hash(10));
+    watch = createWatch(context);
+    settle(hash(1));
+    await watch.watch();
+    halt = null;
+    await watch.watch();
+    expect(halt).toContain("not in the ledger");
   });
 
   it("halts when a block that was final is another one now, even if nobody was looking", async () => {

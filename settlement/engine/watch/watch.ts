@@ -5,6 +5,7 @@ import { larger, smaller } from "../../domain/money.ts";
 import type { Lease } from "../../ledger/ledger.ts";
 import { halt } from "../confirm/confirm.ts";
 import type { EngineContext } from "../context.ts";
+import { explain, ourKeys } from "./explain.ts";
 
 // Logs may come from a node that is behind the one that named the head, and it does not say so. It is asked again for the
 // blocks of the last two minutes, and no batch becomes final within them.
@@ -12,6 +13,12 @@ const OVERLAP_BLOCKS = 64n;
 
 // How far to look back when a final block was undone: a day of Base.
 const REWOUND_BLOCKS = 43_200n;
+
+const FINDINGS = {
+  not_in_ledger: "which is not in the ledger",
+  abandoned: "which the ledger has abandoned",
+  other_rows: "which has other rows in the ledger",
+};
 
 export type Watch = ReturnType<typeof createWatch>;
 
@@ -33,14 +40,17 @@ export function createWatch(context: EngineContext) {
     if (last !== null && !(await isStillFinal(last, finalized))) return false;
     // A ledger that begins later than what is final has nothing to say about the blocks before it.
     const from = larger(larger(last?.number ?? -1n, context.fromBlock - 1n), await lookedUpTo());
-    const keys = await ourKeys();
-    for (const { root, operator, txHash } of await chain.settledBatches(from + 1n, head.number)) {
-      await explain(root, operator, txHash, keys);
+    const keys = await ourKeys(context);
+    for (const batch of await chain.settledBatches(from + 1n, head.number)) {
+      const why = await explain(context, batch, keys);
+      if (why === null) continue;
+      const { root, operator, txHash } = batch;
+      await halt(context, `${operator} has settled batch ${root} in ${txHash}, ${FINDINGS[why]}`);
     }
+    // What was found while all is halted must be found again when somebody has lifted the halt.
+    if ((await ledger.readHalt()) !== null) return true;
     seen = head;
-    if ((await ledger.readHalt()) === null && (last === null || last.number < finalized.number)) {
-      await ledger.noteFinalized(finalized);
-    }
+    if (last === null || last.number < finalized.number) await ledger.noteFinalized(finalized);
     return true;
   }
 
@@ -72,19 +82,6 @@ export function createWatch(context: EngineContext) {
   async function lookedUpTo(): Promise<bigint> {
     if (seen === null || (await chain.blockHash(seen.number)) !== seen.hash) return -1n;
     return seen.number - OVERLAP_BLOCKS;
-  }
-
-  async function ourKeys(): Promise<Set<Address>> {
-    const known = (await ledger.listOperators()).map(({ operator }) => operator);
-    return new Set([...known, ...context.signers.map(({ address }) => lower(address))]);
-  }
-
-  // Other operators of the same router have ledgers of their own; what they settle is theirs to explain, unless it is ours.
-  async function explain(root: Hex, operator: Address, txHash: Hex, keys: ReadonlySet<Address>): Promise<void> {
-    const submission = await ledger.findSubmission(root);
-    const settled = `${operator} has settled batch ${root} in ${txHash}`;
-    if (submission === null && keys.has(operator)) await halt(context, `${settled}, which is not in the ledger`);
-    if (submission?.state.kind === "abandoned") await halt(context, `${settled}, which the ledger has abandoned`);
   }
 
   // Nonces that are spent on chain and that the ledger never gave out: somebody else has the key. The chain is asked first,

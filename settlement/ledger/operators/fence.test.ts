@@ -7,7 +7,17 @@ import { copySqlite } from "../database/copySqlite.ts";
 import type { Ledger } from "../ledger.ts";
 import { openLedger } from "../openLedger.ts";
 import { backends, type Store } from "../testing/backends.ts";
-import { ALICE, accountOf, leaseOf, OPERATOR, submitted, turnOf } from "../testing/fixtures.ts";
+import {
+  ALICE,
+  accountOf,
+  inclusionAt,
+  leaseOf,
+  OPERATOR,
+  outcomeOf,
+  RETRY,
+  submitted,
+  turnOf,
+} from "../testing/fixtures.ts";
 
 describe.each(backends)("where a ledger is, on $name", ({ create }) => {
   let store: Store;
@@ -59,6 +69,34 @@ describe.each(backends)("where a ledger is, on $name", ({ create }) => {
     await ledger.abandon(lease, root, 4);
     expect(await ledger.planFiller(lease, filler, 5)).toMatchObject({ kind: "filler", nonce });
     expect((await ledger.findSubmission(root))?.nonce).toBeNull();
+  });
+
+  it("a filler takes the nonce of a batch that is final by a transaction which this ledger never signed", async () => {
+    const lease = await leaseOf(ledger);
+    await ledger.recordTurn(turnOf("a"), 1);
+    const root = await submitted(ledger, lease, [ALICE], 2);
+    const { nonce, broadcasts } = (await ledger.findSubmission(root)) ?? { nonce: null, broadcasts: [] };
+    const filler = { ...fillerOf(OPERATOR, nonce ?? 0), nonce: nonce ?? 0 };
+    const own = { ...inclusionAt(5n), txHash: broadcasts[0]?.txHash ?? "0x" };
+    await ledger.recordInclusion(lease, root, own, "success", outcomeOf());
+    await ledger.finalize(lease, root, outcomeOf(), RETRY, 10);
+    // Its own bytes have spent it.
+    expect((await ledger.planFiller(lease, filler, 11)).id).toBe(root);
+    await ledger.reopen(root, 12);
+    const renewed = await leaseOf(ledger);
+    await ledger.recordInclusion(renewed, root, inclusionAt(6n), "success", outcomeOf());
+    expect((await ledger.planFiller(renewed, filler, 13)).id).toBe(root);
+    await ledger.finalize(renewed, root, outcomeOf(), RETRY, 14);
+    expect(await ledger.planFiller(renewed, filler, 15)).toMatchObject({ kind: "filler", nonce });
+    expect(await ledger.findSubmission(root)).toMatchObject({ nonce: null, state: { kind: "final" } });
+  });
+
+  it("a filler that was abandoned fills its nonce after all when the chain has undone what had spent it", async () => {
+    const lease = await leaseOf(ledger);
+    const filler = { ...fillerOf(OPERATOR, 0), nonce: 0 };
+    const { id } = await ledger.planFiller(lease, filler, 1);
+    await ledger.abandon(lease, id, 2);
+    expect(await ledger.planFiller(lease, filler, 3)).toMatchObject({ id, nonce: 0, state: { kind: "planned" } });
   });
 });
 

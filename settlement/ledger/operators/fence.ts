@@ -50,13 +50,22 @@ export function removeFence({ operator }: Lease, nonce: number) {
   };
 }
 
-// Puts a filler on a nonce. What was abandoned on it lets go of it: the chain has not spent it after all.
+// Puts a filler on a nonce. What was abandoned on it lets go of it: the chain has not spent it after all. So does a batch that
+// is final by another transaction than its own, from a ledger that this one is a copy of: nothing else would ever fill it.
 export function planFiller(lease: Lease, filler: OtherSubmission & { nonce: number }, nowMs: number) {
   validCount("the nonce", filler.nonce);
   validTime("now", nowMs);
   return async (tx: Tx): Promise<Submission> => {
-    await tx.run("UPDATE submissions SET nonce = NULL WHERE operator = $1 AND nonce = $2 AND state = 'abandoned'", [
-      lease.operator,
+    await tx.run(
+      `UPDATE submissions SET nonce = NULL WHERE operator = $1 AND nonce = $2 AND (state = 'abandoned' OR (state = 'final'
+         AND NOT EXISTS (SELECT 1 FROM broadcasts b WHERE b.tx_hash = submissions.tx_hash AND b.operator = $1 AND b.nonce = $2)))`,
+      [lease.operator, filler.nonce],
+    );
+    const stored = await storeSubmission(tx, lease, filler, nowMs);
+    if (stored.state.kind !== "abandoned") return stored;
+    // The filler itself was abandoned before the chain undid what had spent its nonce.
+    await tx.run("UPDATE submissions SET nonce = $2, state = 'planned', gas_limit = 0 WHERE id = $1", [
+      stored.id,
       filler.nonce,
     ]);
     return storeSubmission(tx, lease, filler, nowMs);

@@ -25,8 +25,9 @@ export function readHalt() {
   };
 }
 
-export function resume() {
+// Lifts the halt that somebody has looked at, and no other one that came meanwhile.
+export function resume({ reason, sinceMs }: Halt) {
   return async (tx: Tx): Promise<void> => {
-    await tx.run("DELETE FROM halts");
+    await tx.run("DELETE FROM halts WHERE reason = $1 AND since_at = $2", [reason, sinceMs]);
   };
 }

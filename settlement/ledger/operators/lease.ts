@@ -30,6 +30,12 @@ export function createLeased({ alone }: Runner) {
     });
 }
 
+// For a person's command that changes what daemons may be in the middle of: whoever has a lease goes on with it in its next tick,
+// and in this one changes nothing more. Whoever calls it has locked all operators.
+export async function interruptOperators(tx: Tx): Promise<void> {
+  await tx.run("UPDATE operators SET token = token + 1");
+}
+
 // The row stays locked until the commit, so that nobody can take the lease over in between.
 async function requireLease(tx: Tx, { operator, holder, token }: Lease): Promise<void> {
   const [row] = await tx.all(`SELECT holder, token FROM operators WHERE operator = $1 ${tx.locks.forUpdate}`, [

@@ -55,7 +55,11 @@ describe.each(backends)("operators on $name", ({ create }) => {
     await ledger.halt("drift in batch 7", 10);
     await ledger.halt("another", 20);
     expect(await ledger.readHalt()).toEqual({ reason: "drift in batch 7", sinceMs: 10 });
-    await ledger.resume();
+    // Somebody who has looked at another one has not looked at this one.
+    await ledger.resume({ reason: "drift in batch 6", sinceMs: 10 });
+    await ledger.resume({ reason: "drift in batch 7", sinceMs: 9 });
+    expect(await ledger.readHalt()).not.toBeNull();
+    await ledger.resume({ reason: "drift in batch 7", sinceMs: 10 });
     expect(await ledger.readHalt()).toBeNull();
   });
 });

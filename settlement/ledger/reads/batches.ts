@@ -1,8 +1,8 @@
 import type { Address, Hex } from "viem";
 import type { BatchOutcome } from "../../domain/batch.ts";
-import { type MicroUsdc, microUsdc } from "../../domain/money.ts";
+import { larger, type MicroUsdc, microUsdc } from "../../domain/money.ts";
 import type { Inclusion, SubmissionState } from "../../domain/submission.ts";
-import { address, amount, count, hex, text } from "../database/decode.ts";
+import { address, amount, count, hex, integer, text } from "../database/decode.ts";
 import type { Reader, Row } from "../database/sql.ts";
 import { inclusionFrom } from "../submissions/decode.ts";
 import { outcomeFromJson } from "../submissions/outcome/outcomeJson.ts";
@@ -23,7 +23,8 @@ export type SettledBatch = {
   finalAtMs: number | null;
 };
 
-export type FinalBatches = { roots: ReadonlySet<Hex>; charged: MicroUsdc };
+// `upTo` is the newest block that one of them is in.
+export type FinalBatches = { roots: ReadonlySet<Hex>; charged: MicroUsdc; upTo: bigint };
 
 const BATCHES = `SELECT b.root, b.row_count, b.charge_count, b.total, b.outcome, b.created_at, s.operator, s.state,
     b.final_at, s.tx_hash, s.block_number, s.block_hash, s.gas_used
@@ -66,13 +67,14 @@ export function listAccounts(root: Hex) {
 // Every batch that is final, and what they have charged together: of one moment.
 export function readFinalBatches() {
   return async (sql: Reader): Promise<FinalBatches> => {
-    const rows = await sql.all("SELECT id FROM submissions WHERE kind = 'settle' AND state = 'final'");
+    const rows = await sql.all("SELECT id, block_number FROM submissions WHERE kind = 'settle' AND state = 'final'");
     const { settled, absorbed } = await statsOfAll(sql);
     const [unexplained = {}] = await sql.all(
       "SELECT CAST(COALESCE(SUM(amount + kept), 0) AS BIGINT) AS amount FROM unexplained_payments",
     );
     const charged = microUsdc(settled + absorbed + amount(unexplained));
-    return { roots: new Set(rows.map((row) => hex(row, "id"))), charged };
+    const upTo = rows.map((row) => integer(row, "block_number")).reduce(larger, 0n);
+    return { roots: new Set(rows.map((row) => hex(row, "id"))), charged, upTo };
   };
 }
 

@@ -12,6 +12,7 @@ import { listDuePayers } from "./plan/listDuePayers.ts";
 import { listFailedTools } from "./plan/listFailedTools.ts";
 import { planBatch } from "./plan/planBatch.ts";
 import { planSubmission } from "./plan/planSubmission.ts";
+import { postponeCharges } from "./plan/postponeCharges.ts";
 import { saveBroadcast } from "./plan/saveBroadcast.ts";
 import { unplanBatch } from "./plan/unplanBatch.ts";
 
@@ -27,6 +28,7 @@ export function createSubmissions(runner: Runner) {
     assignNonce: leased(assignNonce),
     saveBroadcast: leased(saveBroadcast),
     unplanBatch: leased(unplanBatch),
+    postponeCharges: leased(postponeCharges),
     recordInclusion: leased(recordInclusion),
     recordLoss: leased(recordLoss),
     finalize: leased(finalize),

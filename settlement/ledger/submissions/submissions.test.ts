@@ -1,5 +1,7 @@
 import type { Hex } from "viem";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import type { Net } from "../../domain/batch.ts";
+import type { DueCharge } from "../../domain/charge.ts";
 import type { Lease, Ledger } from "../ledger.ts";
 import { backends, type Store } from "../testing/backends.ts";
 import {
@@ -49,6 +51,21 @@ describe.each(backends)("submissions on $name", ({ create }) => {
   const pendingOf = async (payer = ALICE) => (await ledger.readExposures([payer]))[0]?.pending;
   const debtOf = async (payer = ALICE) => (await ledger.readExposures([payer]))[0]?.debt;
   const statesOf = async (turnId: string) => (await ledger.listChargesOf({ turnId })).map(({ state }) => state.kind);
+
+  it("charges that no batch can have now are due later, and out of the way of those who have waited less long", async () => {
+    const seen: DueCharge[] = [];
+    const net: Net = (charges) => {
+      seen.push(...charges);
+      return { batch: null, unpayable: [] };
+    };
+    const request = { accounts: [BOB], maxCharges: 10, router: ROUTER, net, retry: RETRY };
+    expect(await ledger.planBatch(lease, request, 20)).toBeNull();
+    expect((await ledger.listDuePayers(20, 1)).map(({ chargedTo }) => chargedTo)).toEqual([BOB]);
+    await ledger.postponeCharges(lease, seen, 500);
+    expect((await ledger.listDuePayers(20, 1)).map(({ chargedTo }) => chargedTo)).toEqual([ALICE]);
+    expect((await ledger.listDuePayers(500, 2)).map(({ chargedTo }) => chargedTo)).toEqual([ALICE, BOB]);
+    expect((await ledger.listChargesOf({ turnId: "bob" })).map(({ attempts }) => attempts)).toEqual(seen.map(() => 0));
+  });
 
   it("bytes that another key has signed on the same nonce number are not a batch's own", async () => {
     const root = await submitted(ledger, lease, [ALICE], 10);

@@ -241,6 +241,8 @@ CREATE TABLE batches (
   outcome TEXT,
   created_at BIGINT NOT NULL,
   final_at BIGINT,
+  -- 1 once it was taken in as the chain has it: its charges were told by account, tool and amount, and not by its receipts.
+  adopted INTEGER NOT NULL DEFAULT 0 CHECK (adopted IN (0, 1)),
   -- The charges that it was built of, whatever became of them later, and their leaves: 64 digits each, in turns.
   receipts TEXT NOT NULL
 );

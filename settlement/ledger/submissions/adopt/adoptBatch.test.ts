@@ -46,6 +46,7 @@ describe.each(backends)("a batch that is taken in on $name", ({ create }) => {
     inclusion: inclusionAt(5n),
     outcome: outcomeOf({ charged: usdc(taken.reduce((sum, { amount }) => sum + amount, 0n)) }),
     taken,
+    otherRows: false,
   });
   const took = (amount: number): TakenLine => ({ chargedTo: ALICE, toolId: TOOL, amount: usdc(amount) });
   const stateOf = async (turnId: string) => (await ledger.listChargesOf({ turnId }))[0]?.state.kind;
@@ -65,8 +66,8 @@ describe.each(backends)("a batch that is taken in on $name", ({ create }) => {
   });
 
   it("pays what is reported later before anybody is charged again", async () => {
-    const lease = await leaseOf(ledger);
     expect(await ledger.adoptBatch(found("lost", [took(100)]), 10)).toMatchObject({ unexplained: 100n });
+    const lease = await leaseOf(ledger);
     await deliver("reported again", 100, 20);
     await deliver("new", 30, 21);
     const submission = await planned(ledger, lease, [ALICE], 30);
@@ -106,5 +107,45 @@ describe.each(backends)("a batch that is taken in on $name", ({ create }) => {
     await deliver("a", 50, 1);
     const root = await submitted(ledger, lease, [ALICE], 3);
     expect(await ledger.adoptBatch(found("lost", [took(50)]), 10)).toEqual({ kind: "busy", root });
+  });
+
+  it("settles a root that was on its way with other rows: what they paid is paid, and the rest makes another batch", async () => {
+    const lease = await leaseOf(ledger);
+    for (const [i, id] of ["a", "b"].entries()) await deliver(id, 50 + 10 * i, i + 1);
+    const root = await submitted(ledger, lease, [ALICE], 3);
+    const forged = { ...found("", [took(50)]), root };
+    expect(await ledger.adoptBatch(forged, 10)).toEqual({ kind: "known" });
+    expect(await ledger.adoptBatch({ ...forged, otherRows: true }, 10)).toMatchObject({ charges: 1, unexplained: 0n });
+    expect([await stateOf("a"), await stateOf("b")]).toEqual(["final", "accrued"]);
+    expect(await pending()).toBe(60n);
+    // Whoever was in the middle of sending it changes nothing more.
+    await expect(ledger.abandon(lease, root, 11)).rejects.toMatchObject({ code: "fenced" });
+    expect(await planned(ledger, await leaseOf(ledger), [ALICE], 30)).toMatchObject({ state: { kind: "planned" } });
+  });
+
+  it("settles a root that was on its way for somebody else: all of it makes another batch, under another root", async () => {
+    const lease = await leaseOf(ledger);
+    await deliver("a", 50, 1);
+    const root = await submitted(ledger, lease, [ALICE], 3);
+    const forged = { ...found("", [{ ...took(50), chargedTo: OPERATOR }]), root, otherRows: true };
+    expect(await ledger.adoptBatch(forged, 10)).toMatchObject({ charges: 0, unexplained: 50n });
+    const again = await planned(ledger, await leaseOf(ledger), [ALICE], 30);
+    expect(again?.id).not.toBe(root);
+    expect(again?.state.kind).toBe("planned");
+  });
+
+  it("was given up, and its only row failed: then it fails once, and is never taken for a batch to come", async () => {
+    const lease = await leaseOf(ledger);
+    await deliver("a", 50, 1);
+    const root = await submitted(ledger, lease, [ALICE], 3);
+    await ledger.abandon(lease, root, 4);
+    const outcome = outcomeOf({
+      charged: usdc(0),
+      failed: [{ chargedTo: ALICE, amount: usdc(50), reason: "allowance" }],
+    });
+    await ledger.adoptBatch({ ...found("", []), root, outcome }, 10);
+    expect(await planned(ledger, await leaseOf(ledger), [ALICE], 30)).toBeNull();
+    const [charge] = await ledger.listChargesOf({ turnId: "a" });
+    expect(charge).toMatchObject({ attempts: 1, state: { kind: "accrued" } });
   });
 });

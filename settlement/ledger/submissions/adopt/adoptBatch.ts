@@ -3,14 +3,19 @@ import type { BatchOutcome } from "../../../domain/batch.ts";
 import { type MicroUsdc, microUsdc } from "../../../domain/money.ts";
 import type { Inclusion } from "../../../domain/submission.ts";
 import type { ToolId } from "../../../domain/toolId.ts";
+import { count, hex, text } from "../../database/decode.ts";
 import { lockOperators } from "../../database/lockOrder.ts";
+import { chunksOf, placeholders } from "../../database/sql.ts";
 import type { Tx } from "../../database/tx.ts";
 import { FIRST_FENCE } from "../../operators/acquireLease.ts";
-import { NOBODY } from "../../operators/lease.ts";
+import { interruptOperators, NOBODY } from "../../operators/lease.ts";
 import { lower, validHash, validTime } from "../../validate.ts";
 import { submissionOf } from "../findSubmission.ts";
+import { freeCharges } from "../outcome/abandon.ts";
 import { creditPayees } from "../outcome/finalize.ts";
 import { outcomeToJson } from "../outcome/outcomeJson.ts";
+import { forgetOutcome } from "../outcome/recordInclusion.ts";
+import { unpackReceipts } from "../receipts.ts";
 import { listUnexplained, payFrom, selectPayable } from "./payFromUnexplained.ts";
 
 // What a batch took from an account for a tool, or for the model.
@@ -26,6 +31,8 @@ export type FoundBatch = {
   inclusion: Inclusion;
   outcome: BatchOutcome;
   taken: readonly TakenLine[];
+  // Whether it has other rows than the batch that this ledger has made under the same root.
+  otherRows: boolean;
 };
 
 export type Adoption =
@@ -37,7 +44,9 @@ export type Adoption =
 
 // Takes in a batch that the chain has settled and the ledger does not stand by: it becomes final here, and the charges that
 // it has paid, oldest first, with it. Which charges they were is known only if the ledger had made the batch itself and
-// given it up; otherwise it is told from account, tool and amount, so that nobody pays for more than was delivered.
+// given it up; otherwise it is told from account, tool and amount, so that nobody pays for more than was delivered. Whoever has
+// a key can settle a root that is on its way with other rows, after which nobody can settle it again: what those have paid of
+// the batch is paid, and the rest of it is due again.
 export function adoptBatch(found: FoundBatch, nowMs: number) {
   const root = validHash("the root", found.root);
   validTime("now", nowMs);
@@ -48,11 +57,18 @@ async function adopt(tx: Tx, found: FoundBatch, nowMs: number): Promise<Adoption
   const { root } = found;
   await lockOperators(tx);
   const known = await submissionOf(tx, root);
-  if (known !== null && known.state.kind !== "abandoned") return { kind: "known" };
+  const isPending = known !== null && known.state.kind !== "abandoned";
+  if (isPending && (known.state.kind === "final" || !found.otherRows)) return { kind: "known" };
   const [busy] = await tx.all(
-    `SELECT id FROM submissions WHERE kind = 'settle' AND state IN ('planned', 'submitted', 'reverted')`,
+    `SELECT id FROM submissions WHERE kind = 'settle' AND state IN ('planned', 'submitted', 'reverted') AND id <> $1`,
+    [root],
   );
   if (busy !== undefined) return { kind: "busy", root: busy.id as Hex };
+  await interruptOperators(tx);
+  if (isPending) {
+    await forgetOutcome(tx, root);
+    await freeCharges(tx, root, nowMs);
+  }
   await store(tx, found, nowMs);
   for (const { chargedTo, toolId, amount } of found.taken) {
     await tx.run(
@@ -68,8 +84,29 @@ async function adopt(tx: Tx, found: FoundBatch, nowMs: number): Promise<Adoption
       charges += (await payFrom(tx, payment, await selectPayable(tx, payment, own), nowMs)).length;
     }
   }
+  if (known !== null && found.otherRows) await renameBatch(tx, root);
   const left = await listUnexplained(tx, { root });
   return { kind: "adopted", charges, unexplained: microUsdc(left.reduce((sum, { amount }) => sum + amount, 0n)) };
+}
+
+// What is left of a batch whose root somebody else has used up must not make that root again. Attempts are part of a receipt:
+// one charge that was put off once more makes it another batch.
+async function renameBatch(tx: Tx, root: Hex): Promise<void> {
+  const [batch] = await tx.all("SELECT receipts FROM batches WHERE root = $1", [root]);
+  const own = unpackReceipts(text(batch ?? {}, "receipts")).map(({ chargeId }) => chargeId);
+  for (const chunk of chunksOf(own)) {
+    const [charge] = await tx.all(
+      `SELECT accrued_at, id FROM charges WHERE state = 'accrued' AND id IN (${placeholders(chunk.length)})
+       ORDER BY id LIMIT 1 ${tx.locks.forUpdate}`,
+      chunk,
+    );
+    if (charge === undefined) continue;
+    await tx.run(
+      "UPDATE charges SET attempts = attempts + 1, deferrals = deferrals + 1 WHERE accrued_at = $1 AND id = $2",
+      [count(charge, "accrued_at"), hex(charge, "id")],
+    );
+    return;
+  }
 }
 
 async function store(
@@ -89,14 +126,15 @@ async function store(
        block_number, block_hash, gas_used)
      VALUES ($1, 'settle', $2, NULL, $3, $4, 0, $5, 'final', $6, $7, $8, $9)
      ON CONFLICT (id) DO UPDATE SET state = 'final', operator = excluded.operator, nonce = NULL,
-       tx_hash = excluded.tx_hash, block_number = excluded.block_number, block_hash = excluded.block_hash,
+       calldata = excluded.calldata, tx_hash = excluded.tx_hash, block_number = excluded.block_number, block_hash = excluded.block_hash,
        gas_used = excluded.gas_used`,
     [root, lower(operator), lower(router), calldata, nowMs, lower(txHash), blockNumber, lower(blockHash), gasUsed],
   );
   await tx.run(
-    `INSERT INTO batches (root, row_count, charge_count, total, outcome, created_at, final_at, receipts)
-     VALUES ($1, $2, 0, $3, $4, $5, $5, '')
-     ON CONFLICT (root) DO UPDATE SET outcome = excluded.outcome, final_at = excluded.final_at`,
+    `INSERT INTO batches (root, row_count, charge_count, total, outcome, created_at, final_at, adopted, receipts)
+     VALUES ($1, $2, 0, $3, $4, $5, $5, 1, '')
+     ON CONFLICT (root) DO UPDATE SET row_count = excluded.row_count, total = excluded.total, outcome = excluded.outcome,
+       final_at = excluded.final_at, adopted = 1`,
     [root, rows, outcome.charged, outcomeToJson(outcome), nowMs],
   );
   await creditPayees(tx, root, outcome, nowMs);

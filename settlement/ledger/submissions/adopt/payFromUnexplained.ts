@@ -29,9 +29,11 @@ export async function listUnexplained(
   }));
 }
 
-// What became of a batch that this ledger took in from the chain; null for one that it made itself, which has charges.
+// What became of a batch that this ledger took in from the chain; null for one that it has followed there itself.
 export async function findAdopted(tx: Tx, root: Hex): Promise<BatchOutcome | null> {
-  const [row] = await tx.all("SELECT outcome FROM batches WHERE root = $1 AND charge_count = 0", [root]);
+  const [row] = await tx.all("SELECT outcome FROM batches WHERE root = $1 AND adopted = 1 AND outcome IS NOT NULL", [
+    root,
+  ]);
   return row === undefined ? null : outcomeFromJson(text(row, "outcome"));
 }
 
@@ -91,9 +93,10 @@ export async function endCharges(
 ): Promise<void> {
   for (const chunk of chunksOf(charges)) {
     await tx.run(
-      `UPDATE charges SET state = '${STATE_OF[how]}', root = $1
-       WHERE state = 'accrued' AND (accrued_at, id) IN ${chargeKeys(chunk.length, 2)}`,
-      [root, ...chunk.flatMap((charge) => [count(charge, "accrued_at"), hex(charge, "id")])],
+      // When that was is kept where it was due: whoever takes it back takes it out of the same moment of the time line.
+      `UPDATE charges SET state = '${STATE_OF[how]}', root = $1, due_at = $2
+       WHERE state = 'accrued' AND (accrued_at, id) IN ${chargeKeys(chunk.length, 3)}`,
+      [root, nowMs, ...chunk.flatMap((charge) => [count(charge, "accrued_at"), hex(charge, "id")])],
     );
   }
   for (const charge of charges) {

@@ -43,24 +43,25 @@ describe.each(backends)("a final batch that is reopened on $name", ({ create }) 
     const outcome = outcomeOf({ charged: usdc(150), ...changes });
     await ledger.recordInclusion(lease, root, inclusionAt(5n), "success", outcome);
     await ledger.finalize(lease, root, outcome, RETRY, 20_000);
-    return { lease, root, outcome, before };
+    return { root, outcome, before };
   }
 
   it("is on its way again with its bytes and its nonce, and nothing of it counts as settled", async () => {
     const payee = { toolId: TOOL, payee: ALICE, amount: usdc(100), developerShare: usdc(90) };
-    const { lease, root, outcome, before } = await finalBatch({ paid: [payee] });
+    const { root, outcome, before } = await finalBatch({ paid: [payee] });
     expect(await pending()).toBe(0n);
     const final = await ledger.findSubmission(root);
     expect(await ledger.listFinalSince(5n)).toMatchObject([{ id: root, blockNumber: 5n }]);
     expect(await ledger.listFinalSince(6n)).toEqual([]);
 
-    expect(await ledger.reopen(root)).toEqual({ kind: "reopened", charges: 2 });
+    expect(await ledger.reopen(root, 40_000)).toEqual({ kind: "reopened", charges: 2 });
     const open = await ledger.findSubmission(root);
     expect(open).toMatchObject({ state: { kind: "submitted" }, nonce: final?.nonce, broadcasts: final?.broadcasts });
     expect(await pending()).toBe(150n);
     expect(await ledger.readTotals()).toEqual(before);
-    expect(await ledger.reopen(root)).toEqual({ kind: "not_final" });
+    expect(await ledger.reopen(root, 40_000)).toEqual({ kind: "not_final" });
 
+    const lease = await leaseOf(ledger);
     await ledger.recordInclusion(lease, root, inclusionAt(9n), "success", outcome);
     await ledger.finalize(lease, root, outcome, RETRY, 30_000);
     expect(await pending()).toBe(0n);
@@ -72,23 +73,42 @@ describe.each(backends)("a final batch that is reopened on $name", ({ create }) 
       charged: usdc(50),
       refused: [{ chargedTo: ALICE, toolId: TOOL, amount: usdc(100), reason: "unlisted" }],
     });
-    expect(await ledger.reopen(root)).toEqual({ kind: "reopened", charges: 2 });
+    expect(await ledger.reopen(root, 40_000)).toEqual({ kind: "reopened", charges: 2 });
     expect(await ledger.readTotals()).toEqual(before);
   });
 
-  it("stays as it is if rows of it failed and were charged elsewhere since", async () => {
+  it("is given up if rows of it failed and were charged elsewhere since, and its key is fenced off", async () => {
     const { root } = await finalBatch({
       charged: usdc(0),
       failed: [{ chargedTo: ALICE, amount: usdc(150), reason: "allowance" }],
     });
-    expect(await ledger.reopen(root)).toEqual({ kind: "failed_rows", rows: 1 });
+    expect(await ledger.reopen(root, 40_000)).toEqual({ kind: "taken_back", charges: 0 });
+    expect(await ledger.findSubmission(root)).toMatchObject({ state: { kind: "abandoned" }, nonce: null });
+    expect(await ledger.listOperators()).toMatchObject([{ fence: -1 }]);
+    expect(await pending()).toBe(150n);
   });
 
-  it("stays as it is if this ledger took it in from the chain", async () => {
+  it("owes again what it had paid if this ledger took it in from the chain, and nothing is left of it", async () => {
     await leaseOf(ledger);
+    await deliver("a");
+    await deliver("b");
+    const before = await ledger.readTotals();
     const root = hashOf("taken in");
-    const found = { root, operator: OPERATOR, router: ROUTER, calldata: "0x01" as const, rows: 0, taken: [] };
-    await ledger.adoptBatch({ ...found, inclusion: inclusionAt(5n), outcome: outcomeOf() }, 10);
-    expect(await ledger.reopen(root)).toEqual({ kind: "adopted" });
+    const found = { root, operator: OPERATOR, router: ROUTER, calldata: "0x01" as const, rows: 0, otherRows: false };
+    const taken = [
+      { chargedTo: ALICE, toolId: TOOL, amount: usdc(150) },
+      { chargedTo: ALICE, toolId: null, amount: usdc(500) },
+    ];
+    const outcome = outcomeOf({ charged: usdc(650) });
+    await ledger.adoptBatch({ ...found, taken, inclusion: inclusionAt(5n), outcome }, 10);
+    expect(await pending()).toBe(0n);
+    expect(await ledger.reopen(root, 40_000)).toEqual({ kind: "taken_back", charges: 4 });
+    expect(await pending()).toBe(300n);
+    expect(await ledger.readTotals()).toEqual(before);
+    expect((await ledger.readFinalBatches()).charged).toBe(0n);
+    expect(await ledger.listOperators()).toMatchObject([{ fence: -1 }]);
+    // Mined once more, it is taken in once more.
+    await ledger.adoptBatch({ ...found, taken, inclusion: inclusionAt(9n), outcome }, 50_000);
+    expect(await pending()).toBe(0n);
   });
 });

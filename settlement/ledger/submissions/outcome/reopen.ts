@@ -1,24 +1,28 @@
 import type { Hex } from "viem";
-import type { MicroUsdc } from "../../../domain/money.ts";
+import { hashName } from "../../archive/names.ts";
+import { placesOf } from "../../archive/places.ts";
 import { address, amount, count, hex, integer, text } from "../../database/decode.ts";
 import { lockOperators } from "../../database/lockOrder.ts";
 import type { Reader } from "../../database/sql.ts";
 import type { Tx } from "../../database/tx.ts";
+import { interruptOperators } from "../../operators/lease.ts";
+import { validTime } from "../../validate.ts";
 import { OF_BATCH } from "../adopt/takenOnChain.ts";
 import { requireSubmission, validId } from "../findSubmission.ts";
+import { unpackReceipts } from "../receipts.ts";
+import { freeCharges } from "./abandon.ts";
 import { countPaid } from "./finalize.ts";
 import { outcomeFromJson } from "./outcomeJson.ts";
 import { forgetOutcome } from "./recordInclusion.ts";
+import { negative, takeBackAdopted } from "./takeBack.ts";
 
 export type Reopening =
   | { kind: "reopened"; charges: number }
-  | { kind: "not_final" }
-  // This ledger has none of its bytes; it took the batch in from the chain.
-  | { kind: "adopted" }
+  // Its charges are due again, and its key is fenced off first.
+  | { kind: "taken_back"; charges: number }
   // Its charges have left the ledger; the archive must be restored first.
   | { kind: "archived" }
-  // Charges that failed in it, or were put off, have left it since. If it is mined again it may take them as well.
-  | { kind: "failed_rows"; rows: number };
+  | { kind: "not_final" };
 
 export type FinalSubmission = { id: Hex; kind: string; blockNumber: bigint; blockHash: Hex; txHash: Hex };
 
@@ -42,35 +46,63 @@ export function listFinalSince(block: bigint) {
 
 // The chain has undone the block in which it was final. It is on its way again, with the bytes and the nonce that it had: whether
 // those are mined once more or the nonce is spent without them, nobody pays twice, and what was delivered is still owed.
-export function reopen(id: Hex) {
+//
+// That is not so if rows of it failed, or lines were put off: their charges have left it since, and if it is mined again it may
+// take them as well. And of a batch that was taken in from the chain this ledger has no bytes. Both are given up, and their key is fenced off: before
+// anything is planned, every nonce on which they may come back is spent. If they do come back, the watch halts, and what they
+// then take is taken in as the chain has it.
+export function reopen(id: Hex, nowMs: number) {
   const wanted = validId(id);
+  validTime("now", nowMs);
   return async (tx: Tx): Promise<Reopening> => {
     await lockOperators(tx);
-    const { kind, state, nonce } = await requireSubmission(tx, wanted);
+    const { kind, operator, state, nonce } = await requireSubmission(tx, wanted);
     if (state.kind !== "final") return { kind: "not_final" };
-    if (nonce === null) return { kind: "adopted" };
-    const charges = kind === "settle" ? await reopenBatch(tx, wanted, state.gasUsed) : 0;
-    if (typeof charges !== "number") return charges;
-    await tx.run(
-      `UPDATE submissions SET state = 'submitted', tx_hash = NULL, block_number = NULL, block_hash = NULL, gas_used = NULL
-       WHERE id = $1`,
-      [wanted],
-    );
+    const batch = kind === "settle" ? await findFinal(tx, wanted) : null;
+    if (batch?.archived) return { kind: "archived" };
+    await interruptOperators(tx);
+    const charges = batch === null ? 0 : await reopenBatch(tx, wanted, batch, state.gasUsed, nowMs);
+    if (batch !== null && (batch.adopted || batch.hasLeft || nonce === null)) {
+      await freeCharges(tx, wanted, nowMs);
+      await leaveBlock(tx, wanted, "abandoned");
+      await tx.run("UPDATE submissions SET nonce = NULL WHERE id = $1", [wanted]);
+      await tx.run("UPDATE operators SET fence = -1 WHERE operator = $1", [operator]);
+      return { kind: "taken_back", charges };
+    }
+    await leaveBlock(tx, wanted, "submitted");
     return { kind: "reopened", charges };
   };
 }
 
-async function reopenBatch(tx: Tx, root: Hex, gasUsed: bigint): Promise<number | Reopening> {
-  const [batch] = await tx.all("SELECT outcome, final_at, charge_count FROM batches WHERE root = $1", [root]);
-  const { failed, refused: lines } = outcomeFromJson(text(batch ?? {}, "outcome"));
-  const left = new Set(
-    [...failed, ...lines.filter(({ reason }) => reason === "earning_cap")].map(({ chargedTo }) => chargedTo),
+async function leaveBlock(tx: Tx, id: Hex, state: "submitted" | "abandoned"): Promise<void> {
+  await tx.run(
+    `UPDATE submissions SET state = $2, tx_hash = NULL, block_number = NULL, block_hash = NULL, gas_used = NULL WHERE id = $1`,
+    [id, state],
   );
-  if (left.size > 0) return { kind: "failed_rows", rows: left.size };
-  const [here] = await tx.all("SELECT COUNT(*) AS charges FROM charges WHERE root = $1", [root]);
-  if (count(here ?? {}, "charges") < count(batch ?? {}, "charge_count")) return { kind: "archived" };
+}
+
+// `hasLeft`: charges that failed in it, or were put off, have left it since.
+type FinalBatch = { adopted: boolean; archived: boolean; hasLeft: boolean; finalAtMs: number };
+
+async function findFinal(tx: Tx, root: Hex): Promise<FinalBatch> {
+  const [row = {}] = await tx.all("SELECT outcome, final_at, adopted, archived, receipts FROM batches WHERE root = $1", [root]);
+  const { failed, refused } = outcomeFromJson(text(row, "outcome"));
+  const hasLeft = failed.length > 0 || refused.some(({ reason }) => reason === "earning_cap");
+  // Charges leave for the archive before the batch that they were in.
+  const charges = unpackReceipts(text(row, "receipts")).map(({ chargeId }) => hashName(chargeId));
+  const archived = count(row, "archived") === 1 || (await placesOf(tx, charges)).size > 0;
+  return { adopted: count(row, "adopted") === 1, archived, hasLeft, finalAtMs: count(row, "final_at") };
+}
+
+async function reopenBatch(
+  tx: Tx,
+  root: Hex,
+  { adopted, finalAtMs }: FinalBatch,
+  gasUsed: bigint,
+  nowMs: number,
+): Promise<number> {
+  if (adopted) return takeBackAdopted(tx, root, nowMs);
   // Taken out of the same moment of the time line that it was counted in.
-  const finalAtMs = count(batch ?? {}, "final_at");
   await uncountSettled(tx, root, gasUsed, finalAtMs);
   await countPaid(tx, root, -1n);
   const refused = await tx.all(
@@ -105,6 +137,3 @@ async function uncountSettled(tx: Tx, root: Hex, gasUsed: bigint, finalAtMs: num
   }
   tx.count(finalAtMs, { gasUsed: -gasUsed });
 }
-
-// Only a sum can be reduced; no amount is ever negative.
-const negative = (value: MicroUsdc) => -value as MicroUsdc;

@@ -167,7 +167,9 @@ async function storeBatch(
   await tx.run(
     `INSERT INTO batches (root, row_count, charge_count, total, outcome, created_at, receipts)
      VALUES ($1, $2, $3, $4, NULL, $5, $6)
-     ON CONFLICT (root) DO UPDATE SET outcome = NULL, created_at = excluded.created_at`,
+     ON CONFLICT (root) DO UPDATE SET outcome = NULL, created_at = excluded.created_at, final_at = NULL, adopted = 0,
+       row_count = excluded.row_count, charge_count = excluded.charge_count, total = excluded.total,
+       receipts = excluded.receipts`,
     [root, rows.length, receipts.length, total, nowMs, packReceipts(receipts)],
   );
 }

@@ -1,0 +1,135 @@
+import type { Hex } from "viem";
+import { formatUsd, type MicroUsdc } from "../../domain/money.ts";
+import { reconcileBatch } from "../confirm/reconcileBatch.ts";
+import type { EngineContext } from "../context.ts";
+import { adopt, findUnknown } from "./adopt.ts";
+import { findVanished, reopenVanished } from "./reopenVanished.ts";
+
+export type ReconcileOptions = {
+  // How many of the newest batches are read from the chain again.
+  batches: number;
+  // Take in what our keys have settled without this ledger; put on its way again what the chain has undone; lift a halt if then
+  // nothing differs.
+  adopt?: boolean;
+  reopen?: boolean;
+  resume?: boolean;
+  say?: (line: string) => void;
+  progress?: (text: string) => void;
+};
+
+export type Reconciliation = {
+  differences: readonly string[];
+  adopted: readonly { root: Hex; charges: number; unexplained: MicroUsdc }[];
+  reopened: readonly { id: Hex; charges: number }[];
+  resumed: boolean;
+};
+
+// What a person does who looks at a ledger and a chain that may not agree.
+export async function reconcile(context: EngineContext, options: ReconcileOptions): Promise<Reconciliation> {
+  const { ledger } = context;
+  const { say = () => {}, progress = () => {} } = options;
+  // What comes after this has not been looked at, and halts on.
+  const halt = await ledger.readHalt();
+  const adopted = options.adopt ? await adoptAll(context, say) : [];
+  const reopened = options.reopen ? await reopenAll(context, say) : [];
+  const differences = [
+    ...(await compare(context, options.batches, progress)),
+    ...(await unknownOf(context)),
+    ...(await vanishedOf(context)),
+  ];
+  for (const difference of differences) say(difference);
+  say(differences.length === 0 ? "nothing differs" : `${differences.length} batches differ`);
+  if (options.resume !== true || differences.length > 0 || halt === null) {
+    return { differences, adopted, reopened, resumed: false };
+  }
+  await ledger.resume(halt);
+  say("the halt is lifted");
+  return { differences, adopted, reopened, resumed: true };
+}
+
+async function unknownOf(context: EngineContext): Promise<string[]> {
+  const unknown = await findUnknown(context);
+  return unknown.map(
+    ({ root, operator, txHash, why, isFinal }) =>
+      `batch ${root} in ${txHash} was settled by ${operator} and ${REASONS[why]}; ${wayOut(isFinal, "--adopt takes it in")}`,
+  );
+}
+
+const REASONS = {
+  not_in_ledger: "is not in the ledger",
+  abandoned: "was given up by the ledger",
+  other_rows: "has other rows in the ledger",
+};
+
+const wayOut = (isFinal: boolean, command: string) =>
+  isFinal ? command : `once the chain calls it final ${command}, so wait and run this again`;
+
+async function vanishedOf(context: EngineContext): Promise<string[]> {
+  const vanished = await findVanished(context);
+  return vanished.map(
+    ({ id, kind, blockNumber, blockHash, isFinal }) =>
+      `${nameOf(kind)} ${id} was final in block ${blockNumber} as ${blockHash}, which the chain has undone; ` +
+      wayOut(isFinal, "--reopen puts it on its way again"),
+  );
+}
+
+const nameOf = (kind: string) => (kind === "settle" ? "batch" : kind);
+
+async function reopenAll(context: EngineContext, say: (line: string) => void) {
+  const reopened: { id: Hex; charges: number }[] = [];
+  for (const { id, kind, reopening } of await reopenVanished(context)) {
+    const name = `${nameOf(kind)} ${id}`;
+    if (reopening.kind === "not_final") continue;
+    if (reopening.kind === "archived") {
+      say(`${name} is in the archive; bring it back with archive --restore, and run this again`);
+      continue;
+    }
+    const { charges } = reopening;
+    say(
+      reopening.kind === "reopened"
+        ? `${name} is on its way again with ${charges} charges`
+        : `${name} is given up, and its ${charges} charges are due again once the nonces of its key are final`,
+    );
+    reopened.push({ id, charges });
+  }
+  return reopened;
+}
+
+async function adoptAll(context: EngineContext, say: (line: string) => void) {
+  const adopted: { root: Hex; charges: number; unexplained: MicroUsdc }[] = [];
+  for (const batch of (await findUnknown(context)).filter(({ isFinal }) => isFinal)) {
+    const adoption = await adopt(context, batch);
+    if (adoption?.kind === "busy") {
+      say(`batch ${adoption.root} is still on its way; wait until it is final or abandoned, and run this again`);
+      break;
+    }
+    if (adoption?.kind !== "adopted") continue;
+    const { charges, unexplained } = adoption;
+    say(
+      `batch ${batch.root} is taken in: it paid ${charges} charges, and ${formatUsd(unexplained)} USDC that no charge explains`,
+    );
+    adopted.push({ root: batch.root, charges, unexplained });
+  }
+  return adopted;
+}
+
+async function compare(
+  { ledger, chain }: EngineContext,
+  limit: number,
+  progress: (text: string) => void,
+): Promise<string[]> {
+  const differences: string[] = [];
+  const batches = (await ledger.listBatches(limit, 0)).filter(({ state }) => state === "final" || state === "included");
+  for (const [i, { root, inclusion }] of batches.entries()) {
+    progress(`${i + 1} of ${batches.length} batches`);
+    const submission = await ledger.findSubmission(root);
+    const receipt = inclusion === null ? null : await chain.receipt(inclusion.txHash);
+    if (submission === null || receipt === null) {
+      differences.push(`batch ${root}: its transaction ${inclusion?.txHash} is not on chain`);
+      continue;
+    }
+    const difference = reconcileBatch(submission, receipt.batches.get(root) ?? null);
+    if (difference !== null) differences.push(`batch ${root} in ${receipt.txHash}: ${difference}`);
+  }
+  return differences;
+}
