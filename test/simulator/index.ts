@@ -5,6 +5,7 @@ import { fork } from "node:child_process";
 import { availableParallelism } from "node:os";
 import { readArguments, wholeNumber, withUsage } from "../../settlement/cli/readArguments.ts";
 import { startPostgres } from "../../settlement/ledger/testing/startPostgres.ts";
+import { THEFTS } from "./faults/thief.ts";
 import { simulatePostgres } from "./postgres/simulatePostgres.ts";
 import { type Run, simulate } from "./simulate.ts";
 
@@ -132,7 +133,7 @@ async function main(): Promise<void> {
     takeovers: reached["a batch is taken over by another key"] ?? 0,
     limitsHit: sum("limitsHit"),
     staleEndpoints: sum("staleEndpoints"),
-    thefts: faults["a thief settles an invented batch"] ?? 0,
+    thefts: THEFTS.reduce((total, theft) => total + (faults[theft] ?? 0), 0),
     violations: failed.length,
     ticksPerSecond: Math.round(sum("ticks") / seconds),
   };

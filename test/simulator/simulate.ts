@@ -16,10 +16,11 @@ import { disturb, excuse, heal, payUp } from "./faults/disturb.ts";
 import { createFaults } from "./faults/faults.ts";
 import { createFaultyDatabase } from "./faults/faultyDatabase.ts";
 import { openRestorable } from "./faults/restorableDatabase.ts";
+import { habitsOf } from "./habits.ts";
 import { createClients } from "./processes/clients.ts";
 import { beginArchive, beginTick, type Daemon, startDaemon } from "./processes/daemon.ts";
 import { createEngineContext, type Surroundings } from "./processes/engineContext.ts";
-import { look } from "./processes/person.ts";
+import { createPerson } from "./processes/person.ts";
 import { type Actor, createScheduler, settled } from "./processes/scheduler.ts";
 import { createRng } from "./rng.ts";
 import { fundsOf, INSURANCE, OPERATOR_LIMIT, policyOf, protocolOf, scenarioOf } from "./scenario.ts";
@@ -56,6 +57,11 @@ const MAX_CALLS_PER_STEP = 3_000;
 // Where the operators' limits bind, half a day goes by this often, so that they have room again.
 const STEPS_PER_HALF_DAY = 10;
 
+// Below what some calls cost, and how long everything else may take beside those, at half a day for every few steps.
+const NARROW_LIMIT = 1_500_000n;
+const NARROW_STEPS = 400;
+const NARROW_STEPS_PER_HALF_DAY = 4;
+
 // Memory, where there is a folder for it: the ledger's promises to the disk are tested elsewhere.
 const FOLDER = existsSync("/dev/shm") ? "/dev/shm" : tmpdir();
 
@@ -84,7 +90,10 @@ async function simulateOn(
   const trace = options.trace ? (line: string) => lines.push(`${(nowMs - START_MS) / 1000} s: ${line}`) : () => {};
   const rng = createRng(seed);
   const faults = createFaults(createRng(seed + 1e9), trace, options.faults ?? true);
-  const scenario = scenarioOf(rng);
+  const drawn = scenarioOf(rng);
+  // Drawn apart, so that whoever adds one changes no other run.
+  const habits = habitsOf(createRng(seed + 2e9), drawn);
+  const scenario = habits.narrow ? { ...drawn, operatorLimit: NARROW_LIMIT } : drawn;
   const policy = policyOf(rng);
   const chain = createSimulatedChain(rng, faults, {
     protocol: protocolOf(rng, scenario),
@@ -114,7 +123,7 @@ async function simulateOn(
     invariants: () => invariants,
   };
   // The ledger and the chain as they are, without faults.
-  const trueChain = chain.connect(() => nowMs);
+  const trueChain = chain.connectHonestly(() => nowMs);
   const truth = await createLedger(database, { archive: folder });
 
   const api: Actor = { name: "api", alive: true, spared: true, frozenUntilMs: 0 };
@@ -139,17 +148,20 @@ async function simulateOn(
     scenario,
     policy,
     nowMs: () => nowMs,
+    habits,
     keyUsedElsewhere,
     archived: archivedNow,
   });
   const { violations } = invariants;
 
-  let daemons = Array.from({ length: rng.between(1, 3) }, (_, i) => startDaemon(surroundings, `daemon ${i + 1}`, 0));
+  let daemons = Array.from({ length: rng.between(1, 3) }, (_, i) =>
+    startDaemon(surroundings, `daemon ${i + 1}`, 0, habits.keysOf(i)),
+  );
   const offsets = new Map(daemons.map(({ name }) => [name, scenario.skewed ? rng.between(-300, 300) * 1000 : 0]));
   const offsetOf = (name: string) => offsets.get(name) ?? 0;
   for (const daemon of daemons) daemon.clockOffsetMs = offsetOf(daemon.name);
   const restarted = ({ name, generation }: Daemon) => {
-    const daemon = startDaemon(surroundings, name, generation + 1);
+    const daemon = startDaemon(surroundings, name, generation + 1, habits.keysOf(Number(name.at(-1)) - 1));
     daemon.clockOffsetMs = offsetOf(name);
     return daemon;
   };
@@ -216,6 +228,7 @@ async function simulateOn(
       scheduler.cut(actor, gone);
     }
     scheduler.cut(api, gone);
+    person.cut(gone);
     await settled();
     await restore(restored ? backup : replica);
     invariants.restored();
@@ -234,7 +247,27 @@ async function simulateOn(
     clients.restored(new Set(names.map(String)), rng.happens(0.5));
   }
 
-  const lookAt = () => look({ ...apiContext, ledger: truth, chain: trueChain }, invariants, trace);
+  const person = createPerson({
+    contextOf: (actor) => createEngineContext(surroundings, actor, "a person", () => 0),
+    scheduler,
+    truth,
+    invariants: () => invariants,
+    rng: createRng(seed + 3e9),
+    trace,
+  });
+
+  // Deep enough for batches that were final, and a while before anybody looks: with daemons that were stopped for it, or not.
+  const deeds = createRng(seed + 4e9);
+  function undo(): void {
+    if (!faults.strike("final blocks are undone", 0.03)) return;
+    if (deeds.happens(0.5)) {
+      for (const { actor } of daemons) if (actor.alive) scheduler.kill(actor, "before the chain undoes what was final");
+    }
+    chain.undo(deeds.between(1, 2 * scenario.finalityBlocks));
+    invariants.undone();
+    if (deeds.happens(0.5)) stalledSteps = deeds.between(1, 6);
+    else for (let passed = 0; passed < 2 * scenario.finalityBlocks; passed += scenario.blocksPerStep) produceBlocks();
+  }
 
   async function goWrong(): Promise<void> {
     const steps = rng.between(30, 90);
@@ -242,7 +275,8 @@ async function simulateOn(
       if (faults.strike("hours go by", 0.005)) nowMs += rng.between(1, 30) * HOUR_MS;
       if (faults.strike("the sequencer stalls", 0.02)) stalledSteps = rng.between(2, 15);
       if (scenario.forgetful) await forget();
-      if (rng.happens(0.3)) await lookAt();
+      if (habits.unfaithful) undo();
+      await person.look(habits.impatient);
       disturb(chain, rng, faults, scenario);
       if (stalledSteps > 0) {
         stalledSteps -= 1;
@@ -285,19 +319,25 @@ async function simulateOn(
     let done = false;
     const limited = scenario.operatorLimit < OPERATOR_LIMIT || scenario.capped;
     let paidUp = false;
+    const stepsPerHalfDay = habits.narrow ? NARROW_STEPS_PER_HALF_DAY : STEPS_PER_HALF_DAY;
     for (let step = 0; step < MAX_STEPS_TO_THE_END && !done && violations.length === 0; step++) {
-      if (limited && step % STEPS_PER_HALF_DAY === 0) nowMs += 12 * HOUR_MS;
+      if (limited && step % stepsPerHalfDay === 0) nowMs += 12 * HOUR_MS;
       if (step === STEPS_BESIDE_A_BROKEN_ROW) {
-        // Where the operators' limits bind, everybody waits for hours, whoever else is in the batch.
-        if (!limited) await invariants.checkAllBut(scenario.stubborn);
+        // Where the operators' limits bind, everybody waits for hours, whoever else is in the batch; and where the chain has undone
+        // what was final, until somebody has looked and the fences are gone.
+        if (!limited && !habits.unfaithful) await invariants.checkAllBut(scenario.stubborn);
         excuse(chain);
+      }
+      if (habits.narrow && step === NARROW_STEPS) {
+        await invariants.checkAllWithin(scenario.operatorLimit);
+        heal(chain, { ...scenario, operatorLimit: OPERATOR_LIMIT });
       }
       produceBlocks();
       for (const daemon of daemons) if (!daemon.busy) tickOf(daemon);
       if (archives) await archiveSome();
       await settled();
       await calls(MAX_CALLS_PER_STEP);
-      await lookAt();
+      await person.finish();
       await invariants.check();
       // Nothing is left but what payers owe and nobody pays for them: then they pay.
       if (!paidUp && (await invariants.isOwedOnly())) {
@@ -339,6 +379,7 @@ async function simulateOn(
       creditRefusals: clients.creditRefusals(),
       resumedArchives,
       archivedRepetitions,
+      aboveLimit: invariants.aboveLimit(),
     }),
     violations,
     trace: lines,

@@ -120,7 +120,7 @@ describe.each(backends)("credit on $name", ({ create }) => {
     await ledger.recordTurn(costing("b", 50), 3);
     const root = await settled(ledger, lease, [ALICE], outcomeOf(), 3);
     expect(await ledger.readExposures([ALICE])).toMatchObject([{ settled: 50n }]);
-    await ledger.reopen(root);
+    await ledger.reopen(root, 40_000);
     expect(await ledger.readExposures([ALICE])).toMatchObject([{ settled: 0n, pending: 50n }]);
   });
 

@@ -229,6 +229,27 @@ export function createBlocks(rng: Rng, faults: Faults, genesisOptions: Genesis) 
     shown.push(current);
   }
 
+  // Blocks that were final are undone, and what was in them comes back to the mempool or does not. Whoever asks next sees a chain that ends there.
+  function undo(depth: number): void {
+    const { head, finalized } = fresh();
+    const base = blockAt(current, Math.max(0, finalized - depth));
+    if (base === null || base.number >= finalized) return;
+    faults.trace(`blocks from ${base.number + 1} to ${head.number} are undone, of which ${finalized} was final`);
+    const orphans: Block[] = [];
+    for (let block: Block | null = head; block !== null && block !== base; block = block.parent) orphans.unshift(block);
+    settledBlocks.length = base.number + 1;
+    current = { head: base, finalized: base.number };
+    deeds = [...orphans.flatMap((block) => block.deeds), ...deeds];
+    for (const { transaction } of orphans.flatMap(({ transactions }) => transactions)) {
+      const own = poolOf(transaction.from);
+      if (own.has(transaction.nonce) || transaction.fleeting || rng.happens(0.3)) continue;
+      own.set(transaction.nonce, transaction);
+    }
+    shown.length = 0;
+    shown.push(current);
+    index = null;
+  }
+
   // The newest transaction that came from elsewhere and would not come back: how deep it lies, and whether the same key has
   // signed for a later nonce since, which would then wait forever. Null if it is out of reach.
   function foreign(): { depth: number; followed: boolean } | null {
@@ -246,6 +267,7 @@ export function createBlocks(rng: Rng, faults: Faults, genesisOptions: Genesis) 
   return {
     produce,
     reorg,
+    undo,
     foreign,
     reorgs: () => reorgs,
     // The blocks of the moment, and what nodes have shown before, oldest first.
@@ -257,7 +279,7 @@ export function createBlocks(rng: Rng, faults: Faults, genesisOptions: Genesis) 
     withTransaction: (txHash: Hex): readonly Block[] => minedIn.get(txHash) ?? [],
     withBatch: (root: Hex): readonly Block[] => rootsIn.get(root) ?? [],
     isFinal: (block: Block) => settledBlocks[block.number] === block,
-    isIndexed: ({ blockNumber }: TxReceipt) => index === null || faults.stopped() || Number(blockNumber) <= index.at,
+    isIndexed: ({ blockNumber }: TxReceipt) => index === null || Number(blockNumber) <= index.at,
     do: (name: string, apply: Deed["apply"]) => deeds.push({ name, apply }),
     poolOf,
     pooled: () => [...pool.values()].flatMap((own) => [...own.values()]),

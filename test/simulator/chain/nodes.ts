@@ -52,11 +52,13 @@ export function createNodes(blocks: Blocks, rng: Rng, faults: Faults, options: N
     timestampMs: timestamp * 1000,
   });
 
+  const isIndexed = (receipt: TxReceipt) => faults.stopped() || blocks.isIndexed(receipt);
+
   function receiptIn(seen: View, txHash: Hex): TxReceipt | null {
     const block = blocks.withTransaction(txHash).find((candidate) => blocks.isCanonical(seen, candidate));
     const receipt = block?.transactions.find(({ transaction }) => transaction.hash === txHash)?.receipt ?? null;
     if (receipt === null) return null;
-    if (blocks.isIndexed(receipt) && !faults.strike("no receipt", 0.05)) return receipt;
+    if (isIndexed(receipt) && !faults.strike("no receipt", 0.05)) return receipt;
     withheld.add(txHash);
     return null;
   }
@@ -64,7 +66,7 @@ export function createNodes(blocks: Blocks, rng: Rng, faults: Faults, options: N
   function receiptOfRootIn(seen: View, root: Hex): TxReceipt | null {
     const block = blocks.withBatch(root).find((candidate) => blocks.isCanonical(seen, candidate));
     const receipt = block?.transactions.find((mined) => mined.root === root)?.receipt ?? null;
-    if (receipt === null || !blocks.isIndexed(receipt) || faults.strike("a search finds no log", 0.05)) return null;
+    if (receipt === null || !isIndexed(receipt) || faults.strike("a search finds no log", 0.05)) return null;
     return receipt;
   }
 

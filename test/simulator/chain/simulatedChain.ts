@@ -1,6 +1,6 @@
 import type { Address, Hex } from "viem";
-import type { Faults } from "../faults/faults.ts";
-import type { Rng } from "../rng.ts";
+import { createFaults, type Faults } from "../faults/faults.ts";
+import { createRng, type Rng } from "../rng.ts";
 import { type Block, createBlocks, type Genesis, nonceOf } from "./blocks.ts";
 import { createNodes } from "./nodes.ts";
 import { payersOf } from "./runTransaction.ts";
@@ -14,19 +14,35 @@ export type SimulatedChainOptions = Genesis & { insurance: Address; maxRows: num
 export function createSimulatedChain(rng: Rng, faults: Faults, options: SimulatedChainOptions) {
   const { protocol, insurance, maxRows, endpoints } = options;
   const blocks = createBlocks(rng, faults, options);
-  const nodes = createNodes(blocks, rng, faults, { router: protocol.router, insurance, maxRows, endpoints });
+  const nodesOptions = { router: protocol.router, insurance, maxRows, endpoints };
+  const nodes = createNodes(blocks, rng, faults, nodesOptions);
+  // One that never lags, forgets or lies.
+  const honest = createNodes(
+    blocks,
+    createRng(0),
+    createFaults(createRng(0), () => {}, false),
+    {
+      ...nodesOptions,
+      endpoints: 1,
+    },
+  );
   const { connect, standStill, wakeUp, repair, stalls, wasWithheld } = nodes;
   const statusIn = (block: Block | undefined, txHash: Hex) =>
     block?.transactions.find(({ transaction }) => transaction.hash === txHash)?.receipt.status ?? null;
-  const { produce, reorg, foreign, reorgs, do: plan, pooled, drop, inject } = blocks;
+  const { produce, reorg, undo, foreign, reorgs, do: plan, pooled, drop, inject } = blocks;
   return {
     connect,
+    connectHonestly: honest.connect,
     standStill,
     wakeUp,
     repair,
     stalls,
     produce,
     reorg,
+    undo(depth: number) {
+      repair(false);
+      undo(depth);
+    },
     foreign,
     reorgs,
     do: plan,
@@ -45,16 +61,6 @@ export function createSimulatedChain(rng: Rng, faults: Faults, options: Simulate
     // What it came to for good, or null if that is not known yet.
     finalStatusOf: (txHash: Hex) => statusIn(blocks.withTransaction(txHash).find(blocks.isFinal), txHash),
     wasWithheld,
-    // The roots that these accounts have settled, in blocks that may still be undone, too.
-    rootsOf(operators: readonly Address[]): Hex[] {
-      const roots: Hex[] = [];
-      for (let block: Block | null = blocks.newest().head; block !== null; block = block.parent) {
-        for (const { root, transaction } of block.transactions) {
-          if (root !== null && operators.includes(transaction.from)) roots.push(root);
-        }
-      }
-      return roots;
-    },
     // Whether one of them has a transaction in a block or in the mempool.
     hasSent: (accounts: readonly Address[]) =>
       accounts.some((account) => nonceOf(blocks.newest().head.state, account) > 0) ||

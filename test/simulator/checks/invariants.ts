@@ -15,6 +15,7 @@ import type { Block } from "../chain/blocks.ts";
 import { type Protocol, prepaidOf } from "../chain/protocol.ts";
 import type { SimulatedChain } from "../chain/simulatedChain.ts";
 import { fundsOf } from "../faults/disturb.ts";
+import type { Habits } from "../habits.ts";
 import type { Clients } from "../processes/clients.ts";
 import { type Scenario, STAKE } from "../scenario.ts";
 
@@ -38,12 +39,13 @@ export function createInvariants(options: {
   scenario: Scenario;
   policy: Policy;
   nowMs: () => number;
+  habits: Habits;
   // Whether somebody else has used an operator's key for something that is no batch.
   keyUsedElsewhere: () => boolean;
   // Everything that has left for the archive.
   archived: () => Promise<readonly ArchivedBlock[]>;
 }) {
-  const { chain, ledger, read, clients, scenario } = options;
+  const { chain, ledger, read, clients, scenario, habits } = options;
   const violations: string[] = [];
   const broken = (invariant: string) => violations.push(invariant);
 
@@ -53,8 +55,11 @@ export function createInvariants(options: {
   // What was absorbed for tools, and when that was noticed.
   const absorbed = new Map<string, { toolId: string; amount: bigint; atMs: number }>();
   const highestPrepaid = new Map<Address, bigint>();
+  // The rows of each batch as they were planned.
+  const plannedRows = new Map<Hex, string>();
   const settledCharges = new Map<Hex, Hex>();
   const settledRoots = new Set<Hex>();
+  const settledAs = new Map<Hex, string>();
   const settledByUs: Hex[] = [];
   const finals = new Set<string>();
   const abandonedOthers = new Set<string>();
@@ -71,8 +76,11 @@ export function createInvariants(options: {
   const stolenFrom = new Map<string, bigint>();
   // For how many steps all has been halted without a word to anybody.
   let silentSteps = 0;
+  // How often the past has changed: by a restore, or because the chain undid what was final.
+  let moment = 0;
   const leases = new Map<Address, { holder: string; untilMs: number }>();
   let limitsHit = 0;
+  let aboveLimit = 0;
 
   // A batch whose transaction will not be undone: nothing in it may have been settled before.
   function countBlock({ transactions, parent, timestamp, number, state, deeds }: Block): void {
@@ -81,8 +89,11 @@ export function createInvariants(options: {
       if (root === null || outcome === undefined) continue;
       if (settledRoots.has(root)) broken(`batch ${root} was settled twice`);
       settledRoots.add(root);
+      settledAs.set(root, rowsOf(transaction.calldata));
       if (scenario.operators.includes(transaction.from)) settledByUs.push(root);
-      const receipts = receiptsOf.get(root);
+      // A thief may settle other rows under a root that was on its way.
+      const isOurs = plannedRows.get(root) === rowsOf(transaction.calldata);
+      const receipts = isOurs || !scenario.thief ? receiptsOf.get(root) : undefined;
       if (receipts === undefined && !scenario.thief) broken(`batch ${root} is on chain and was never planned`);
       const failed = new Set(outcome.failed.map((row) => row.chargedTo));
       const refused = new Set(outcome.refused.map((line) => `${line.chargedTo} ${line.toolId}`));
@@ -116,7 +127,8 @@ export function createInvariants(options: {
         const before = settledCharges.get(receiptOfCharge.chargeId);
         // A refused line is settled as well: nobody will be charged for it.
         // A ledger that was made to forget knows accounts and amounts, and no longer which charges they were for.
-        if (before !== undefined && !scenario.forgetful)
+        // What the chain undid may come back twice, through no fault of anybody's here; what is left of it is a credit.
+        if (before !== undefined && !scenario.forgetful && !habits.unfaithful)
           broken(`charge ${receiptOfCharge.chargeId} is in ${before} and in ${root}`);
         settledCharges.set(receiptOfCharge.chargeId, root);
       }
@@ -129,7 +141,8 @@ export function createInvariants(options: {
     const halted = (await ledger.readHalt()) !== null;
     for (const { id, kind, state, tx_hash, block_number, block_hash } of rows) {
       // A ledger that was made to forget may have given it up by then, and halts when it sees it.
-      if (state === "abandoned" && settledRoots.has(id as Hex) && !(scenario.forgetful && halted))
+      const mayBeSettled = (scenario.forgetful || habits.unfaithful || scenario.thief) && halted;
+      if (state === "abandoned" && settledRoots.has(id as Hex) && !mayBeSettled)
         broken(`batch ${id} was abandoned and is settled for good`);
       if (state === "abandoned" && kind !== "settle" && !abandonedOthers.has(String(id))) {
         abandonedOthers.add(String(id));
@@ -141,6 +154,7 @@ export function createInvariants(options: {
         if (status !== (state === "included" ? "success" : "reverted"))
           broken(`submission ${id} is ${state} and its transaction came to ${status}`);
       }
+      if (state !== "final") finals.delete(String(id));
       if (state !== "final" || finals.has(String(id))) continue;
       finals.add(String(id));
       const block = chain.blockAt(Number(block_number));
@@ -247,7 +261,7 @@ export function createInvariants(options: {
     for (const payer of scenario.payers) {
       const taken = chargedTo.get(payer) ?? 0n;
       const due = clients.delivered(payer) + (stolenFrom.get(payer) ?? 0n);
-      if (taken > due) broken(`${payer} was charged ${taken} for ${due}`);
+      if (taken > due && !(await isMadeGood(payer, taken - due))) broken(`${payer} was charged ${taken} for ${due}`);
       const captured = clients.captured(payer);
       const funds = initialFunds.get(payer) ?? 0n;
       if (scenario.tight && captured - (refusedOf.get(payer) ?? 0n) > funds)
@@ -260,9 +274,23 @@ export function createInvariants(options: {
     violations.push(...clients.objections.splice(0));
   }
 
+  // Nobody can keep a chain that undoes what was final from taking something twice. It must be noticed, and then be the payer's.
+  async function isMadeGood(payer: Address, tooMuch: bigint): Promise<boolean> {
+    if (!habits.unfaithful) return false;
+    if ((await ledger.readHalt()) !== null) return true;
+    const [row] = await read.all(
+      "SELECT CAST(COALESCE(SUM(amount + kept), 0) AS BIGINT) AS amount FROM unexplained_payments WHERE charged_to = $1",
+      [payer],
+    );
+    return BigInt(row?.amount as bigint) >= tooMuch;
+  }
+
   // What a halt may be about: what others have done with our keys, or what the ledger was made to forget.
   const mayHalt = (reason: string) =>
-    scenario.thief || scenario.forgetful || (reason.includes("nonce") && options.keyUsedElsewhere());
+    scenario.thief ||
+    scenario.forgetful ||
+    habits.unfaithful ||
+    (reason.includes("nonce") && options.keyUsedElsewhere());
 
   // What a payer owes and has reserved, beyond all that it ever had prepaid, is never more than its credit.
   async function checkCredit(payer: Address): Promise<void> {
@@ -334,9 +362,32 @@ export function createInvariants(options: {
     if (left !== undefined) broken(`charge ${left.id} of ${left.charged_to} is not settled because of another account`);
   }
 
-  // Whether every batch that our keys have settled for good is one that the ledger stands by, as the audit must find, too.
+  // What is above every operator's limit waits until somebody raises it, and keeps nobody else waiting.
+  async function checkAllWithin(limit: bigint): Promise<void> {
+    const [left] = await read.all(
+      `SELECT c.id, c.amount FROM charges c LEFT JOIN submissions s ON s.id = c.root
+       WHERE (c.state = 'accrued' OR (c.state = 'batched' AND s.state <> 'final')) AND c.owed = 0
+         AND c.amount <= $1`,
+      [limit],
+    );
+    if (left !== undefined)
+      broken(`charge ${left.id} of ${left.amount} waits, though a limit of ${limit} has room for it`);
+  }
+
+  // Whether chain and ledger agree: every batch that our keys have settled for good is one that the ledger stands by, with the
+  // rows that it has, and what is final in the ledger is final on chain.
+  async function isEqual(): Promise<boolean> {
+    checkChain();
+    if (!(await areKnown(settledByUs))) return false;
+    const rows = await read.all("SELECT id, state, calldata FROM submissions WHERE kind = 'settle'");
+    return rows.every(({ id, state, calldata }) => {
+      if (!settledRoots.has(id as Hex)) return state !== "final";
+      return settledAs.get(id as Hex) === rowsOf(calldata as Hex);
+    });
+  }
+
   async function checkAudit(): Promise<void> {
-    const explained = await areKnown(settledByUs);
+    const explained = await isEqual();
     const verdict = await audit(ledger, options.port, 0n);
     const differs = verdict.kind === "different";
     if (differs === explained)
@@ -435,6 +486,7 @@ export function createInvariants(options: {
     check,
     isDone,
     checkAllBut,
+    checkAllWithin,
     checkEnd,
     // Whether somebody else has taken this lease over.
     async isOutdated({ operator, token }: Lease): Promise<boolean> {
@@ -451,18 +503,33 @@ export function createInvariants(options: {
     },
     released: ({ operator }: Lease) => leases.delete(operator),
     // The ledger was taken back to an earlier moment, and its leases with it.
-    restored: () => leases.clear(),
+    restored: () => {
+      moment += 1;
+      leases.clear();
+    },
+    // Blocks that were final are not: everything is counted again.
+    undone(): void {
+      moment += 1;
+      counted = 0;
+      for (const sums of [settledCharges, settledAs, chargedTo, earnedBy, stolenFrom]) sums.clear();
+      settledRoots.clear();
+      settledByUs.length = 0;
+      operatorSpending.length = 0;
+    },
+    moment: () => moment,
+    isEqual,
     limitsHit: () => limitsHit,
-    // Whether the ledger stands by every batch of our keys, mined or final.
-    isExplained: () => areKnown(chain.rootsOf(scenario.operators)),
+    aboveLimit: () => aboveLimit,
     reported(event: EngineEvent): void {
       if (event.kind === "halted") alerts.add(event.reason);
       if (event.kind === "holding" && event.reason.startsWith("the limit of")) limitsHit += 1;
+      if (event.kind === "above_limit") aboveLimit += 1;
       if (event.kind === "key_used_elsewhere") alarms.push(event);
     },
     wroteWithoutLease: (verb: string) => broken(`${verb} changed the ledger with a lease that was lost`),
-    planned: ({ root, receipts }: Batch, charges: readonly DueCharge[]) => {
+    planned: ({ root, receipts, calldata }: Batch, charges: readonly DueCharge[]) => {
       receiptsOf.set(root, receipts);
+      plannedRows.set(root, rowsOf(calldata));
       for (const { id, for: subject } of charges) if (subject.kind === "tool") toolOf.set(id, subject.toolId);
     },
     // Asked when a call was held or a turn recorded.
@@ -477,6 +544,12 @@ export function createInvariants(options: {
       if (!isArchived) broken("bytes were sent that are not in the ledger");
     },
   };
+}
+
+// What a batch charges, whatever it follows.
+function rowsOf(calldata: Hex): string {
+  const { toolIds, rows } = decodeSettle(calldata);
+  return JSON.stringify([toolIds, rows], (_, value) => (typeof value === "bigint" ? value.toString() : value));
 }
 
 // The wallet and what is prepaid are spent one after the other.

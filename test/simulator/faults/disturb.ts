@@ -1,6 +1,4 @@
-import { type Address, encodeFunctionData } from "viem";
-import { routerAbi } from "../../../settlement/chain/router/abi.ts";
-import { encodeRows } from "../../../settlement/chain/router/encodeRows.ts";
+import type { Address } from "viem";
 import { following, NO_BATCH } from "../../../settlement/chain/router/settleCall.ts";
 import { smaller } from "../../../settlement/domain/money.ts";
 import type { ToolId } from "../../../settlement/domain/toolId.ts";
@@ -9,8 +7,9 @@ import { deposit, type Protocol, prepaidOf, refund, requestRefund } from "../cha
 import { limitOf } from "../chain/rollingLimit.ts";
 import type { SimulatedChain } from "../chain/simulatedChain.ts";
 import type { Rng } from "../rng.ts";
-import { developerOf, ETHER, hexOf, INSURANCE, PEER, PLENTY, ROUTER, type Scenario, STAKE, USDC } from "../scenario.ts";
+import { developerOf, ETHER, INSURANCE, PEER, PLENTY, ROUTER, type Scenario, STAKE, USDC } from "../scenario.ts";
 import type { Faults } from "./faults.ts";
+import { steal } from "./thief.ts";
 
 // What others do on chain in one tick, to the engine's surprise.
 export function disturb(chain: SimulatedChain, rng: Rng, faults: Faults, scenario: Scenario): void {
@@ -83,16 +82,7 @@ export function disturb(chain: SimulatedChain, rng: Rng, faults: Faults, scenari
   if (!scenario.handover && faults.strike("a key is used elsewhere", 0.06)) {
     chain.inject({ from: operator, to: operator, calldata: "0x", gasLimit: 21_000n, fleeting: rng.happens(0.7) });
   }
-  if (scenario.thief && faults.strike("a thief settles an invented batch", 0.03)) {
-    const rows = encodeRows([{ payer, modelCost: USDC, lines: [] }]);
-    const root = hexOf(rng.between(1, 2 ** 31));
-    const calldata = encodeFunctionData({
-      abi: routerAbi,
-      functionName: "settle",
-      args: [headOf(operator), root, [], rows],
-    });
-    chain.inject({ from: operator, to: ROUTER, calldata, gasLimit: 500_000n, fleeting: false });
-  }
+  if (scenario.thief) steal(chain, rng, faults, scenario);
   const charged = kindPayers || tight ? [] : pooled.flatMap(chain.payersOf).filter((account) => account !== INSURANCE);
   if (charged.length > 0) {
     const account = rng.pick(charged);
@@ -118,7 +108,15 @@ export function disturb(chain: SimulatedChain, rng: Rng, faults: Faults, scenari
 }
 
 // The end of all trouble that is not the payers' own, or of an endpoint that nobody repairs.
-export function heal(chain: SimulatedChain, { operators, operatorLimit, stubborn, stalled }: Scenario): void {
+export function heal(
+  chain: SimulatedChain,
+  {
+    operators,
+    operatorLimit,
+    stubborn,
+    stalled,
+  }: Pick<Scenario, "operators" | "operatorLimit" | "stubborn" | "stalled">,
+): void {
   chain.repair(stalled);
   chain.do("all faults have stopped", ({ protocol, funds }) => {
     protocol.tokenPaused = false;

@@ -159,6 +159,7 @@ function drawStep(rng: Rng): Deed {
             router: ROUTER,
             calldata: "0x01",
             rows: 1,
+            otherRows: false,
             inclusion: inclusionAt(block),
             outcome,
             taken: PAYERS.map((chargedTo) => ({ chargedTo, toolId: toolOf(1), amount: usdc(n % 50) })),

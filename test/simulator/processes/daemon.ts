@@ -1,3 +1,4 @@
+import type { Address } from "viem";
 import { SettlementError } from "../../../settlement/domain/errors.ts";
 import { createEngine } from "../../../settlement/engine/createEngine.ts";
 import { createEngineContext, type Surroundings } from "./engineContext.ts";
@@ -15,13 +16,18 @@ export type Daemon = {
   clockOffsetMs: number;
 };
 
-export function startDaemon(surroundings: Surroundings, name: string, generation: number): Daemon {
+export function startDaemon(
+  surroundings: Surroundings,
+  name: string,
+  generation: number,
+  keys: readonly Address[],
+): Daemon {
   const actor: Actor = { name, alive: true, spared: false, frozenUntilMs: 0 };
   const idle = { busy: false, archiving: false, clockOffsetMs: 0 };
   const daemon: Daemon = { name, generation, actor, ...idle, tick: async () => {}, archive: async () => {} };
   // A process that is started again may have its old name or another one.
   const holder = surroundings.rng.happens(0.5) ? name : `${name}, ${generation}`;
-  const context = createEngineContext(surroundings, actor, holder, () => daemon.clockOffsetMs);
+  const context = createEngineContext(surroundings, actor, holder, () => daemon.clockOffsetMs, keys);
   const engine = createEngine(context, () => Promise.reject(new RangeError("a daemon asks for nobody")));
   daemon.tick = engine.tick;
   daemon.archive = () => engine.archive({ breathe: async () => {} });

@@ -1,3 +1,4 @@
+import type { Address } from "viem";
 import type { Signer } from "../../../settlement/chain/signer/signer.ts";
 import { SettlementError } from "../../../settlement/domain/errors.ts";
 import type { EngineContext, Policy } from "../../../settlement/engine/context.ts";
@@ -30,6 +31,7 @@ const LEASED = [
   "assignNonce",
   "saveBroadcast",
   "unplanBatch",
+  "postponeCharges",
   "recordInclusion",
   "recordLoss",
   "finalize",
@@ -46,8 +48,9 @@ export function createEngineContext(
   actor: Actor,
   holder: string,
   clockOffsetMs: () => number,
+  keys: readonly Address[] = surroundings.scenario.operators,
 ): EngineContext {
-  const { scenario, policy, rng, faults, scheduler, ledger, chain, nowMs, trace, invariants } = surroundings;
+  const { policy, rng, faults, scheduler, ledger, chain, nowMs, trace, invariants } = surroundings;
 
   // Every function of a port becomes a call that the scheduler decides about.
   function through<T extends object>(name: string, port: T): T {
@@ -94,9 +97,7 @@ export function createEngineContext(
         return port.send(raw);
       },
     }),
-    signers: scenario.operators.map((operator) =>
-      through("signer", unreliable(createSimulatedSigner(operator), faults)),
-    ),
+    signers: keys.map((operator) => through("signer", unreliable(createSimulatedSigner(operator), faults))),
     clock,
     random: rng.next,
     fromBlock: 0n,

@@ -1,29 +1,83 @@
 import { SettlementError } from "../../../settlement/domain/errors.ts";
 import type { EngineContext } from "../../../settlement/engine/context.ts";
-import { adopt, findUnknown } from "../../../settlement/engine/watch/adopt.ts";
-import { reopenVanished } from "../../../settlement/engine/watch/reopenVanished.ts";
+import { createEngine } from "../../../settlement/engine/createEngine.ts";
+import type { Ledger } from "../../../settlement/ledger/ledger.ts";
 import type { Invariants } from "../checks/invariants.ts";
+import type { Rng } from "../rng.ts";
+import type { Actor, Scheduler } from "./scheduler.ts";
 
-// Somebody who looks when all is halted: takes in what our keys have settled without this ledger, and lets it go on.
-export async function look(
-  context: EngineContext,
-  invariants: Invariants,
-  trace: (line: string) => void,
-): Promise<void> {
-  const { ledger } = context;
-  if ((await ledger.readHalt()) === null) return;
-  try {
-    for (const { id, reopening } of await reopenVanished(context)) {
-      trace(`a person looks at submission ${id}, which the chain has undone: ${reopening?.kind}`);
+const BATCHES = 1_000;
+
+export type Person = ReturnType<typeof createPerson>;
+
+// Somebody who looks when all is halted, and now and then when it is not: with the commands that there are, one at a time, each
+// of which takes as long as it takes and may be interrupted like everything else.
+export function createPerson(options: {
+  contextOf: (actor: Actor) => EngineContext;
+  scheduler: Scheduler;
+  // The ledger without faults.
+  truth: Ledger;
+  invariants: () => Invariants;
+  rng: Rng;
+  trace: (line: string) => void;
+}) {
+  const { contextOf, scheduler, truth, invariants, rng, trace } = options;
+  let actor: Actor | null = null;
+
+  async function run(script: (engine: ReturnType<typeof createEngine>) => Promise<void>): Promise<void> {
+    const own: Actor = { name: "person", alive: true, spared: false, frozenUntilMs: 0 };
+    actor = own;
+    try {
+      await script(createEngine(contextOf(own), () => Promise.reject(new RangeError("a person asks for nobody"))));
+    } catch (error) {
+      if (own.alive && !(error instanceof SettlementError && error.retryable)) throw error;
+      trace(`the person's command ended with ${error}`);
+    } finally {
+      if (actor === own) actor = null;
     }
-    for (const batch of await findUnknown(context)) {
-      const adoption = await adopt(context, batch);
-      trace(`a person looks at batch ${batch.root}: ${adoption?.kind ?? "not found"}`);
-      if (adoption === null || adoption.kind === "busy") return;
-    }
-    // What is not final yet may be unknown as well.
-    if (await invariants.isExplained()) await ledger.resume();
-  } catch (error) {
-    if (!(error instanceof SettlementError && error.retryable)) throw error;
   }
+
+  const begin = (script: Parameters<typeof run>[0]) => {
+    run(script).catch((error) => invariants().violations.push(`a person's command ended with ${error}`));
+  };
+
+  const isBusy = () => actor?.alive === true;
+
+  const reconcile = (flags: { adopt: boolean; reopen: boolean; resume: boolean }) =>
+    begin(async (engine) => {
+      trace(`a person reconciles: ${JSON.stringify(flags)}`);
+      await engine.reconcile({ batches: BATCHES, ...flags, say: (line) => trace(`reconcile: ${line}`) });
+    });
+
+  // What the audit finds must be so: before it began or when it ended.
+  const audit = () =>
+    begin(async (engine) => {
+      const before = await invariants().isEqual();
+      const moment = invariants().moment();
+      const found = await engine.audit();
+      trace(`a person audits: ${JSON.stringify(found)}`);
+      if (found.kind === "different" && before && moment === invariants().moment() && (await invariants().isEqual())) {
+        invariants().violations.push(`the audit finds what is not so: ${found.differences.join("; ")}`);
+      }
+    });
+
+  return {
+    // What was asked and not answered is answered with an error.
+    cut(error: Error): void {
+      if (actor !== null) scheduler.cut(actor, error);
+    },
+    // While things go wrong.
+    async look(impatient: boolean): Promise<void> {
+      if (isBusy()) return;
+      const halted = (await truth.readHalt()) !== null;
+      if (rng.happens(halted ? 0.02 : 0.04)) return audit();
+      if (!rng.happens(halted ? 0.3 : impatient ? 0.05 : 0)) return;
+      reconcile({ adopt: rng.happens(0.7), reopen: rng.happens(0.7), resume: rng.happens(0.8) });
+    },
+    // When all faults have stopped.
+    async finish(): Promise<void> {
+      if (isBusy() || (await truth.readHalt()) === null) return;
+      reconcile({ adopt: true, reopen: true, resume: true });
+    },
+  };
 }

@@ -88,6 +88,15 @@ describe.each(backends)("a final batch that is reopened on $name", ({ create }) 
     expect(await pending()).toBe(150n);
   });
 
+  it("is given up if a line of it was put off, because it might take that after all", async () => {
+    const { root } = await finalBatch({
+      charged: usdc(50),
+      refused: [{ chargedTo: ALICE, toolId: TOOL, amount: usdc(100), reason: "earning_cap" }],
+    });
+    expect(await ledger.reopen(root, 40_000)).toEqual({ kind: "taken_back", charges: 1 });
+    expect(await pending()).toBe(150n);
+  });
+
   it("owes again what it had paid if this ledger took it in from the chain, and nothing is left of it", async () => {
     await leaseOf(ledger);
     await deliver("a");
