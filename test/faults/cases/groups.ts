@@ -4,6 +4,7 @@ import { chainFaults } from "./chainFaults.ts";
 import type { FaultGroup } from "./faultCase.ts";
 import { marketplaceFaults } from "./marketplaceFaults.ts";
 import { processFaults } from "./processFaults.ts";
+import { reconcileFaults } from "./reconcileFaults.ts";
 import { rpcFaults } from "./rpcFaults.ts";
 import { tokenFaults } from "./tokenFaults.ts";
 
@@ -15,4 +16,5 @@ export const groups: readonly FaultGroup[] = [
   adversaryFaults,
   marketplaceFaults,
   archiveFaults,
+  reconcileFaults,
 ];
