@@ -330,7 +330,7 @@ async function simulateOn(
       }
       if (habits.narrow && step === NARROW_STEPS) {
         await invariants.checkAllWithin(scenario.operatorLimit);
-        heal(chain, { ...scenario, operatorLimit: OPERATOR_LIMIT });
+        heal(chain, { ...scenario, operatorLimit: OPERATOR_LIMIT, stubborn: null });
       }
       produceBlocks();
       for (const daemon of daemons) if (!daemon.busy) tickOf(daemon);
