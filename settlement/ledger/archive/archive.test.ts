@@ -314,7 +314,7 @@ describe.each(backends)("the archive on $name", ({ create }) => {
     await ledger.moveArchived(number);
     // The chain undoes a final block, and a person puts the batch on its way again.
     const [first] = (await ledger.listBatches(10, 0)).toReversed();
-    expect(await ledger.reopen(first?.root ?? "0x")).toMatchObject({ kind: "reopened" });
+    expect(await ledger.reopen(first?.root ?? "0x", LATER)).toMatchObject({ kind: "reopened" });
     expect(await moveAll(ledger, number)).toBe("cut");
     expect((await ledger.findArchive(number))?.blocks).toBeLessThan(blocks);
     expect(await ledger.audit()).toEqual([]);
@@ -328,7 +328,7 @@ describe.each(backends)("the archive on $name", ({ create }) => {
     const [first] = (await ledger.listBatches(10, 0)).toReversed();
     await ledger.startArchive(LATER, LATER, SMALL);
     await ledger.moveArchived(1);
-    expect(await ledger.reopen(first?.root ?? "0x")).toEqual({ kind: "archived" });
+    expect(await ledger.reopen(first?.root ?? "0x", LATER)).toEqual({ kind: "archived" });
     expect(await ledger.audit()).toEqual([]);
   });
 

@@ -85,7 +85,10 @@ async function leaveBlock(tx: Tx, id: Hex, state: "submitted" | "abandoned"): Pr
 type FinalBatch = { adopted: boolean; archived: boolean; hasLeft: boolean; finalAtMs: number };
 
 async function findFinal(tx: Tx, root: Hex): Promise<FinalBatch> {
-  const [row = {}] = await tx.all("SELECT outcome, final_at, adopted, archived, receipts FROM batches WHERE root = $1", [root]);
+  const [row = {}] = await tx.all(
+    "SELECT outcome, final_at, adopted, archived, receipts FROM batches WHERE root = $1",
+    [root],
+  );
   const { failed, refused } = outcomeFromJson(text(row, "outcome"));
   const hasLeft = failed.length > 0 || refused.some(({ reason }) => reason === "earning_cap");
   // Charges leave for the archive before the batch that they were in.
