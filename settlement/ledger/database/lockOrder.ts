@@ -100,10 +100,13 @@ export function createLocks(tx: Tx, touched: readonly Touches[]): (lock: Lock) =
   async function lockSessions(): Promise<void> {
     const ids = padded(sessions);
     const rows = await tx.all(
-      `SELECT payer FROM sessions WHERE id IN (${placeholders(ids.length)}) ORDER BY id ${tx.locks.forUpdate}`,
+      `SELECT id, payer FROM sessions WHERE id IN (${placeholders(ids.length)}) ORDER BY id ${tx.locks.forUpdate}`,
       ids,
     );
-    for (const row of rows) payers.add(address(row, "payer"));
+    for (const row of rows) {
+      tx.lockedSessions.add(text(row, "id"));
+      payers.add(address(row, "payer"));
+    }
   }
 
   // A row that is not there yet cannot be locked, so it is made.

@@ -31,6 +31,9 @@ export type Tx = Sql & {
   changeOf(payer: Address): Readonly<Counters>;
   // Which accounts have charges that wait for a batch. Gathered and written likewise, after the payers.
   due: Omit<DueAccounts, "write">;
+  // Sessions that calls of a group have locked, and their payers with them, where there are several writers. One that somebody else
+  // opened since is seen and not locked.
+  lockedSessions: Set<string>;
   // Adds to what happened at a time. Gathered and written likewise, at the end.
   count: Tally["add"];
   fail: Tally["fail"];
@@ -58,6 +61,7 @@ export function inTransaction<T>(
       },
       changeOf: (payer) => changes.get(payer) ?? NO_CHANGE,
       due,
+      lockedSessions: new Set(),
       count: tally.add,
       fail: tally.fail,
     };

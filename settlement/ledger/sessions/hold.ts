@@ -177,6 +177,8 @@ async function readSessions(tx: Tx, ids: readonly string[]) {
   );
   for (const row of rows) {
     const session = sessionFrom(row);
+    // One that another daemon has opened since is not locked, and neither is its payer: for this commit it is not there yet.
+    if (tx.locks.forUpdate !== "" && !tx.lockedSessions.has(session.id)) continue;
     sessions.set(session.id, session);
     // What this transaction has changed so far is in no row yet.
     const own = tx.changeOf(session.payer);
