@@ -15,7 +15,7 @@ export type RecordTurn = {
   payer: Address;
   outcome: "delivered" | "failed";
   modelCostUsd: string;
-  tools: readonly { toolId: string; amountUsd: string; calls: number }[];
+  tools: readonly { toolId: string; amountUsd: string; calls: number; schemaHash: Hex }[];
   requestHash: Hex;
   responseHash: Hex;
 };

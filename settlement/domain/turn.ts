@@ -5,7 +5,8 @@ import type { ToolId } from "./toolId.ts";
 // The most MCP calls that one turn can make.
 export const MAX_CALLS_PER_TURN = 100;
 
-export type TurnTool = { toolId: ToolId; amount: MicroUsdc; calls: number };
+// `schemaHash` names what its methods had promised to answer, where somebody says.
+export type TurnTool = { toolId: ToolId; amount: MicroUsdc; calls: number; schemaHash?: Hex };
 
 // A Query response that was delivered. If its execution failed, the tools' fees are waived and the model cost is not.
 export type Turn = {

@@ -1,5 +1,7 @@
 import type { Address, Hex } from "viem";
 import { formatUsd, microUsdc, sumOf } from "../../../settlement/domain/money.ts";
+import { schemaHashOf } from "../../execute/judgeAnswer.ts";
+import type { Method } from "../../registry/listing.ts";
 import { hashJson, hashText } from "../../schema/hashJson.ts";
 import type { RecordTurn } from "../../settlement/createSettlementClient.ts";
 import type { Interpreters } from "../interpreter/createInterpreters.ts";
@@ -117,12 +119,27 @@ export async function runTurn(options: TurnOptions, task: TurnTask): Promise<Tur
     payer: account,
     outcome: "delivered",
     modelCostUsd: formatUsd(modelCost),
-    tools: charged.map(({ listing, price, calls }) => ({ toolId: listing.toolId, amountUsd: formatUsd(price), calls })),
+    tools: charged.map(({ listing, price, calls }) => ({
+      toolId: listing.toolId,
+      amountUsd: formatUsd(price),
+      calls,
+      schemaHash: schemaHashFor(
+        caller.outputs.flatMap((output) => (output.listing.toolId === listing.toolId ? [output.method] : [])),
+      ),
+    })),
     requestHash: requestHashOf(request),
     responseHash: hashText(result.response),
   };
   const images = conclusion.kind === "answer" ? conclusion.images : [];
   return { result, turn: total > 0n ? turn : null, dataset, images };
+}
+
+// What the methods that were called had promised, as the receipt names it: of one the hash that a call of it has, of several that
+// of all of them by name.
+function schemaHashFor(methods: readonly Method[]): Hex {
+  const hashes = Object.fromEntries(methods.map((method) => [method.name, schemaHashOf(method)]));
+  const [first, ...others] = Object.values(hashes);
+  return first !== undefined && others.length === 0 ? first : hashJson(hashes);
 }
 
 // What was asked, as the receipt names it.

@@ -43,6 +43,7 @@ describe.each(backends)("accruals on $name", ({ create }) => {
     { modelCost: usdc(1) },
     { tools: [{ toolId: toolOf(1), amount: usdc(100_000), calls: 2 }] },
     { requestHash: turnOf("").responseHash },
+    { tools: [{ toolId: toolOf(1), amount: usdc(100_000), calls: 3, schemaHash: turnOf("").responseHash }] },
   ])("the same id with other contents (%o) is a conflict and changes nothing", async (change) => {
     await ledger.recordTurn(turnOf("t"), 0);
     const before = await ledger.readTotals();

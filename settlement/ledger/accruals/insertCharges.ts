@@ -24,6 +24,8 @@ export type DeliveredCharge = {
   calls: number;
   amount: MicroUsdc;
   state: "accrued" | "voided";
+  // Where it is this charge's own and not the delivery's.
+  schemaHash?: Hex;
 };
 
 const COLUMNS = 16;
@@ -35,10 +37,18 @@ export function insertCharges(tx: Tx, deliveries: readonly Delivery[]): void {
     const [turnId, sessionId, callId] =
       "turnId" in source ? [source.turnId, null, null] : [null, source.sessionId, source.callId];
     const [request, response, schema] = [known(hashes.request), known(hashes.response), known(hashes.schema)];
-    for (const { id, toolId, calls, amount, state } of charges) {
+    for (const { id, toolId, calls, amount, state, schemaHash } of charges) {
       rows.push([
         ...[id, turnId, sessionId, callId, toolId, calls, payer, payer, amount],
-        ...[request, response, schema, accruedAtMs, state, dueAtMs, waiting ? 1 : 0],
+        ...[
+          request,
+          response,
+          schemaHash === undefined ? schema : known(schemaHash),
+          accruedAtMs,
+          state,
+          dueAtMs,
+          waiting ? 1 : 0,
+        ],
       ]);
       if (state === "accrued") {
         tx.change(payer, { pending: amount });

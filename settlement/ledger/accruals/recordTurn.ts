@@ -47,10 +47,11 @@ export function checkTurn(
 ): ReportedTurn {
   const id = validName("the turn's id", turn.id);
   const tools = turn.tools
-    .map(({ toolId, amount, calls }) => ({
+    .map(({ toolId, amount, calls, schemaHash = NO_HASH }) => ({
       toolId: validToolId(toolId),
       amount: validAmount("a tool's amount", amount),
       calls: validCount("a tool's number of calls", calls),
+      ...(schemaHash !== NO_HASH && { schemaHash: validHash("a tool's schema hash", schemaHash) }),
     }))
     .sort((a, b) => (a.toolId < b.toolId ? -1 : 1));
   if (new Set(tools.map(({ toolId }) => toolId)).size < tools.length) invalid(`turn ${id} names a tool twice`);
@@ -191,11 +192,12 @@ function refuseTurn(
 // A failed turn keeps its tools' fees as voided charges, so that what was waived can be seen. Nothing is charged for zero.
 function chargesOf(turn: Turn): DeliveredCharge[] {
   const source = { kind: "turn", turnId: turn.id } as const;
-  const charges: DeliveredCharge[] = turn.tools.map(({ toolId, amount, calls }) => ({
+  const charges: DeliveredCharge[] = turn.tools.map(({ toolId, amount, calls, schemaHash }) => ({
     id: chargeIdOf(source, { kind: "tool", toolId, calls }),
     toolId,
     calls,
     amount,
+    ...(schemaHash !== undefined && { schemaHash }),
     state: turn.outcome === "failed" ? "voided" : "accrued",
   }));
   const id = chargeIdOf(source, { kind: "model" });
@@ -208,7 +210,13 @@ function digestOf(turn: Turn): Hex {
     turn.payer,
     turn.outcome,
     turn.modelCost.toString(),
-    turn.tools.map(({ toolId, amount, calls }) => [toolId, amount.toString(), calls]),
+    turn.tools.map(({ toolId, amount, calls, schemaHash }) => [
+      toolId,
+      amount.toString(),
+      calls,
+      // Not written where there is none, so that what was recorded before is the same turn as ever.
+      ...(schemaHash === undefined ? [] : [schemaHash]),
+    ]),
     turn.requestHash,
     turn.responseHash,
   ];

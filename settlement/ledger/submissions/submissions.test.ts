@@ -1,7 +1,7 @@
 import type { Hex } from "viem";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { Net } from "../../domain/batch.ts";
-import type { DueCharge } from "../../domain/charge.ts";
+import { type DueCharge, NO_HASHES } from "../../domain/charge.ts";
 import type { Lease, Ledger } from "../ledger.ts";
 import { backends, type Store } from "../testing/backends.ts";
 import {
@@ -337,6 +337,20 @@ describe.each(backends)("submissions on $name", ({ create }) => {
     const root = await submitted(ledger, lease, [ALICE], 10);
     const other = await leaseOf(ledger, accountOf(77), "daemon");
     await expect(ledger.abandon(other, root, 10)).rejects.toMatchObject({ code: "fenced" });
+  });
+
+  it("what a turn's tool had promised is told to whoever makes its receipt, and the model promises nothing", async () => {
+    const tools = [{ toolId: toolOf(1), amount: usdc(10), calls: 1, schemaHash: HASHES.schema }];
+    const recorded = await ledger.recordTurn(turnOf("promised", { tools }), 0);
+    const own = recorded.kind === "recorded" ? recorded.chargeIds : [];
+    const seen = new Map<string, unknown>();
+    const net = netOf(({ id, for: subject, hashes }) => {
+      if (own.includes(id)) seen.set(subject.kind, hashes);
+      return null;
+    });
+    await ledger.planBatch(lease, { accounts: [ALICE], maxCharges: 10, router: ROUTER, net, retry: RETRY }, 10);
+    expect(seen.get("tool")).toEqual(HASHES);
+    expect(seen.get("model")).toEqual({ ...HASHES, schema: NO_HASHES.schema });
   });
 
   it("charges of calls are settled like those of turns", async () => {

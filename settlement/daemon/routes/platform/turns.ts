@@ -21,7 +21,15 @@ const turn = z.strictObject({
   outcome: z.enum(["delivered", "failed"], 'must be "delivered" or "failed"'),
   modelCostUsd: field.usd,
   tools: z
-    .array(z.strictObject({ toolId: field.toolId, amountUsd: field.usd, calls: field.calls }), "must be a list")
+    .array(
+      z.strictObject({
+        toolId: field.toolId,
+        amountUsd: field.usd,
+        calls: field.calls,
+        schemaHash: field.hashOrNone,
+      }),
+      "must be a list",
+    )
     .max(MAX_TOOLS, `has more than ${MAX_TOOLS} entries`),
   requestHash: field.hashOrNone,
   responseHash: field.hashOrNone,
@@ -115,6 +123,6 @@ function nameIn(value: unknown): string | null {
 const turnFrom = ({ turnId, modelCostUsd, tools, ...rest }: TurnBody): Turn => ({
   id: turnId,
   modelCost: modelCostUsd,
-  tools: tools.map(({ toolId, amountUsd, calls }) => ({ toolId, amount: amountUsd, calls })),
+  tools: tools.map(({ amountUsd, ...tool }) => ({ ...tool, amount: amountUsd })),
   ...rest,
 });
