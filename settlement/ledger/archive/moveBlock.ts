@@ -23,10 +23,11 @@ export function moveBlock(number: number, position: number, block: Block) {
     await lockOperators(tx);
     const archive = await archiveOf(tx, number, tx.locks.forUpdate);
     if (archive === null || archive.state !== "moving" || archive.moved !== position) return { kind: "elsewhere" };
-    await moveTurns(tx, block);
     await moveHolds(tx, block);
     await moveCharges(tx, block);
     await moveBatches(tx, block);
+    await lockPayers(tx, block);
+    await moveTurns(tx, block);
     await remember(tx, block, placeOf({ archive: number, block: position }));
     await count(tx, number, block, 1);
     await tx.run("UPDATE archives SET state = 'archived' WHERE number = $1 AND moved = blocks", [number]);
@@ -50,6 +51,16 @@ async function moveTurns(tx: Tx, { turns }: Block): Promise<void> {
     const ids = chunk.map((row) => text(row, "id"));
     same(await tx.all(`DELETE FROM turns WHERE id IN (${placeholders(ids.length)}) RETURNING *`, ids), chunk);
   }
+}
+
+// Payers' rows change with the commit, and come before turns in the order of locks.
+export async function lockPayers(tx: Tx, { charges }: Block): Promise<void> {
+  const payers = [...new Set(charges.map((row) => address(row, "payer")))];
+  if (tx.locks.forUpdate === "" || payers.length === 0) return;
+  await tx.all(
+    `SELECT payer FROM payers WHERE payer IN (${placeholders(payers.length)}) ORDER BY payer ${tx.locks.forUpdate}`,
+    payers,
+  );
 }
 
 // Locked in the order in which everybody locks them.

@@ -5,7 +5,7 @@ import { chunksOf, type Param, placeholders, type Row, tuples } from "../databas
 import type { Tx } from "../database/tx.ts";
 import type { Block } from "./format.ts";
 import { archiveOf } from "./listArchives.ts";
-import { addToSessions, count } from "./moveBlock.ts";
+import { addToSessions, count, lockPayers } from "./moveBlock.ts";
 import { namesIn, placeOf } from "./names.ts";
 
 export type RestoreStart =
@@ -36,8 +36,9 @@ export function restoreBlock(number: number, position: number, block: Block) {
     const archive = await archiveOf(tx, number, tx.locks.forUpdate);
     if (archive === null || archive.state !== "restoring" || archive.moved !== position + 1)
       return { kind: "elsewhere" };
-    await insert(tx, "turns", block.turns);
     await addToSessions(tx, block.holds, -1n);
+    await lockPayers(tx, block);
+    await insert(tx, "turns", block.turns);
     await insert(tx, "holds", block.holds);
     await insert(tx, "charges", block.charges);
     await insert(tx, "failures", block.failures);
