@@ -217,7 +217,8 @@ it("has the engine's own policy unless a setting says otherwise", () => {
   const { sessionTtlMs, flush, batch, admission, firstRetryMs, payoutEveryMs, payoutThreshold, maxFeePerGasCeiling } =
     DEFAULT_POLICY;
   const retries = { firstRetryMs, payoutEveryMs, payoutThreshold, maxFeePerGasCeiling };
-  const policy = { sessionTtlMs, flush, batch, admission, ...retries, archive: DEFAULT_POLICY.archive };
+  const { credit, absorptionBps, archive } = DEFAULT_POLICY;
+  const policy = { sessionTtlMs, flush, batch, admission, credit, absorptionBps, ...retries, archive };
   expect(policyOf(readConfig(complete))).toEqual(policy);
   const set = { SETTLEMENT_FLUSH_CALLS: "3", SETTLEMENT_FLUSH_USD: "0.25", SETTLEMENT_MAX_FEE_GWEI: "0.5" };
   expect(policyOf(readConfig({ ...complete, ...set }))).toEqual({

@@ -63,6 +63,7 @@ describe.each(backends)("statements and gauges on $name", ({ create }) => {
       holds: { count: 1, amount: 7n, oldestHeldAtMs: 3 },
       submissions: [],
       debt: 0n,
+      owed: 0n,
     });
     const lease = await leaseOf(ledger);
     const failed = [{ chargedTo: ALICE, amount: usdc(120_000), reason: "balance" as const }];
