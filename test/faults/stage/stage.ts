@@ -9,7 +9,7 @@ import { type LocalWorld, startWorld } from "../../../scripts/world/startWorld.t
 import type { Tool } from "../../../scripts/world/world.ts";
 import { encryptKeystore } from "../../../settlement/chain/signer/keystore.ts";
 import type { Environment } from "../../../settlement/config.ts";
-import { type MicroUsdc, microUsdc } from "../../../settlement/domain/money.ts";
+import { microUsdc } from "../../../settlement/domain/money.ts";
 import { administer, type PostgresServer, startPostgres } from "../../../settlement/ledger/testing/startPostgres.ts";
 import { environmentOf } from "../../local/daemon/testDaemon.ts";
 import type { Plan } from "../daemon/daemonProcess.ts";
@@ -98,7 +98,7 @@ export const PAYERS = 12;
 export const TOOLS = 2;
 // Amounts that do not divide by ten, so that every split has a remainder.
 const MODEL_COST = microUsdc(2_345n);
-const TOOL_AMOUNTS: readonly MicroUsdc[] = [microUsdc(100_003n), microUsdc(50_001n)];
+const TOOL_AMOUNTS = [microUsdc(100_003n), microUsdc(50_001n)] as const;
 export const TURN_CHARGES = 1 + TOOL_AMOUNTS.length;
 const PASSWORD = "the keystore's password";
 // Opened for every daemon that is started, so it is made to open quickly.
@@ -117,7 +117,9 @@ const POLICY = {
 const STUCK_BLOCKS = 3;
 
 export async function startGround(): Promise<Ground> {
-  const world = await startWorld({ tools: TOOLS, payers: PAYERS, payerBalance: 5_000_000n, operators: 2 });
+  // Nothing may cost more than its tool is listed for.
+  const [toolPrice] = TOOL_AMOUNTS;
+  const world = await startWorld({ tools: TOOLS, payers: PAYERS, payerBalance: 5_000_000n, operators: 2, toolPrice });
   // Transactions wait in the mempool for the next block, as they do on Base.
   await world.rpc("evm_setAutomine", [false]);
   const folder = mkdtempSync(join(tmpdir(), "faults-"));
