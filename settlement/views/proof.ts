@@ -1,3 +1,4 @@
+import type { Hex } from "viem";
 import { z } from "zod";
 import type { Proof } from "../engine/watch/prove.ts";
 import { chargeSchema, chargeView } from "./charge.ts";
@@ -27,3 +28,6 @@ export function proofView({ charge, receipt, leaf, root, path, settledAt }: Proo
     settledAt: settledAt === 0n ? null : timeOf(Number(settledAt) * 1_000),
   };
 }
+
+export const noReceipt = (root: Hex) =>
+  `batch ${root} paid for the charge and was taken in from the chain; it has no receipt of it`;

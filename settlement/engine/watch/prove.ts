@@ -17,7 +17,12 @@ export type Proof = {
   settledAt: bigint;
 };
 
-export type ProofOutcome = { kind: "proof"; proof: Proof } | { kind: "charge_not_found" } | { kind: "not_in_a_batch" };
+export type ProofOutcome =
+  | { kind: "proof"; proof: Proof }
+  | { kind: "charge_not_found" }
+  | { kind: "not_in_a_batch" }
+  // It was paid by a batch that was taken in from the chain, which somebody else has made.
+  | { kind: "no_receipt"; root: Hex };
 
 // Proves one charge against the root that is on chain, with no help from the ledger but the receipts themselves.
 export async function prove(ledger: Ledger, chain: Chain, chargeId: Hex): Promise<ProofOutcome> {
@@ -30,6 +35,7 @@ export async function prove(ledger: Ledger, chain: Chain, chargeId: Hex): Promis
   const domain = { chainId: chain.chainId, router: submission?.to ?? chain.router };
   const leaf = bytesToHex(leafOf(domain, charge));
   const receipts = await ledger.listReceipts(root);
+  if (!receipts.some((receipt) => receipt.leaf === leaf)) return { kind: "no_receipt", root };
   const path = createMerkleTree(receipts.map((receipt) => hexToBytes(receipt.leaf))).proofOf(leaf);
   const settledAt = await chain.settledAt(root, "latest");
   return { kind: "proof", proof: { charge, receipt: encodeReceipt(domain, charge), leaf, root, path, settledAt } };
