@@ -248,7 +248,7 @@ contract ContextRouter is SettledBatches, BatchChain, Charges, AccessManaged {
             mstore(lines, length)
         }
         emit LinesRefused(batch.receiptsRoot, row.payer, start, lines);
-        // Nobody reads them any more, and memory costs the more the more of it is used: the next row takes the same place.
+        // Nobody reads them any more, and memory costs more the more of it is used: the next row takes their place.
         assembly ("memory-safe") {
             mstore(0x40, free)
         }
