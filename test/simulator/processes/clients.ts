@@ -89,8 +89,8 @@ export function createClients(engine: Engine, rng: Rng, faults: Faults, scenario
         : turn.tools.reduce((sum, { amount }) => sum + amount, turn.modelCost as bigint);
     add(delivered, turn.payer, cost);
     await report(turn);
-    // Nothing is in conflict with what was never recorded.
-    if (!rng.happens(0.1) || !acknowledged.has(turn.id)) return;
+    // Nothing is in conflict with what was never recorded, and a ledger that forgets may take the second for the first.
+    if (!rng.happens(0.1) || !acknowledged.has(turn.id) || scenario.forgetful) return;
     const other = await certain(() =>
       engine.recordTurn({ ...turn, modelCost: microUsdc(turn.modelCost + 1n) }).then(first),
     );
