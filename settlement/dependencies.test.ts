@@ -6,9 +6,9 @@ import { expect, it } from "vitest";
 const ROOT = join(import.meta.dirname, "..");
 const read = (path: string) => readFileSync(join(ROOT, path), "utf8");
 
-// Imports that are still there when Node has taken the types out.
+// Imports that are still there when Node has taken the types out, and files that are looked up to be read.
 const IMPORT =
-  /(?:^|\n)\s*(?:import|export)\s+(?!type\b)[^"';]*?\bfrom\s*"([^"]+)"|\bimport\s*\(\s*"([^"]+)"\s*\)|(?:^|\n)\s*import\s*"([^"]+)"/g;
+  /(?:^|\n)\s*(?:import|export)\s+(?!type\b)[^"';]*?\bfrom\s*"([^"]+)"|\b(?:import|createRequire\(import\.meta\.url\)\.resolve)\s*\(\s*"([^"]+)"\s*\)|(?:^|\n)\s*import\s*"([^"]+)"/g;
 const importsOf = (path: string) =>
   [...read(path).matchAll(IMPORT)].map(([, from, dynamic, bare]) => from ?? dynamic ?? bare ?? "");
 

@@ -25,11 +25,12 @@ export async function findUnknown(context: EngineContext): Promise<UnknownBatch[
   return unknown;
 }
 
-// Takes such a batch into the ledger, so that nobody is charged again for what it has taken. Null if the chain does not
-// show its transaction now.
+// Takes such a batch into the ledger, so that nobody is charged again for what it has taken. `all` are those that were found with
+// it. Null if the chain does not show its transaction now.
 export async function adopt(
   context: EngineContext,
   { root, operator, txHash, why }: UnknownBatch,
+  all: readonly UnknownBatch[],
 ): Promise<Adoption | null> {
   const { ledger, chain, clock } = context;
   const [receipt, calldata] = await Promise.all([chain.receipt(txHash), chain.calldataOf(txHash)]);
@@ -44,6 +45,7 @@ export async function adopt(
     inclusion: { txHash, blockNumber, blockHash, gasUsed },
     outcome,
     otherRows: why === "other_rows" || (why === "abandoned" && (await isForged(context, root, txHash))),
+    lost: all.filter((other) => other.isFinal && other.why === "other_rows").map((other) => other.root),
     ...takenBy(calldata, outcome),
   };
   return ledger.adoptBatch(found, clock.nowMs());

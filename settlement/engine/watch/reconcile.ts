@@ -97,8 +97,9 @@ async function reopenAll(context: EngineContext, say: (line: string) => void) {
 
 async function adoptAll(context: EngineContext, say: (line: string) => void) {
   const adopted: { root: Hex; charges: number; unexplained: MicroUsdc }[] = [];
-  for (const batch of (await findUnknown(context)).filter(({ isFinal }) => isFinal)) {
-    const adoption = await adopt(context, batch);
+  const unknown = (await findUnknown(context)).filter(({ isFinal }) => isFinal);
+  for (const batch of unknown) {
+    const adoption = await adopt(context, batch, unknown);
     if (adoption?.kind === "busy") {
       say(`batch ${adoption.root} is still on its way; wait until it is final or abandoned, and run this again`);
       break;

@@ -123,6 +123,15 @@ describe.each(backends)("a batch that is taken in on $name", ({ create }) => {
     expect(await planned(ledger, await leaseOf(ledger), [ALICE], 30)).toMatchObject({ state: { kind: "planned" } });
   });
 
+  it("waits for no batch whose root is lost as well: two of them would wait for each other", async () => {
+    const lease = await leaseOf(ledger);
+    await deliver("a", 50, 1);
+    const root = await submitted(ledger, lease, [ALICE], 3);
+    expect(await ledger.adoptBatch({ ...found("lost", [took(50)]), lost: [root] }, 10)).toMatchObject({
+      kind: "adopted",
+    });
+  });
+
   it("settles a root that was on its way for somebody else: all of it makes another batch, under another root", async () => {
     const lease = await leaseOf(ledger);
     await deliver("a", 50, 1);

@@ -33,6 +33,9 @@ export type FoundBatch = {
   taken: readonly TakenLine[];
   // Whether it has other rows than the batch that this ledger has made under the same root.
   otherRows: boolean;
+  // Batches of this ledger whose roots the chain has settled with other rows as well. They will never be ours, so that nobody
+  // has to wait for them: two of them would wait for each other.
+  lost?: readonly Hex[];
 };
 
 export type Adoption =
@@ -59,11 +62,12 @@ async function adopt(tx: Tx, found: FoundBatch, nowMs: number): Promise<Adoption
   const known = await submissionOf(tx, root);
   const isPending = known !== null && known.state.kind !== "abandoned";
   if (isPending && (known.state.kind === "final" || !found.otherRows)) return { kind: "known" };
-  const [busy] = await tx.all(
+  const waiting = await tx.all(
     `SELECT id FROM submissions WHERE kind = 'settle' AND state IN ('planned', 'submitted', 'reverted') AND id <> $1`,
     [root],
   );
-  if (busy !== undefined) return { kind: "busy", root: busy.id as Hex };
+  const busy = waiting.map((row) => hex(row, "id")).find((id) => !found.lost?.includes(id));
+  if (busy !== undefined) return { kind: "busy", root: busy };
   await interruptOperators(tx);
   if (isPending) {
     await forgetOutcome(tx, root);
