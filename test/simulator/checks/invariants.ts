@@ -418,7 +418,8 @@ export function createInvariants(options: {
     const rows = await read.all("SELECT id, state, calldata FROM submissions WHERE kind = 'settle'");
     return rows.every(({ id, state, calldata }) => {
       if (!settledRoots.has(id as Hex)) return state !== "final";
-      return settledAs.get(id as Hex) === rowsOf(calldata as Hex);
+      // What it charged has left for the archive, which has compared it.
+      return calldata === "" || settledAs.get(id as Hex) === rowsOf(calldata as Hex);
     });
   }
 
