@@ -35,7 +35,8 @@ const cases: FaultCase[] = [
     async run(stage) {
       await stage.sequencer.stall();
       await stage.start();
-      const [first] = await stage.recordTurns(6);
+      // One turn is one batch, whenever the daemon looks.
+      const [first] = await stage.recordTurns(1);
       const { batch, nonce } = await stage.submitted();
       const rows = encodeRows([{ payer: stage.payer(0), modelCost: first?.modelCost ?? 0n, lines: [] }]);
       const router = stage.world.router.connect(stage.operator);
