@@ -63,7 +63,7 @@ async function onPostgres(): Promise<LedgerSize> {
   try {
     const database = openPostgres({ url: `${server.url}/postgres` });
     return await measure(database, folder, POSTGRES_CHARGES, async ({ read }) => {
-      // What has left is room for what comes; written anew, the tables are as large as what is in them.
+      // What has left is room for what comes; written again, the tables are as large as what is in them.
       const tables = await read.all("SELECT tablename FROM pg_tables WHERE schemaname = 'public'");
       for (const { tablename } of tables) await read.all(`VACUUM FULL ${tablename}`);
       const [row = {}] = await read.all(

@@ -53,7 +53,7 @@ export type Jobs = {
   recoverOwn(): Promise<number>;
   forget(): Promise<void>;
   isStopping(): boolean;
-  // Begins nothing more, and waits for what runs, though not for ever.
+  // Begins nothing more, and waits for what runs, though not without end.
   stop(): Promise<void>;
 };
 

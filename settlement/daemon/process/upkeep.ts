@@ -9,7 +9,7 @@ import type { Readiness } from "../observability/readiness.ts";
 // The console shows a month at most.
 const STATS_KEPT_MS = 31 * 24 * 60 * 60 * 1_000;
 const UPKEEP_MS = 60 * 60 * 1_000;
-// Whoever repeats a request under its key a week later is answered anew: as before, since what it did is known by its own name.
+// Whoever repeats a request under its key a week later is answered again: as before, since what it did is known by its own name.
 const ANSWERS_KEPT_MS = 7 * 24 * 60 * 60 * 1_000;
 const FORGOTTEN_AT_ONCE = 500;
 const MAX_ROUNDS = 10_000;
