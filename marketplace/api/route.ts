@@ -9,6 +9,7 @@ import type { ExecuteOnce } from "../execute/createExecuteOnce.ts";
 import type { Sessions } from "../execute/createSessions.ts";
 import type { OpenedQuery } from "../query/openQuery.ts";
 import type { Registry } from "../registry/createRegistry.ts";
+import type { SettlementClient } from "../settlement/createSettlementClient.ts";
 
 // Who asks: an account, by one of its API keys or right after its wallet has signed in; or anybody.
 export type Caller = { kind: "account"; account: Address; by: "key" | "login" } | { kind: "anybody" };
@@ -25,6 +26,7 @@ export type Services = {
   catalogue: Catalogue;
   sessions: Sessions;
   executeOnce: ExecuteOnce;
+  budgets: Pick<SettlementClient, "keepBudget" | "listBudgets">;
   query: OpenedQuery;
   jwks: () => Promise<{ keys: object[] }>;
   publicUrl: string;

@@ -15,6 +15,7 @@ import { isOffered, isStaked, type Listing, type Method } from "../registry/list
 import type { Judge } from "../schema/createJudge.ts";
 import { hashText } from "../schema/hashJson.ts";
 import type { Hashes, SettlementClient } from "../settlement/createSettlementClient.ts";
+import type { SignedBudget } from "../settlement/signedBudget.ts";
 import { ANSWER_META, CHARGE_META } from "../toolkit/answer/answer.ts";
 import { canonicalJson } from "../toolkit/answer/canonicalJson.ts";
 import { type ExecuteAnswer, type ExecuteSession, ExecutionFailed, successText } from "./answer.ts";
@@ -32,6 +33,8 @@ export type ExecuteRequest = {
   sessionId: string | null;
   maxSpendUsd: string | null;
   closeSession: boolean;
+  // What the buyer has signed for it, if anything.
+  signed: SignedBudget | null;
 };
 
 export type ExecuteOptions = {
@@ -83,7 +86,9 @@ export function createExecute(options: ExecuteOptions): Execute {
     const requestText = canonicalJson({ method: method.name, arguments: args });
 
     const place = await placeFor(request, account, price);
-    const held = place === null ? null : await hold(place, { callId, listing, method, price });
+    // A session that exists is raised with the call; a new one was started with what was signed.
+    const signed = request.sessionId === null ? null : request.signed;
+    const held = place === null ? null : await hold(place, { callId, listing, method, price, signed });
     const { endpoint, toolId } = listing;
     calling?.();
     const calls = mcp.connect(endpoint).callTool(method.name, args, {
@@ -168,7 +173,7 @@ export function createExecute(options: ExecuteOptions): Execute {
   // Where the price is held: in the session that was named, in a new one, or in one of this call's own; nowhere if the method
   // is free and no session was named.
   async function placeFor(request: ExecuteRequest, account: Address, price: MicroUsdc): Promise<Place | null> {
-    const { sessionId, maxSpendUsd } = request;
+    const { sessionId, maxSpendUsd, signed } = request;
     if (sessionId !== null) {
       const budget = await sessions.budgetOf(account, sessionId);
       if (maxSpendUsd !== null && parseUsd(maxSpendUsd) !== budget) {
@@ -178,7 +183,7 @@ export function createExecute(options: ExecuteOptions): Execute {
     }
     if (maxSpendUsd !== null) {
       const id = randomUUID();
-      await sessions.start(account, { id, maxSpendUsd });
+      await sessions.start(account, { id, maxSpendUsd, signed });
       return { sessionId: id, isImplicit: false };
     }
     if (price === 0n) return null;
@@ -189,15 +194,16 @@ export function createExecute(options: ExecuteOptions): Execute {
       payer: account,
       maxSpendUsd: maxSpendOfPrice,
       ttlMs: IMPLICIT_SESSION_MS,
+      signed,
     });
     return { sessionId: id, isImplicit: true };
   }
 
   async function hold(
     { sessionId, isImplicit }: Place,
-    { callId, listing, method, price }: { callId: string; listing: Listing; method: Method; price: MicroUsdc },
+    { callId, listing, method, price, signed }: Holding,
   ): Promise<Held> {
-    const call = { callId, sessionId, toolId: listing.toolId, method: method.name, priceUsd: formatUsd(price) };
+    const call = { callId, sessionId, toolId: listing.toolId, method: method.name, priceUsd: formatUsd(price), signed };
     try {
       const { session } = await settlement.hold(call);
       // What is held can be captured after the close, so this need not wait for the call.
@@ -211,6 +217,13 @@ export function createExecute(options: ExecuteOptions): Execute {
   }
 }
 
+type Holding = {
+  callId: string;
+  listing: Listing;
+  method: Method;
+  price: MicroUsdc;
+  signed: SignedBudget | null;
+};
 type Place = { sessionId: string; isImplicit: boolean };
 type Held = Place & { session: SessionView; price: MicroUsdc };
 

@@ -124,7 +124,9 @@ export function createExecuteOnce(options: {
     if (key === null) {
       return { ...(await execute(request, { account, callId: randomUUID(), signal: gone })), replayed: false };
     }
-    const digest = hash("sha256", JSON.stringify(request));
+    // What is signed for a request is no part of it: whoever signs more asks for the same again.
+    const { signed: _, ...asked } = request;
+    const digest = hash("sha256", JSON.stringify(asked));
     const name = JSON.stringify([account, key]);
     const first = running.get(name);
     if (first !== undefined) {

@@ -6,9 +6,13 @@ import { type MicroUsdc, parseUsd } from "../../settlement/domain/money.ts";
 import { uuidFromDigest } from "../../settlement/domain/uuid.ts";
 import type { SessionView } from "../../settlement/views/session.ts";
 import type { SettlementClient } from "../settlement/createSettlementClient.ts";
+import type { SignedBudget } from "../settlement/signedBudget.ts";
 
 export type Sessions = {
-  start(account: Address, session: { id: string; maxSpendUsd: string }): Promise<SessionView>;
+  start(
+    account: Address,
+    session: { id: string; maxSpendUsd: string; signed: SignedBudget | null },
+  ): Promise<SessionView>;
   // Null if the account has none of that id.
   find(account: Address, id: string): Promise<SessionView | null>;
   get(account: Address, id: string): Promise<SessionView>;
@@ -39,8 +43,8 @@ export function createSessions(settlement: SettlementClient, ttlMs: number): Ses
   return {
     find,
     get,
-    async start(account, { id, maxSpendUsd }) {
-      const session = await settlement.openSession({ sessionId: id, payer: account, maxSpendUsd, ttlMs });
+    async start(account, { id, maxSpendUsd, signed }) {
+      const session = await settlement.openSession({ sessionId: id, payer: account, maxSpendUsd, ttlMs, signed });
       known.set(id, { payer: account, maxSpend: parseUsd(session.maxSpend) });
       return session;
     },

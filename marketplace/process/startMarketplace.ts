@@ -122,6 +122,7 @@ export async function startMarketplace(
       catalogue,
       sessions,
       executeOnce,
+      budgets: settlement,
       query,
       jwks: signer.jwks,
       publicUrl,

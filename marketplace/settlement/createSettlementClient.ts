@@ -2,15 +2,19 @@ import { setTimeout as pause } from "node:timers/promises";
 import { Pool } from "undici";
 import type { Address, Hex } from "viem";
 import { type ApiCode, ApiError } from "../../settlement/daemon/http/errors.ts";
+import type { BudgetView } from "../../settlement/views/budget.ts";
 import type { CallView } from "../../settlement/views/call.ts";
 import type { ChargeView } from "../../settlement/views/charge.ts";
 import type { SessionView } from "../../settlement/views/session.ts";
+import type { SignedBudget } from "./signedBudget.ts";
 
-export type OpenSession = { sessionId: string; payer: Address; maxSpendUsd: string; ttlMs: number };
-export type HoldCall = { callId: string; sessionId: string; toolId: string; method: string; priceUsd: string };
+// What a payer has signed may come with whatever it is to pay for.
+type Signed = { signed?: SignedBudget | null };
+export type OpenSession = Signed & { sessionId: string; payer: Address; maxSpendUsd: string; ttlMs: number };
+export type HoldCall = Signed & { callId: string; sessionId: string; toolId: string; method: string; priceUsd: string };
 export type Earnings = { batches: number; settledUsd: string; developerShareUsd: string };
 // A Query turn that was delivered; its id makes it happen once.
-export type RecordTurn = {
+export type RecordTurn = Signed & {
   turnId: string;
   payer: Address;
   outcome: "delivered" | "failed";
@@ -32,10 +36,12 @@ export type SettlementClient = {
   capture(callId: string, hashes: Hashes): Promise<SessionView>;
   void(callId: string): Promise<SessionView>;
   // Throws the refusal if the payer cannot pay the amount beside what it owes already.
-  preflight(payer: Address, amountUsd: string): Promise<void>;
+  preflight(payer: Address, amountUsd: string, signed?: SignedBudget | null): Promise<void>;
   recordTurn(turn: RecordTurn): Promise<void>;
   // What a turn is charged, as far as it has come. Null if the daemon has not heard of it, or it costs nothing.
   findTurn(turnId: string): Promise<readonly ChargeView[] | null>;
+  keepBudget(payer: Address, signed: SignedBudget): Promise<void>;
+  listBudgets(payer: Address): Promise<readonly BudgetView[]>;
   nameTool(toolId: string, name: string): Promise<void>;
   // Of a tool, in final batches.
   earnings(toolId: string): Promise<Earnings>;
@@ -51,6 +57,10 @@ const REFUSALS: ReadonlySet<string> = new Set<ApiCode>([
   "payment_failed",
   "credit_exceeded",
   "consent_required",
+  "budget_forged",
+  "budget_exceeded",
+  "budget_expired",
+  "budget_tools",
   "invalid_max_spend",
   "method_not_execute_eligible",
   "session_not_found",
@@ -66,6 +76,10 @@ const WITH_HELP: ReadonlySet<string> = new Set<ApiCode>([
   "insufficient_allowance",
   "credit_exceeded",
   "consent_required",
+  "budget_forged",
+  "budget_exceeded",
+  "budget_expired",
+  "budget_tools",
   "no_wallet",
 ]);
 
@@ -146,8 +160,9 @@ export function createSettlementClient({ url, token, helpUrl }: SettlementClient
   const sessionOf = ({ session }: { session: SessionView }) => session;
 
   return {
-    async openSession({ ttlMs, ...session }) {
-      return sessionOf(await ask("POST", "/v1/sessions", { ...session, ttlSeconds: Math.floor(ttlMs / 1_000) }));
+    async openSession({ ttlMs, signed, ...session }) {
+      const body = { ...session, ttlSeconds: Math.floor(ttlMs / 1_000), ...signed };
+      return sessionOf(await ask("POST", "/v1/sessions", body));
     },
     async findSession(sessionId) {
       if (!NAME.test(sessionId)) return null;
@@ -161,21 +176,27 @@ export function createSettlementClient({ url, token, helpUrl }: SettlementClient
     async closeSession(sessionId) {
       return sessionOf(await ask("POST", `/v1/sessions/${sessionId}/close`));
     },
-    hold: (call) => ask("POST", "/v1/calls", call),
+    hold: ({ signed, ...call }) => ask("POST", "/v1/calls", { ...call, ...signed }),
     async capture(callId, hashes) {
       return sessionOf(await ask("POST", `/v1/calls/${callId}/capture`, hashes));
     },
     async void(callId) {
       return sessionOf(await ask("POST", `/v1/calls/${callId}/void`));
     },
-    async preflight(payer, amountUsd) {
-      const answer = await ask<Preflight>("POST", "/v1/preflight", { payer, amountUsd });
+    async preflight(payer, amountUsd, signed) {
+      const answer = await ask<Preflight>("POST", "/v1/preflight", { payer, amountUsd, ...signed });
       if (answer.allowed) return;
       const { code, reason, helpUrl: own } = answer;
       throw new ApiError(code, reason, { helpUrl: code === "payment_failed" ? null : (helpUrl ?? own ?? null) });
     },
-    async recordTurn(turn) {
-      await ask("POST", "/v1/turns", turn);
+    async recordTurn({ signed, ...turn }) {
+      await ask("POST", "/v1/turns", { ...turn, ...signed });
+    },
+    async keepBudget(payer, signed) {
+      await ask("POST", `/v1/payers/${payer}/budgets`, signed);
+    },
+    async listBudgets(payer) {
+      return (await ask<{ budgets: BudgetView[] }>("GET", `/v1/payers/${payer}/budgets`)).budgets;
     },
     async findTurn(turnId) {
       try {

@@ -1,5 +1,49 @@
-import { task } from "hardhat/config";
+import { emptyTask, task } from "hardhat/config";
 import { lookingAs, optional, sending } from "../command/options.ts";
+
+const budget = { name: "budget", description: "The budget's id, a number" } as const;
+
+const consentTasks = [
+  emptyTask("consent", "Whether anything is charged without a signature").build(),
+  sending(task(["consent", "on"], "Be charged under signed budgets alone, from now on"))
+    .setAction(() => import("./consentOn.ts"))
+    .build(),
+  sending(task(["consent", "off"], "Be charged without a budget, too"))
+    .setAction(() => import("./consentOff.ts"))
+    .build(),
+  emptyTask("budget", "What a payer agrees to pay").build(),
+  sending(task(["budget", "sign"], "Sign the most that may be spent, without gas"))
+    .addOption(optional("max", "The most that may be spent under it in all, in USDC"))
+    .addOption(optional("id", "The budget to raise; a new one otherwise"))
+    .addOption({ name: "hours", description: "How long it is good for", defaultValue: "24" })
+    .addOption(optional("tools", "The ids of the tools that it is for, separated by commas; all of them otherwise"))
+    .addOption(optional("into", "Write it into this file"))
+    .setAction(() => import("./budget/signBudget.ts"))
+    .build(),
+  lookingAs(task(["budget", "show"], "Show a budget as the chain knows it"))
+    .addPositionalArgument(budget)
+    .setAction(() => import("./budget/showBudget.ts"))
+    .build(),
+  sending(task(["budget", "end"], "Take back what was signed; delivered work can be settled for another day"))
+    .addPositionalArgument(budget)
+    .setAction(() => import("./budget/endBudget.ts"))
+    .build(),
+];
+
+const prepaidTasks = [
+  sending(task("deposit", "Pay in advance"))
+    .addPositionalArgument({ name: "amount", description: "How much, in USDC" })
+    .setAction(() => import("./prepaid/deposit.ts"))
+    .build(),
+  sending(task("refund", "Ask prepaid money back, and take it two days later"))
+    .addOption(optional("ask", "How much to ask back, in USDC; 0 for nothing any more"))
+    .addOption(optional("to", "Who gets it; your own account otherwise"))
+    .setAction(() => import("./prepaid/refund.ts"))
+    .build(),
+  lookingAs(task("balance", "Show what is prepaid, and what was asked back"))
+    .setAction(() => import("./prepaid/balance.ts"))
+    .build(),
+];
 
 export const payerTasks = [
   sending(task("cap", "Show or change the spending cap"))
@@ -29,4 +73,6 @@ export const payerTasks = [
     .addOption({ name: "modelCost", description: "What the platform gets for the model, in USDC", defaultValue: "0" })
     .setAction(() => import("./pay.ts"))
     .build(),
+  ...consentTasks,
+  ...prepaidTasks,
 ];

@@ -38,6 +38,8 @@ export type Chain = {
   priorityFee(): Promise<bigint>;
   // What would happen if `from` sent this now.
   simulate(call: { from: Address; to: Address; calldata: Hex }): Promise<Simulation>;
+  // Whether an account has signed something, with its key or by its code, as the router would decide now.
+  isSigned(question: { signer: Address; digest: Hex; signature: Hex }): Promise<boolean>;
   // With what is known of these budgets of theirs.
   spendable(payers: readonly Address[], budgets?: readonly BudgetKey[]): Promise<Spendable[]>;
   // What payers have asked back of their prepaid balances and is still there to be drawn on, and from which second on it can be

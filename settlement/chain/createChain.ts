@@ -6,6 +6,7 @@ import { createAccountReads } from "./router/createAccountReads.ts";
 import { createBatchReads } from "./router/createBatchReads.ts";
 import { createTokenReads } from "./router/createTokenReads.ts";
 import { createToolReads } from "./router/createToolReads.ts";
+import { isSigned } from "./router/isSigned.ts";
 import { simulate } from "./router/simulate.ts";
 import { verifyRouter } from "./router/verifyRouter.ts";
 import { allAnswered, answered } from "./rpc/answered.ts";
@@ -48,6 +49,7 @@ export async function createChain(options: ChainOptions): Promise<Chain> {
       ...createAccountReads({ endpoints, client, router }),
       ...createTokenReads({ client, router, usdc }),
       ...createToolReads({ client, staking }),
+      isSigned: (question: Parameters<Chain["isSigned"]>[0]) => isSigned(endpoints, question),
       priorityFee: () => client.estimateMaxPriorityFeePerGas(),
       simulate: (call: Parameters<Chain["simulate"]>[0]) => simulate(endpoints, call, maxTransactionGas),
     }),

@@ -4,8 +4,9 @@ import type { Clock } from "../clock.ts";
 import { SettlementError } from "../domain/errors.ts";
 import type { Chain, Spendable } from "./chain.ts";
 
-// `notBefore` is the block since which the chain must have been asked: an answer that was kept may be older.
-export type ReadSpendable = (payer: Address, notBefore?: bigint) => Promise<Spendable>;
+// `notBefore` is the block since which the chain must have been asked: an answer that was kept may be older. With the state of the
+// payer's budget of this id, if one is named.
+export type ReadSpendable = (payer: Address, notBefore?: bigint, budgetId?: bigint | null) => Promise<Spendable>;
 
 export type ReadSpendableOptions = {
   spendable: Chain["spendable"];
@@ -20,7 +21,7 @@ export type ReadSpendableOptions = {
   maxWaiting?: number;
 };
 
-type Waiting = { payer: Address; answer: PromiseWithResolvers<Spendable> };
+type Waiting = { key: string; payer: Address; budgetId: bigint | null; answer: PromiseWithResolvers<Spendable> };
 type Cached = { result: Spendable; askedAtMs: number };
 
 // Reads what payers can spend, for pre-flight: questions of the same few milliseconds share a call, and answers are kept
@@ -28,7 +29,7 @@ type Cached = { result: Spendable; askedAtMs: number };
 export function createReadSpendable(options: ReadSpendableOptions): ReadSpendable {
   const { spendable, clock, gatherMs = 3, maxPayersPerRead = 200, maxAgeMs = 1_000 } = options;
   const { maxCached = 10_000, maxWaiting = 10_000 } = options;
-  // Keys are lower case, as the same account is written in several ways.
+  // Keys are lower case, as the same account is written in several ways, and have the budget that was asked about.
   const cache = new LRUCache<string, Cached>({ max: maxCached });
   const waiting = new Map<string, Waiting>();
   let gathered: Waiting[] = [];
@@ -41,22 +42,25 @@ export function createReadSpendable(options: ReadSpendableOptions): ReadSpendabl
     gathered = [];
     const askedAtMs = clock.nowMs();
     try {
-      const results = await spendable(asked.map(({ payer }) => payer));
-      for (const [i, { payer, answer }] of asked.entries()) {
+      const results = await spendable(
+        asked.map(({ payer }) => payer),
+        asked.flatMap(({ payer, budgetId }) => (budgetId === null ? [] : [{ payer, id: budgetId }])),
+      );
+      for (const [i, { key, payer, answer }] of asked.entries()) {
         const result = results[i];
         if (result === undefined) throw new RangeError(`the chain left out ${payer}`);
-        cache.set(payer.toLowerCase(), { result, askedAtMs });
+        cache.set(key, { result, askedAtMs });
         answer.resolve(result);
       }
     } catch (error) {
       for (const { answer } of asked) answer.reject(error);
     } finally {
-      for (const { payer } of asked) waiting.delete(payer.toLowerCase());
+      for (const { key } of asked) waiting.delete(key);
     }
   }
 
-  return async (payer, notBefore = 0n) => {
-    const key = payer.toLowerCase();
+  return async (payer, notBefore = 0n, budgetId = null) => {
+    const key = `${payer.toLowerCase()} ${budgetId ?? ""}`;
     const cached = cache.get(key);
     const ageMs = cached ? clock.nowMs() - cached.askedAtMs : 0;
     // An answer from the future means that the clock was set back; it is no longer known how old it is.
@@ -69,7 +73,7 @@ export function createReadSpendable(options: ReadSpendableOptions): ReadSpendabl
         retryable: true,
       });
     }
-    const next: Waiting = { payer, answer: Promise.withResolvers() };
+    const next: Waiting = { key, payer, budgetId, answer: Promise.withResolvers() };
     waiting.set(key, next);
     gathered.push(next);
     if (gathered.length >= maxPayersPerRead) void flush();

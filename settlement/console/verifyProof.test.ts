@@ -14,6 +14,7 @@ const chargeOf = (n: number): DueCharge => ({
   id: hashOf(n),
   for: { kind: "tool", toolId: `0x${n.toString(16).padStart(32, "0")}` as ToolId, calls: 3 },
   payer: `0x${"a".repeat(40)}`,
+  budgetId: null,
   chargedTo: `0x${"b".repeat(40)}`,
   amount: microUsdc(BigInt(n + 1)),
   hashes: { request: hashOf(1), response: hashOf(2), schema: `0x${"0".repeat(64)}` },

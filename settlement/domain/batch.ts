@@ -1,4 +1,5 @@
 import type { Address, Hex } from "viem";
+import type { KnownBudget } from "./budget.ts";
 import type { DueCharge } from "./charge.ts";
 import type { MicroUsdc } from "./money.ts";
 import type { ToolId } from "./toolId.ts";
@@ -78,5 +79,9 @@ export type NetResult = {
 
 type Netted = Pick<NetResult, "batch" | "unpayable">;
 
-// It may take its time, and let others run in between.
-export type Net = (charges: readonly DueCharge[]) => Netted | Promise<Netted>;
+// It may take its time, and let others run in between. The budgets are those that the charges draw on, by `budgetName`, as they are
+// when the charges are taken.
+export type Net = (
+  charges: readonly DueCharge[],
+  budgets: ReadonlyMap<string, KnownBudget>,
+) => Netted | Promise<Netted>;

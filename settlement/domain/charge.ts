@@ -36,6 +36,8 @@ export type Charge = {
   for: ChargeFor;
   // Who owes it.
   payer: Address;
+  // The payer's budget that it draws on, while the payer is charged for it.
+  budgetId: bigint | null;
   // Who is charged for it: the payer, or the insurance account once the platform absorbs it.
   chargedTo: Address;
   amount: MicroUsdc;
@@ -51,7 +53,7 @@ export type Charge = {
 // A charge as netting sees it.
 export type DueCharge = Pick<
   Charge,
-  "id" | "for" | "payer" | "chargedTo" | "amount" | "hashes" | "accruedAtMs" | "attempts"
+  "id" | "for" | "payer" | "budgetId" | "chargedTo" | "amount" | "hashes" | "accruedAtMs" | "attempts"
 >;
 
 // A charge is named after what it is for, so that the same delivery is the same charge however often it is reported.

@@ -9,6 +9,8 @@ export type SessionStatus = "open" | "closed" | "expired";
 export type Session = {
   id: string;
   payer: Address;
+  // The payer's budget that its calls draw on, unless they bring another one.
+  budgetId: bigint | null;
   maxSpend: MicroUsdc;
   spent: MicroUsdc;
   held: MicroUsdc;
@@ -38,11 +40,14 @@ export type Call = {
   toolId: ToolId;
   method: string;
   amount: MicroUsdc;
+  // The payer's budget that it draws on, if that is not the session's.
+  budgetId?: bigint | null;
 };
 
 // A call's price, reserved before the call runs.
 export type Hold = Call & {
   payer: Address;
+  budgetId: bigint | null;
   heldAtMs: number;
   state: { kind: "held" } | { kind: "captured"; chargeId: Hex } | { kind: "voided" };
 };

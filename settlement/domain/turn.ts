@@ -17,4 +17,6 @@ export type Turn = {
   tools: readonly TurnTool[];
   requestHash: Hex;
   responseHash: Hex;
+  // The payer's budget that it draws on, if any.
+  budgetId?: bigint | null;
 };

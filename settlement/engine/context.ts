@@ -34,6 +34,8 @@ export type Policy = {
   owedRetryMs: number;
   // How long a charge waits whose tool has earned all that its stake allows in a day.
   deferMs: number;
+  // How long before its end a budget takes nothing new, so that what is drawn on it is settled in time.
+  budgetMarginMs: number;
   maxAttempts: number;
   firstRetryMs: number;
   maxRetryMs: number;

@@ -2,6 +2,7 @@ import type { Address, Hex } from "viem";
 import type { Refund } from "../chain/chain.ts";
 import type { ReadSpendable } from "../chain/readSpendable.ts";
 import type { Signer } from "../chain/signer/signer.ts";
+import type { SignedBudget } from "../domain/budget.ts";
 import type { ContentHashes } from "../domain/charge.ts";
 import { SettlementError } from "../domain/errors.ts";
 import type { MicroUsdc } from "../domain/money.ts";
@@ -10,10 +11,14 @@ import type { Submission } from "../domain/submission.ts";
 import type { Turn } from "../domain/turn.ts";
 import type { Lease } from "../ledger/ledger.ts";
 import { createAdmission } from "./accept/admission.ts";
+import { type BroughtBudget, bringBudget } from "./accept/bringBudget.ts";
 import { hold } from "./accept/hold.ts";
-import { preflight } from "./accept/preflight.ts";
+import { keepBudget } from "./accept/keepBudget.ts";
+import { listBudgets } from "./accept/listBudgets.ts";
+import { type DraftOn, preflight } from "./accept/preflight.ts";
 import { createPrices } from "./accept/prices.ts";
 import { recordTurn } from "./accept/recordTurn.ts";
+import { settledBy } from "./accept/settledBy.ts";
 import { startSession } from "./accept/startSession.ts";
 import { type ArchiveOptions, archive } from "./archive/archive.ts";
 import { restore } from "./archive/restore.ts";
@@ -56,10 +61,11 @@ export function createEngine(context: EngineContext, readSpendable: ReadSpendabl
   const asked = { ledger, readSpendable, credit: policy.credit };
   const flush = { ...policy.flush, credit: policy.credit };
 
-  const check = (payer: Address | null, amount: MicroUsdc, notBefore = 0n) =>
-    preflight(asked, payer, amount, { notBefore });
-  // A session is a budget; its calls are asked about one by one.
-  const checkBudget = (payer: Address, amount: MicroUsdc) => preflight(asked, payer, amount, { onCredit: 0n });
+  const check = (payer: Address | null, amount: MicroUsdc, notBefore = 0n, draft: DraftOn | null = null) =>
+    preflight(asked, payer, amount, { notBefore, draft });
+  // A session is a limit; its calls are asked about one by one.
+  const checkSession = (payer: Address, amount: MicroUsdc, draft: DraftOn | null) =>
+    preflight(asked, payer, amount, { onCredit: 0n, draft });
 
   // One tick of settlement for every operator key that this process has, or can get, the lease of. `atOnce` settles what is due
   // however little it is.
@@ -202,7 +208,16 @@ export function createEngine(context: EngineContext, readSpendable: ReadSpendabl
   }
 
   return {
-    preflight: check,
+    // Of an amount that is to be drawn on a budget, if one is named.
+    preflight: (payer: Address | null, amount: MicroUsdc, budgetId: bigint | null = null) =>
+      check(
+        payer,
+        amount,
+        0n,
+        budgetId === null ? null : { budgetId, amount, toolIds: [], settledBy: settledBy(clock, policy) },
+      ),
+    keepBudget: (signed: SignedBudget) => keepBudget(context, signed),
+    listBudgets: (payer: Address, limit: number, offset: number) => listBudgets(context, payer, limit, offset),
     // What a payer has asked back of its prepaid balance.
     async findRefund(payer: Address): Promise<Refund> {
       const [refund] = await chain.refunds([payer]);
@@ -210,10 +225,20 @@ export function createEngine(context: EngineContext, readSpendable: ReadSpendabl
       return refund;
     },
     recordTurn: (turn: Turn) => recordTurn(context, readSpendable, admission, prices, turn),
-    startSession: (id: string, payer: Address | null, maxSpend: MicroUsdc, ttlMs = policy.sessionTtlMs) =>
-      startSession(context, checkBudget, { id, payer, maxSpend, ttlMs }),
+    startSession: (
+      id: string,
+      payer: Address | null,
+      maxSpend: MicroUsdc,
+      ttlMs = policy.sessionTtlMs,
+      budgetId: bigint | null = null,
+    ) => startSession(context, checkSession, { id, payer, maxSpend, ttlMs, budgetId }),
     findSession: ledger.findSession,
-    hold: (call: Call) => hold(context, check, admission, prices, call),
+    // On the session's budget, or on the one that comes with the call.
+    async hold(call: Call, brought: BroughtBudget | null = null) {
+      if (brought === null) return hold(context, check, admission, prices, call);
+      const found = await bringBudget(context, call, brought);
+      return found.kind === "brought" ? hold(context, check, admission, prices, found.call) : found;
+    },
     capture: (callId: string, hashes: ContentHashes) => ledger.capture({ callId, hashes }, flush, clock.nowMs()),
     void: (callId: string) => ledger.void(callId),
     closeSession: (id: string) => ledger.closeSession(id, clock.nowMs()),

@@ -33,6 +33,8 @@ export const DEFAULT_POLICY: Policy = {
   owedRetryMs: 24 * HOUR_MS,
   // The chain looks at 24 to 32 hours.
   deferMs: 24 * HOUR_MS,
+  // A call may take ten minutes, its session is flushed after five, and five attempts take forty.
+  budgetMarginMs: HOUR_MS,
   // Five attempts, as the protocol promises; the waits add up to about 40 minutes.
   maxAttempts: 5,
   firstRetryMs: 2 * MINUTE_MS,

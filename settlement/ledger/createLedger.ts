@@ -4,6 +4,7 @@ import { createFindArchived } from "./archive/findArchived.ts";
 import type { ArchiveFolder } from "./archive/folder.ts";
 import { createArchiveFiles } from "./archive/readBlock.ts";
 import { withArchive } from "./archive/withArchive.ts";
+import { createBudgets } from "./budgets/createBudgets.ts";
 import { createCallers } from "./callers/createCallers.ts";
 import { createRunner } from "./database/createRunner.ts";
 import { migrate } from "./database/migrate.ts";
@@ -46,6 +47,7 @@ export async function createLedger(database: Database, options: LedgerOptions = 
   return {
     ...withArchive(hot, createFindArchived(database.read, files)),
     ...createArchives(runner, files),
+    ...createBudgets(runner),
     ...createOperators(runner),
     ...createCallers(runner),
     ...createToken(runner),

@@ -7,8 +7,8 @@ const SETTLEMENT = join(LEDGER, "..");
 
 // What a subject may take from another, beside what all of them stand on.
 const SUBJECTS: Readonly<Record<string, readonly string[]>> = {
-  // A delivery that is in the archive is known by its name.
-  accruals: ["archive/names.ts", "archive/places.ts"],
+  // A delivery that is in the archive is known by its name, and a turn may draw on a budget.
+  accruals: ["archive/names.ts", "archive/places.ts", "budgets/draw.ts"],
   // What is in a file is read as whoever wrote the row reads it, and asked for by the verbs that the archive goes on with.
   archive: [
     "accruals/createAccruals.ts",
@@ -24,6 +24,7 @@ const SUBJECTS: Readonly<Record<string, readonly string[]>> = {
     "submissions/decode.ts",
     "submissions/receipts.ts",
   ],
+  budgets: [],
   callers: [],
   // A fence is made of submissions that fill nonces.
   operators: ["submissions/plan/planSubmission.ts"],
@@ -36,14 +37,15 @@ const SUBJECTS: Readonly<Record<string, readonly string[]>> = {
     "submissions/outcome/outcomeJson.ts",
     "submissions/receipts.ts",
   ],
-  // A capture makes a charge.
-  sessions: ["accruals/insertCharges.ts", "archive/names.ts", "archive/places.ts"],
-  // A batch is made of charges, and whoever writes for an operator shows its lease.
+  // A capture makes a charge, and a hold may draw on a budget.
+  sessions: ["accruals/insertCharges.ts", "archive/names.ts", "archive/places.ts", "budgets/draw.ts"],
+  // A batch is made of charges, which may draw on budgets, and whoever writes for an operator shows its lease.
   // What is in the archive is known by its name.
   submissions: [
     "accruals/decode.ts",
     "archive/names.ts",
     "archive/places.ts",
+    "budgets/draw.ts",
     "operators/acquireLease.ts",
     "operators/lease.ts",
   ],

@@ -1,5 +1,6 @@
 import type { Archives } from "./archive/createArchives.ts";
 import type { withArchive } from "./archive/withArchive.ts";
+import type { Budgets } from "./budgets/createBudgets.ts";
 import type { Callers } from "./callers/createCallers.ts";
 import type { Operators } from "./operators/createOperators.ts";
 import type { Token } from "./token/createToken.ts";
@@ -10,6 +11,7 @@ import type { Tools } from "./tools/createTools.ts";
 // back in lower case.
 export type Ledger = ReturnType<typeof withArchive> &
   Archives &
+  Budgets &
   Operators &
   Callers &
   Token &
@@ -20,14 +22,17 @@ export type Ledger = ReturnType<typeof withArchive> &
   };
 
 // What callers of the verbs write down.
+export type { TurnOutcome } from "./accruals/recordTurn.ts";
 export type { Archive } from "./archive/listArchives.ts";
 export type { ArchiveLimits } from "./archive/selectBlocks.ts";
+export type { Carried } from "./budgets/noteCarried.ts";
 export type { Answer } from "./callers/saveAnswer.ts";
 export type { Lease } from "./operators/lease.ts";
 export type { SettledBatch } from "./reads/batches.ts";
 export type { ToolEarnings } from "./reads/earnings.ts";
 export type { Backlog } from "./reads/readBacklog.ts";
 export type { FlushPolicy } from "./sessions/capture.ts";
+export type { ReadFunds } from "./sessions/hold.ts";
 export type { Adoption, FoundBatch, TakenLine } from "./submissions/adopt/adoptBatch.ts";
 export type { Mined, OpenSubmission } from "./submissions/findSubmission.ts";
 export type { RetryPolicy } from "./submissions/outcome/failCharges.ts";

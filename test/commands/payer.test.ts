@@ -1,5 +1,6 @@
 import { readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { recoverAddress } from "ethers";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { addressOf, fail, passTime, startDeployedChain, succeed } from "./chain.ts";
 
@@ -91,6 +92,67 @@ describe("a payer", () => {
     expect(await refused("daily-cap", "--set", "0")).toContain("use --lift for that");
     await as("daily-cap", "--lift", "--yes");
     expect(await as("spendable")).toMatchObject({ spendableUsd: "20.00", dailyCapLeftUsd: null });
+  });
+
+  it("consent is demanded at once, and a budget is signed without a transaction", async () => {
+    const { chain, router } = deployed;
+    const into = join(chain.folder, "budget.json");
+    expect(await as("consent", "on", "--yes")).toMatchObject({ payer, consentRequired: true });
+    expect(await router.consentRequired(payer)).toBe(true);
+    const before = await chain.provider.getTransactionCount(payer);
+    const { budget, signature } = await as("budget", "sign", "--id", "7", "--max", "2", "--into", into, "--yes");
+    expect(budget).toMatchObject({ id: "7", maxSpendUsd: "2.00", tools: [] });
+    expect(JSON.parse(readFileSync(into, "utf8"))).toEqual({ budget, signature });
+    expect(await chain.provider.getTransactionCount(payer)).toBe(before);
+    // What the contract would recover.
+    const validUntil = BigInt(Date.parse(budget.validUntil) / 1_000);
+    const digest = await router.budgetDigest(payer, 7n, 2_000_000n, validUntil, []);
+    expect(recoverAddress(digest, signature)).toBe(payer);
+    expect((await as("budget", "sign", "--max", "1", "--yes")).budget.id).not.toBe("7");
+  });
+
+  it("a budget that would be refused is not signed", async () => {
+    expect(await refused("budget", "sign")).toContain("--max is missing");
+    expect(await refused("budget", "sign", "--max", "0")).toContain("--max is 0");
+    expect(await refused("budget", "sign", "--max", "1", "--id", "seven")).toContain('--id is "seven"');
+    expect(await refused("budget", "sign", "--max", "1", "--hours", "1.5")).toContain('--hours is "1.5"');
+    const nowhere = "00000000-0000-8000-8000-000000000000";
+    expect(await refused("budget", "sign", "--max", "1", "--tools", nowhere)).toContain(`There is no tool ${nowhere}`);
+    expect(await refused("budget", "sign", "--max", "1", "--into", permit)).toContain("holds something else");
+  });
+
+  it("a budget is ended once, and nothing more is signed under its id", async () => {
+    expect(await as("budget", "show", "7")).toEqual({ payer, budget: "7", maxSpendUsd: null });
+    expect(await as("budget", "end", "7", "--yes")).toMatchObject({ budget: "7", endsAt: expect.any(String) });
+    expect(await as("budget", "show", "7")).toMatchObject({ spentUsd: "0.00", endsAt: expect.any(String) });
+    expect(await refused("budget", "end", "7")).toContain("was ended before");
+    expect(await refused("budget", "sign", "--max", "9", "--id", "7")).toContain("leave --id out");
+    expect(await as("consent", "off", "--yes")).toMatchObject({ consentRequired: false });
+  });
+
+  it("what is deposited leaves the cap alone, and is refunded two days after it was asked back", async () => {
+    const { chain, usdc } = deployed;
+    const cap = await as("cap");
+    expect(await as("deposit", "25", "--yes")).toMatchObject({ payer, prepaidUsd: "25.00" });
+    expect(await as("cap")).toEqual(cap);
+    expect(await refused("deposit", "1000")).toContain("has 975.00 USDC: deposit less");
+    expect(await refused("deposit", "0")).toContain("The amount is 0");
+    expect(await refused("refund")).toContain("Nothing was asked back");
+    expect(await refused("refund", "--ask", "25.01")).toContain("The prepaid balance is 25.00 USDC");
+    expect(await as("refund", "--ask", "10", "--yes")).toMatchObject({ refundingUsd: "10.00" });
+    expect(await refused("refund")).toContain("The refund is ready at");
+    expect(await as("balance")).toMatchObject({ prepaidUsd: "25.00", refundingUsd: "10.00", consentRequired: false });
+    await passTime(chain, 2 * 24 * 60 * 60 + 1);
+    const before = await usdc.balanceOf(addressOf("operator"));
+    expect(await as("refund", "--to", addressOf("operator"), "--yes")).toMatchObject({ refundedUsd: "10.00" });
+    expect((await usdc.balanceOf(addressOf("operator"))) - before).toBe(10_000_000n);
+    await as("refund", "--ask", "15", "--yes");
+    await passTime(chain, 2 * 24 * 60 * 60 + 1);
+    await as("refund", "--yes");
+    expect(await as("balance")).toMatchObject({ prepaidUsd: "0.00", readyAt: null });
+    await as("deposit", "10", "--yes");
+    expect(await as("refund", "--ask", "5", "--yes")).toMatchObject({ readyAt: expect.any(String) });
+    expect(await as("refund", "--ask", "0", "--yes")).toMatchObject({ readyAt: null });
   });
 
   it("a direct payment is taken from the cap and shared with the tool's owner", async () => {

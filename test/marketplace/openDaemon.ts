@@ -1,10 +1,13 @@
 import { pino } from "pino";
 import type { Address } from "viem";
 import type { Chain } from "../../settlement/chain/chain.ts";
+import type { ReadSpendable } from "../../settlement/chain/readSpendable.ts";
+import { isSignedByKey } from "../../settlement/chain/router/isSigned.ts";
 import { spendableOf } from "../../settlement/chain/testing/spendableOf.ts";
 import { systemClock } from "../../settlement/clock.ts";
 import { createMetrics } from "../../settlement/daemon/observability/metrics.ts";
 import { createDaemon } from "../../settlement/daemon/process/createDaemon.ts";
+import { hashTools } from "../../settlement/domain/budget.ts";
 import { microUsdc, parseUsd } from "../../settlement/domain/money.ts";
 import { createEngine } from "../../settlement/engine/createEngine.ts";
 import { DEFAULT_POLICY } from "../../settlement/engine/policy.ts";
@@ -12,6 +15,10 @@ import type { Store } from "../../settlement/ledger/testing/backends.ts";
 
 export const SERVICE_TOKEN = "service-token-of-the-tests-0123456789";
 const RICH = 1_000_000_000n;
+const NOTHING = microUsdc(0n);
+
+// Where what buyers sign is good.
+export const DOMAIN = { chainId: 8453, router: `0x${"c0de".padStart(40, "0")}` } as const;
 
 // A settlement daemon with its real engine and ledger, on a chain of which only what payers can spend is known. It can be
 // away: then it cuts off whoever asks.
@@ -19,12 +26,38 @@ export async function openDaemon(store: Store) {
   const ledger = await store.open();
   const allowances = new Map<string, bigint>();
   const state = { away: false, requests: 0 };
-  const readSpendable = async (payer: Address) =>
-    spendableOf(payer, allowances.get(payer.toLowerCase()) ?? RICH, { balance: microUsdc(RICH), dailyCapLeft: RICH });
+  const consenting = new Set<string>();
+  // Nothing was ever brought there.
+  const onChain = (id: bigint) =>
+    [id, { maxSpend: NOTHING, spent: NOTHING, validUntil: 0n, endsAt: 0n, toolsHash: hashTools([]) }] as const;
+  const spendable = async (payer: Address, ids: readonly bigint[]) =>
+    spendableOf(payer, allowances.get(payer.toLowerCase()) ?? RICH, {
+      balance: microUsdc(RICH),
+      dailyCapLeft: RICH,
+      consentRequired: consenting.has(payer.toLowerCase()),
+      budgets: new Map(ids.map(onChain)),
+    });
+  const readSpendable: ReadSpendable = (payer, _, id = null) => spendable(payer, id === null ? [] : [id]);
+  const chain: Pick<Chain, "chainId" | "router" | "isSigned" | "spendable"> = {
+    ...DOMAIN,
+    isSigned: ({ signer, digest, signature }) => isSignedByKey(signer, digest, signature),
+    spendable: (payers, budgets = []) =>
+      Promise.all(
+        payers.map((payer) =>
+          spendable(
+            payer,
+            budgets.map(({ id }) => id),
+          ),
+        ),
+      ),
+  };
   const engine = createEngine(
     {
       ledger,
-      chain: { listings: async (toolIds: readonly unknown[]) => toolIds.map(() => null) } as unknown as Chain,
+      chain: {
+        ...chain,
+        listings: async (toolIds: readonly unknown[]) => toolIds.map(() => null),
+      } as unknown as Chain,
       signers: [],
       clock: systemClock,
       random: Math.random,
@@ -63,6 +96,7 @@ export async function openDaemon(store: Store) {
     url,
     state,
     ledger,
+    demandConsent: (payer: string) => void consenting.add(payer.toLowerCase()),
     allow: (payer: string, amount: bigint) => void allowances.set(payer.toLowerCase(), amount),
     // What a payer owes and what is reserved of what it has, in micro-USDC.
     async exposure(payer: string) {

@@ -125,6 +125,7 @@ export async function openMarketplace(
       catalogue,
       sessions,
       executeOnce,
+      budgets: settlement,
       query,
       jwks: async () => ({ keys: [] }),
       publicUrl: PUBLIC_URL,

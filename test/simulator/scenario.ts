@@ -53,6 +53,8 @@ export type Scenario = {
   tight: boolean;
   // Tools may earn little in a day, so that much of it waits for the next.
   capped: boolean;
+  // Payers who can be charged under a budget alone; none in most runs.
+  consenting: readonly Address[];
   // A payer whom the token goes on refusing for no reason after all faults have stopped. Nobody else may suffer from it.
   stubborn: Address | null;
 };
@@ -76,6 +78,7 @@ export function policyOf(rng: Rng): Policy {
     collectMs: 10 * SECOND_MS,
     owedRetryMs: 60 * SECOND_MS,
     deferMs: 24 * 3_600 * SECOND_MS,
+    budgetMarginMs: 90 * SECOND_MS,
     maxAttempts: rng.between(2, 5),
     firstRetryMs: 5 * SECOND_MS,
     maxRetryMs: 20 * SECOND_MS,
@@ -97,7 +100,8 @@ export function policyOf(rng: Rng): Policy {
   };
 }
 
-export function scenarioOf(rng: Rng): Scenario {
+// What payers agree to is drawn from numbers of its own, so that runs without it go as they always did.
+export function scenarioOf(rng: Rng, consent: Rng): Scenario {
   const payers = named("aa", rng.between(2, 6));
   const handover = rng.happens(0.15);
   const finalityBlocks = handover ? 12 : rng.pick([12, 12, 12, 40, rng.between(450, 900)]);
@@ -124,11 +128,12 @@ export function scenarioOf(rng: Rng): Scenario {
     pace: handover ? 0.3 : rng.pick([0.08, 0.2, 0.5, 0.5]),
     capped: !handover && rng.happens(0.15),
     stubborn: rng.happens(0.1) ? rng.pick(payers) : null,
+    consenting: consent.happens(0.3) ? consent.shuffled(payers).slice(0, consent.between(1, payers.length)) : [],
   };
 }
 
 export function protocolOf(rng: Rng, scenario: Scenario): Protocol {
-  const { payers, tools, operators, operatorLimit, kindPayers, tight } = scenario;
+  const { payers, tools, operators, operatorLimit, kindPayers, tight, consenting } = scenario;
   const some = () => (kindPayers ? PLENTY : BigInt(rng.between(2, tight ? 5 : 60)) * USDC);
   // Some have paid in advance.
   const prepaid = payers.filter(() => rng.happens(0.4)).map((payer) => [payer, deposited(some())] as const);
@@ -156,9 +161,10 @@ export function protocolOf(rng: Rng, scenario: Scenario): Protocol {
     dailyCaps: new Map(),
     credits: new Map(),
     prepaid: new Map(prepaid),
-    consentRequired: new Set(),
+    consentRequired: new Set(consenting),
     budgets: new Map(),
     isSigned: (payer, digest, signature) => signature === signatureOf(payer, digest),
+    withdrawn: new Set(),
     unexplained: new Set(),
   };
 }

@@ -22,6 +22,7 @@ import { beginArchive, beginTick, type Daemon, startDaemon } from "./processes/d
 import { createEngineContext, type Surroundings } from "./processes/engineContext.ts";
 import { createPerson } from "./processes/person.ts";
 import { type Actor, createScheduler, settled } from "./processes/scheduler.ts";
+import { createWallets } from "./processes/wallets.ts";
 import { createRng } from "./rng.ts";
 import { fundsOf, INSURANCE, OPERATOR_LIMIT, policyOf, protocolOf, scenarioOf } from "./scenario.ts";
 
@@ -90,10 +91,12 @@ async function simulateOn(
   const trace = options.trace ? (line: string) => lines.push(`${(nowMs - START_MS) / 1000} s: ${line}`) : () => {};
   const rng = createRng(seed);
   const faults = createFaults(createRng(seed + 1e9), trace, options.faults ?? true);
-  const drawn = scenarioOf(rng);
   // Drawn apart, so that whoever adds one changes no other run.
+  const consent = createRng(seed + 3e9);
+  const drawn = scenarioOf(rng, consent);
   const habits = habitsOf(createRng(seed + 2e9), drawn);
   const scenario = habits.narrow ? { ...drawn, operatorLimit: NARROW_LIMIT } : drawn;
+  const wallets = createWallets(scenario, consent, () => nowMs);
   const policy = policyOf(rng);
   const chain = createSimulatedChain(rng, faults, {
     protocol: protocolOf(rng, scenario),
@@ -129,16 +132,19 @@ async function simulateOn(
 
   const api: Actor = { name: "api", alive: true, spared: true, frozenUntilMs: 0 };
   const apiContext = createEngineContext(surroundings, api, "api", () => 0);
-  const apiEngine = createEngine(apiContext, async (payer) => {
-    const [spendable] = await apiContext.chain.spendable([payer]);
+  const apiEngine = createEngine(apiContext, async (payer, _, id = null) => {
+    const [spendable] = await apiContext.chain.spendable([payer], id === null ? [] : [{ payer, id }]);
     if (spendable === undefined) throw new RangeError(`the chain left out ${payer}`);
     return spendable;
   });
-  const clients = createClients(apiEngine, rng, faults, scenario, {
-    // Whoever waits is not cut off by what happens to the ledger.
-    wait: () => scheduler.call(api, "wait", async () => {}).catch(() => undefined),
-    later: () => new Promise((resolve) => later.push(resolve)),
-  });
+  const clients = createClients(
+    { engine: apiEngine, rng, faults, scenario, wallets, consent },
+    {
+      // Whoever waits is not cut off by what happens to the ledger.
+      wait: () => scheduler.call(api, "wait", async () => {}).catch(() => undefined),
+      later: () => new Promise((resolve) => later.push(resolve)),
+    },
+  );
   const keyUsedElsewhere = () => faults.counts.has("a key is used elsewhere");
   const invariants = createInvariants({
     chain,
@@ -146,6 +152,7 @@ async function simulateOn(
     ledger: truth,
     read: database.read,
     clients,
+    wallets,
     scenario,
     policy,
     nowMs: () => nowMs,
@@ -278,7 +285,7 @@ async function simulateOn(
       if (scenario.forgetful) await forget();
       if (habits.unfaithful) undo();
       await person.look(habits.impatient);
-      disturb(chain, rng, faults, scenario);
+      disturb(chain, rng, faults, scenario, wallets, consent);
       if (stalledSteps > 0) {
         stalledSteps -= 1;
         nowMs += BLOCK_MS;

@@ -6,6 +6,7 @@ import { type SessionView, sessionSchema } from "../../../settlement/views/sessi
 import { successSchema } from "../../execute/answer.ts";
 import { sessionIdOf } from "../../execute/createSessions.ts";
 import { isTooDeep, MAX_DEPTH } from "../../mcp/transport/readJson.ts";
+import { signedFields, signedIn } from "../../settlement/signedBudget.ts";
 import { toolId } from "../fields.ts";
 import { accountOf, route } from "../route.ts";
 import { untilGone } from "../untilGone.ts";
@@ -40,6 +41,7 @@ export const executeRoutes = [
       sessionId: z.string("must be a text").nullish(),
       maxSpendUsd: field.positiveUsd.nullish(),
       closeSession: z.boolean("must be true or false").nullish(),
+      ...signedFields,
     }),
     fieldCodes: { maxSpendUsd: "invalid_max_spend" },
     answer: successSchema,
@@ -50,6 +52,10 @@ export const executeRoutes = [
       "payment_failed",
       "credit_exceeded",
       "consent_required",
+      "budget_forged",
+      "budget_exceeded",
+      "budget_expired",
+      "budget_tools",
       "execution_failed",
       "invalid_tool_method",
       "method_not_execute_eligible",
@@ -73,6 +79,7 @@ export const executeRoutes = [
         sessionId,
         maxSpendUsd: maxSpendUsd === null ? null : formatUsd(maxSpendUsd),
         closeSession: closeSession ?? false,
+        signed: signedIn(body),
       };
       const { status, text, replayed } = await untilGone(request, (gone) =>
         executeOnce(asked, { account: accountOf(caller), key, gone }),
@@ -85,16 +92,25 @@ export const executeRoutes = [
     path: SESSIONS,
     access: "account",
     summary: "Start a session with a budget",
-    body: z.object({ mode, maxSpendUsd: field.positiveUsd }),
+    body: z.object({ mode, maxSpendUsd: field.positiveUsd, ...signedFields }),
     fieldCodes: { maxSpendUsd: "invalid_max_spend" },
     answer: sessionAnswer,
-    errors: ["conflict", "insufficient_allowance", "payment_failed", "consent_required", "no_wallet"],
-    async handle({ body: { maxSpendUsd }, caller, newId, request, services: { sessions }, log }) {
+    errors: [
+      "conflict",
+      "insufficient_allowance",
+      "payment_failed",
+      "consent_required",
+      "budget_forged",
+      "budget_expired",
+      "no_wallet",
+    ],
+    async handle({ body, caller, newId, request, services: { sessions }, log }) {
       const account = accountOf(caller);
       const key = idempotencyKeyOf(request.headers["idempotency-key"]);
       const id = key === null ? newId() : sessionIdOf(account, key);
       const known = key === null ? null : await sessions.find(account, id);
-      const session = await sessions.start(account, { id, maxSpendUsd: formatUsd(maxSpendUsd) });
+      const maxSpendUsd = formatUsd(body.maxSpendUsd);
+      const session = await sessions.start(account, { id, maxSpendUsd, signed: signedIn(body) });
       log.info({ event: "session_started", session: id, account }, "session started");
       return answerOf(session, known === null ? {} : REPLAYED);
     },

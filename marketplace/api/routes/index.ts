@@ -1,5 +1,6 @@
 import type { MarketRoute } from "../route.ts";
 import { accountRoutes } from "./accounts.ts";
+import { budgetRoutes } from "./budgets.ts";
 import { executeRoutes } from "./execute.ts";
 import { queryRoutes } from "./query.ts";
 import { registrationRoutes } from "./registration.ts";
@@ -8,6 +9,7 @@ import { wellKnownRoutes } from "./wellKnown.ts";
 
 export const routes: readonly MarketRoute[] = [
   ...executeRoutes,
+  ...budgetRoutes,
   ...queryRoutes,
   ...toolRoutes,
   ...registrationRoutes,

@@ -30,6 +30,11 @@ const errors: readonly ApiCode[] = [
   "insufficient_allowance",
   "payment_failed",
   "credit_exceeded",
+  "consent_required",
+  "budget_forged",
+  "budget_exceeded",
+  "budget_expired",
+  "budget_tools",
   "conflict",
   "idempotency_conflict",
 ];

@@ -122,7 +122,8 @@ export function createJobs(options: JobsOptions): Jobs {
     { account, key, attached }: StartOptions,
   ): Promise<{ job: Job; replayed: boolean }> {
     const text = textOf(request);
-    const digest = hash("sha256", text);
+    // What is signed for a question is no part of it.
+    const digest = hash("sha256", textOf({ ...request, signed: null }));
     const first = await known(account, key, digest);
     if (first !== null) return { job: first, replayed: true };
     const modelCost = modelCostOf(request.agentModelId);
@@ -143,7 +144,7 @@ export function createJobs(options: JobsOptions): Jobs {
         );
       }
       const bound = microUsdc(selection.bound + modelCost);
-      if (bound > 0n) await settlement.preflight(account, formatUsd(microUsdc(bound + reserved)));
+      if (bound > 0n) await settlement.preflight(account, formatUsd(microUsdc(bound + reserved)), request.signed);
       const id = randomUUID();
       const job: NewJob = {
         id,
@@ -375,7 +376,7 @@ const textOf = (request: QueryRequest) =>
 
 function requestFrom(text: string): QueryRequest {
   const { maxCost, ...request } = JSON.parse(text) as Omit<QueryRequest, "maxCost"> & { maxCost: string | null };
-  return { ...request, maxCost: maxCost === null ? null : parseUsd(maxCost) };
+  return { ...request, signed: request.signed ?? null, maxCost: maxCost === null ? null : parseUsd(maxCost) };
 }
 
 const ORIGINS = { initial: "initial_request", resume: "resume", fork: "fork" } as const;

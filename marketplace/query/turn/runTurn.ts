@@ -129,6 +129,7 @@ export async function runTurn(options: TurnOptions, task: TurnTask): Promise<Tur
     })),
     requestHash: requestHashOf(request),
     responseHash: hashText(result.response),
+    signed: request.signed,
   };
   const images = conclusion.kind === "answer" ? conclusion.images : [];
   return { result, turn: total > 0n ? turn : null, dataset, images };

@@ -1,6 +1,7 @@
 import { z } from "zod";
 import * as field from "../../../settlement/daemon/http/fields.ts";
 import type { MicroUsdc } from "../../../settlement/domain/money.ts";
+import { type SignedBudget, signedFields, signedIn } from "../../settlement/signedBudget.ts";
 
 const MAX_QUESTION_LENGTH = 4_000;
 const MAX_TOOLS = 20;
@@ -46,6 +47,8 @@ export const queryBody = z
     stream: flag,
     // Ours: the most that this turn may cost.
     maxCostUsd: field.usd.nullish(),
+    // Ours: what the payer has signed for it.
+    ...signedFields,
   })
   .refine(({ resumeFrom, tools, forkFrom }) => !resumeFrom || (!tools && !forkFrom), {
     path: ["resumeFrom"],
@@ -69,6 +72,8 @@ export type QueryRequest = {
   from: { mode: "resume" | "fork"; sessionId: string; attemptId: string } | null;
   // Null: as the account says.
   maxCost: MicroUsdc | null;
+  // What the payer has signed for it, if anything.
+  signed: SignedBudget | null;
 };
 
 export function requestOf(body: z.output<typeof queryBody>): QueryRequest {
@@ -89,5 +94,6 @@ export function requestOf(body: z.output<typeof queryBody>): QueryRequest {
       attemptId: handles.attemptId.toLowerCase(),
     },
     maxCost: body.maxCostUsd ?? null,
+    signed: signedIn(body),
   };
 }

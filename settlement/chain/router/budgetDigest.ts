@@ -1,6 +1,5 @@
-import { type Address, concat, type Hex, hashTypedData, keccak256, pad } from "viem";
-import type { Budget } from "../../domain/budget.ts";
-import type { ToolId } from "../../domain/toolId.ts";
+import { type Address, type Hex, hashTypedData } from "viem";
+import type { Budget, SignedBudget } from "../../domain/budget.ts";
 
 // Where a signature counts: on this chain and for this router, and nowhere else.
 export type BudgetDomain = { chainId: number; router: Address };
@@ -18,18 +17,26 @@ export const BUDGET_TYPES = {
 export const budgetDomain = ({ chainId, router }: BudgetDomain) =>
   ({ name: "ContextRouter", version: "1", chainId, verifyingContract: router }) as const;
 
-// What a payer signs; IBudgets.sol describes it.
-export function budgetDigest(domain: BudgetDomain, { payer, id, maxSpend, validUntil, tools }: Budget): Hex {
-  return hashTypedData({
+// What a payer signs; IBudgets.sol describes it. A wallet shows it to its owner field by field.
+export function budgetTypedData(domain: BudgetDomain, { payer, id, maxSpend, validUntil, tools }: Budget) {
+  return {
     domain: budgetDomain(domain),
     types: BUDGET_TYPES,
     primaryType: "Budget",
     message: { payer, id, maxSpend, validUntil, tools },
-  });
+  } as const;
 }
 
-// The hash of a list of tools as the router keeps it; zero for all tools.
-export function hashTools(tools: readonly ToolId[]): Hex {
-  if (tools.length === 0) return pad("0x", { size: 32 });
-  return keccak256(concat(tools.map((tool) => pad(tool, { dir: "right", size: 32 }))));
+export type BudgetTypedData = ReturnType<typeof budgetTypedData>;
+
+export const budgetDigest = (domain: BudgetDomain, budget: Budget): Hex =>
+  hashTypedData(budgetTypedData(domain, budget));
+
+// Signs a budget with whatever signs typed data for its payer: a key, or the owner of a smart account that wraps it its own way.
+export async function signBudget(
+  signer: { signTypedData(data: BudgetTypedData): Promise<Hex> },
+  domain: BudgetDomain,
+  budget: Budget,
+): Promise<SignedBudget> {
+  return { ...budget, signature: await signer.signTypedData(budgetTypedData(domain, budget)) };
 }

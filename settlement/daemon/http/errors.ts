@@ -15,6 +15,11 @@ const STATUS_OF = {
   credit_exceeded: 402,
   // The payer demands a signed budget, and there is none.
   consent_required: 402,
+  // There is one: it was not signed by the payer, leaves too little, ends too soon, or is for other tools.
+  budget_forged: 400,
+  budget_exceeded: 402,
+  budget_expired: 402,
+  budget_tools: 402,
   // The tool failed and would fail again: clients repeat what is above 499.
   execution_failed: 422,
   query_failed: 422,

@@ -1,5 +1,6 @@
 import type { Address, Hex } from "viem";
 import { z } from "zod";
+import { MAX_BUDGET_ID, MAX_BUDGET_TOOLS, MAX_VALID_UNTIL } from "../../domain/budget.ts";
 import { NO_HASH } from "../../domain/charge.ts";
 import { SettlementError } from "../../domain/errors.ts";
 import { parseUsd } from "../../domain/money.ts";
@@ -86,6 +87,40 @@ export const offset = whole(0, 1_000_000)
 export const time = z.iso
   .datetime({ offset: true, error: "must be a time in ISO 8601, like 2026-01-31T00:00:00Z" })
   .transform((text) => Date.parse(text));
+
+// A signed budget names its end as a whole second, and Date as a millisecond.
+const second = time
+  .refine((ms) => ms % 1_000 === 0, "must be a whole second: it is signed as one")
+  .transform((ms) => BigInt(ms / 1_000))
+  .refine((value) => value >= 0n && value <= MAX_VALID_UNTIL, "must be later than 1970 and earlier than 36812");
+
+// What a payer has signed, without the payer, who follows from the request.
+export const budget = z
+  .strictObject(
+    {
+      id: z
+        .string("must be a number as a text")
+        .regex(/^(0|[1-9]\d{0,19})$/, 'must be a number as a text, like "7"')
+        .transform(BigInt)
+        .refine((value) => value <= MAX_BUDGET_ID, "must have no more than 64 bits"),
+      maxSpendUsd: positiveUsd,
+      validUntil: second,
+      tools: z.array(toolId, "must be a list of tools' UUIDs").max(MAX_BUDGET_TOOLS, "has too many entries").optional(),
+    },
+    "must be an object with id, maxSpendUsd and validUntil",
+  )
+  .transform(({ id, maxSpendUsd: maxSpend, validUntil, tools = [] }) => ({ id, maxSpend, validUntil, tools }));
+
+// Longer than a key's: a smart account may ask for more.
+const MAX_SIGNATURE_BYTES = 4_096;
+export const signature = z
+  .string("must be a signature")
+  .regex(/^0x([0-9a-fA-F]{2})+$/, "must be a signature, 0x and hexadecimal digits")
+  .max(2 + 2 * MAX_SIGNATURE_BYTES, `must have at most ${MAX_SIGNATURE_BYTES} bytes`)
+  .transform((text) => text.toLowerCase() as Hex);
+
+// The two together, where a request may bring them.
+export const signed = { budget: budget.optional(), signature: signature.optional() };
 
 // For writes that need nothing but their address.
 export const nothing = z.strictObject({}).optional();

@@ -1,6 +1,7 @@
 import type { Route } from "../http/route.ts";
 import { auditRoutes } from "./platform/audit.ts";
 import { batchRoutes } from "./platform/batches.ts";
+import { budgetRoutes } from "./platform/budgets.ts";
 import { callRoutes } from "./platform/calls.ts";
 import { chargeRoutes } from "./platform/charges.ts";
 import { findRoutes } from "./platform/find.ts";
@@ -22,6 +23,7 @@ export const routes: readonly Route[] = [
   ...chargeRoutes,
   ...batchRoutes,
   ...payerRoutes,
+  ...budgetRoutes,
   ...toolRoutes,
   ...statusRoutes,
   ...statsRoutes,

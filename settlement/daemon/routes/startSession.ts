@@ -10,10 +10,16 @@ export const NO_WALLET = "there is no wallet to be charged";
 // Opens a session, or finds the one that the same request opened before.
 export async function startSession(
   services: Services,
-  { id, payer, maxSpend, ttlMs }: { id: string; payer: Address; maxSpend: MicroUsdc; ttlMs: number },
+  {
+    id,
+    payer,
+    maxSpend,
+    ttlMs,
+    budgetId,
+  }: { id: string; payer: Address; maxSpend: MicroUsdc; ttlMs: number; budgetId: bigint | null },
 ): Promise<SessionView> {
   const { engine, clock, helpUrl } = services;
-  const started = await engine.startSession(id, payer, maxSpend, ttlMs);
+  const started = await engine.startSession(id, payer, maxSpend, ttlMs, budgetId);
   if (started.kind === "conflict") throw new ApiError("conflict", `there is another session ${id}`);
   if (started.kind === "refused") throw refusalOf(started.preflight, helpUrl);
   return sessionView(started.session, clock.nowMs());
@@ -25,6 +31,9 @@ export function refusalOf(preflight: Refusal, helpUrl: string | null, session?: 
     case "insufficient_allowance":
     case "credit_exceeded":
     case "consent_required":
+    case "budget_exceeded":
+    case "budget_expired":
+    case "budget_tools":
       return new ApiError(preflight.code, preflight.reason, { ...details, helpUrl });
     case "payment_failed":
       return new ApiError(preflight.code, preflight.reason, details);

@@ -24,7 +24,7 @@ import { preflight } from "./preflight.ts";
 import type { Prices } from "./prices.ts";
 import { recordTurn } from "./recordTurn.ts";
 
-const policy = { credit: { base: usdc(100), growthBps: 1_000, max: usdc(1_000) } };
+const policy = { credit: { base: usdc(100), growthBps: 1_000, max: usdc(1_000) }, budgetMarginMs: 0 };
 const open: Admission = { write: (_, write) => write() };
 const anyPrice: Prices = { refuse: async () => null };
 const costing = (id: string, amount: number) => turnOf(id, { modelCost: usdc(amount), tools: [] });

@@ -4,20 +4,23 @@ import type { MicroUsdc } from "../../domain/money.ts";
 import type { Call } from "../../domain/session.ts";
 import type { EngineContext } from "../context.ts";
 import type { Admission } from "./admission.ts";
-import { creditReason, type Preflight } from "./preflight.ts";
+import { creditReason, type DraftOn, type Preflight } from "./preflight.ts";
 import type { Prices } from "./prices.ts";
 import { settleAtOnce } from "./settleAtOnce.ts";
+import { settledBy } from "./settledBy.ts";
 
 // How often the chain is asked again because what it said was outdated, or taken by another call, by the time it was used.
 const MAX_TRIES = 5;
 
-export type HoldContext = Pick<EngineContext, "ledger" | "clock"> & { policy: Pick<EngineContext["policy"], "credit"> };
+export type HoldContext = Pick<EngineContext, "ledger" | "clock"> & {
+  policy: Pick<EngineContext["policy"], "credit" | "budgetMarginMs">;
+};
 
 // Reserves a call's price in its session if the payer can pay it. A call that was held before is the same call, whatever
 // its payer can spend by now: its tool may have run already.
 export async function hold(
   { ledger, clock, policy }: HoldContext,
-  check: (payer: Address | null, amount: MicroUsdc, notBefore?: bigint) => Promise<Preflight>,
+  check: (payer: Address | null, amount: MicroUsdc, notBefore?: bigint, draft?: DraftOn | null) => Promise<Preflight>,
   admission: Admission,
   prices: Prices,
   call: Call,
@@ -29,7 +32,12 @@ export async function hold(
     if (!isKnown && session === null) return { kind: "session_not_found" as const };
     const tooHigh = isKnown ? null : await prices.refuse([call], "throw");
     if (tooHigh !== null) return { kind: "price_exceeded" as const, reason: tooHigh };
-    const preflight = isKnown || session === null ? null : await check(session.payer, call.amount, notBefore);
+    const budgetId = call.budgetId ?? session?.budgetId ?? null;
+    const draft =
+      budgetId === null
+        ? null
+        : { budgetId, amount: call.amount, toolIds: [call.toolId], settledBy: settledBy(clock, policy) };
+    const preflight = isKnown || session === null ? null : await check(session.payer, call.amount, notBefore, draft);
     if (preflight !== null && preflight.code !== "ok" && session !== null) {
       if (preflight.code === "credit_exceeded") await settleAtOnce({ ledger, clock }, session.payer);
       return { kind: "refused" as const, preflight, session };

@@ -2,9 +2,11 @@ import type { Address } from "viem";
 import { describe, expect, it } from "vitest";
 import type { Spendable } from "../../chain/chain.ts";
 import { spendableOf } from "../../chain/testing/spendableOf.ts";
+import { type BudgetOnChain, hashTools, type KnownBudget } from "../../domain/budget.ts";
 import type { CreditPolicy } from "../../domain/credit.ts";
 import { type MicroUsdc, microUsdc } from "../../domain/money.ts";
 import type { Exposure } from "../../domain/payer.ts";
+import type { ToolId } from "../../domain/toolId.ts";
 import type { Ledger } from "../../ledger/ledger.ts";
 import { type PreflightOptions, preflight } from "./preflight.ts";
 
@@ -119,6 +121,55 @@ describe("preflight", () => {
     expect(await ask(1n, { consentRequired: true, prepaid: 50n })).toMatchObject({
       code: "consent_required",
       reason: expect.stringContaining("sign a budget"),
+    });
+  });
+
+  describe("under a budget", () => {
+    const known: KnownBudget = {
+      ...{ payer: PAYER, id: 7n, maxSpend: microUsdc(50n), validUntil: 1_000n, tools: [], signature: "0x" },
+      ...{ held: microUsdc(10n), pending: microUsdc(5n), taken: microUsdc(5n), carried: microUsdc(0n) },
+    };
+    const unknown: BudgetOnChain = {
+      ...{ maxSpend: microUsdc(0n), spent: microUsdc(0n), validUntil: 0n, endsAt: 0n, toolsHash: hashTools([]) },
+    };
+    const TOOL = `0x${"1".padStart(32, "0")}` as ToolId;
+    function under(
+      amount: bigint,
+      { budget = known as KnownBudget | null, onChain = {} as Partial<BudgetOnChain>, settledBy = 1_000n } = {},
+    ) {
+      const budgets = new Map([[7n, { ...unknown, ...onChain }]]);
+      const spendable = spendableOf(PAYER, 100n, { dailyCapLeft: 100n, consentRequired: true, budgets });
+      const exposure = { payer: PAYER, pending: 5n, held: 10n, debt: 0n };
+      const ledger = { readExposures: async () => [exposure], findBudget: async () => budget } as unknown as Ledger;
+      const draft = { budgetId: 7n, amount, toolIds: [TOOL], settledBy };
+      return preflight({ ledger, readSpendable: async () => spendable, credit: PLENTY }, PAYER, microUsdc(amount), {
+        draft,
+      });
+    }
+
+    it("serves whoever demands consent up to the last unit that was signed", async () => {
+      expect(await under(30n)).toMatchObject({ code: "ok", spendable: { budget: unknown } });
+      expect(await under(31n)).toMatchObject({
+        code: "budget_exceeded",
+        reason: "budget 7 of 0.00005 leaves 0.00003; sign it again with a higher maxSpend",
+      });
+      // Of what the chain has taken more than this ledger, somebody else has drawn it.
+      expect(await under(26n, { onChain: { spent: microUsdc(10n) } })).toMatchObject({ code: "ok" });
+      expect(await under(25n, { onChain: { spent: microUsdc(11n) } })).toMatchObject({ code: "budget_exceeded" });
+    });
+
+    it("takes nothing that may be settled too late, and nothing new once the payer has ended it", async () => {
+      expect(await under(1n, { settledBy: 1_001n })).toMatchObject({ code: "budget_expired" });
+      expect(await under(1n, { onChain: { endsAt: 10_000n } })).toMatchObject({
+        code: "budget_expired",
+        reason: expect.stringContaining("has ended budget 7"),
+      });
+    });
+
+    it("takes nothing for another tool, or under a budget that nobody has brought", async () => {
+      const other = { ...known, tools: [`0x${"2".padStart(32, "0")}` as ToolId] };
+      expect(await under(1n, { budget: other })).toMatchObject({ code: "budget_tools" });
+      expect(await under(1n, { budget: null })).toMatchObject({ code: "consent_required" });
     });
   });
 

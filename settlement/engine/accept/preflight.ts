@@ -1,10 +1,12 @@
 import type { Address } from "viem";
 import type { Spendable } from "../../chain/chain.ts";
 import type { ReadSpendable } from "../../chain/readSpendable.ts";
+import type { Draft } from "../../domain/budget.ts";
 import { type CreditPolicy, type CreditRefusal, creditLimitOf, exposureOf, refuseCredit } from "../../domain/credit.ts";
 import { formatUsd, larger, type MicroUsdc, microUsdc, smaller } from "../../domain/money.ts";
 import type { Exposure } from "../../domain/payer.ts";
-import type { Ledger } from "../../ledger/ledger.ts";
+import type { Ledger, ReadFunds } from "../../ledger/ledger.ts";
+import { type BudgetRefusal, budgetRefusal } from "./budgetRefusal.ts";
 
 export type PreflightFunds = {
   // What the payer could be charged beyond what is pending and held already.
@@ -27,8 +29,8 @@ export type PreflightFunds = {
 };
 
 export type Preflight =
-  // `spendable` is what all that the payer owes may come to, as the chain said it at a block.
-  | { code: "ok"; funds: PreflightFunds; spendable: { amount: bigint; prepaid: bigint; atBlock: bigint } }
+  // `spendable` is what all that the payer owes may come to, and what is known of the budget, as the chain said it at a block.
+  | { code: "ok"; funds: PreflightFunds; spendable: ReadFunds & { prepaid: bigint } }
   | { code: "no_wallet" }
   // The cap is not set or too small, or today's part of it is used up.
   | { code: "insufficient_allowance"; funds: PreflightFunds; reason: string }
@@ -37,7 +39,12 @@ export type Preflight =
   // More would be delivered without being settled than this payer has credit for.
   | { code: "credit_exceeded"; funds: PreflightFunds; reason: string }
   // The payer demands a signed budget, and there is none.
-  | { code: "consent_required"; funds: PreflightFunds; reason: string };
+  | { code: "consent_required"; funds: PreflightFunds; reason: string }
+  // There is one, and it does not cover this.
+  | ({ funds: PreflightFunds } & BudgetRefusal);
+
+// What is to be drawn on which budget of the payer's.
+export type DraftOn = Draft & { budgetId: bigint };
 
 export type PreflightContext = { ledger: Ledger; readSpendable: ReadSpendable; credit: CreditPolicy };
 
@@ -46,6 +53,8 @@ export type PreflightOptions = {
   notBefore?: bigint;
   // How much of the amount would be delivered at once: all of it, unless it is a budget whose calls are asked about one by one.
   onCredit?: bigint;
+  // What is to be drawn on a budget, if that is how it is paid.
+  draft?: DraftOn | null;
 };
 
 export type Refusal = Exclude<Preflight, { code: "ok" }>;
@@ -55,14 +64,20 @@ export type Refusal = Exclude<Preflight, { code: "ok" }>;
 //
 // What a payer owes is taken in one row, and a row draws either on the prepaid balance or on the wallet. So all that is owed must
 // fit into one of the two: their sum would promise what no row could take.
+//
+// With `draft`, the budget of that id must cover it as well, whether or not the payer demands one.
 export async function preflight(
   { ledger, readSpendable, credit }: PreflightContext,
   payer: Address | null,
   amount: MicroUsdc,
-  { notBefore = 0n, onCredit = amount }: PreflightOptions = {},
+  { notBefore = 0n, onCredit = amount, draft = null }: PreflightOptions = {},
 ): Promise<Preflight> {
   if (payer === null) return { code: "no_wallet" };
-  const [spendable, [exposure]] = await Promise.all([readSpendable(payer, notBefore), ledger.readExposures([payer])]);
+  const [spendable, [exposure], known] = await Promise.all([
+    readSpendable(payer, notBefore, draft?.budgetId ?? null),
+    ledger.readExposures([payer]),
+    draft === null ? null : ledger.findBudget({ payer, id: draft.budgetId }),
+  ]);
   const settled = exposure?.settled ?? 0n;
   const funds = fundsOf(spendable, exposure, creditLimitOf(credit, settled));
   const committed = funds.pending + funds.held;
@@ -74,7 +89,11 @@ export async function preflight(
     const reason = `earlier charges of ${formatUsd(funds.owed)} USDC could not be paid and are still owed to the developers of tools; they are collected as soon as the payer can pay them`;
     return { code: "payment_failed", funds, reason };
   }
-  if (funds.consentRequired) {
+  const budget = draft === null ? null : (spendable.budgets.get(draft.budgetId) ?? null);
+  if (draft !== null && known !== null && budget !== null) {
+    const refusal = budgetRefusal(known, budget, draft);
+    if (refusal !== null) return { ...refusal, funds };
+  } else if (funds.consentRequired || draft !== null) {
     const reason = "the payer demands consent: sign a budget, and send it as budget and signature";
     return { code: "consent_required", funds, reason };
   }
@@ -82,7 +101,7 @@ export async function preflight(
     return { code: "insufficient_allowance", funds, reason: "the payer's own daily cap leaves too little" };
   }
   const { atBlock, prepaid } = spendable;
-  const ok = { code: "ok", funds, spendable: { amount: payableOf(spendable), prepaid, atBlock } } as const;
+  const ok = { code: "ok", funds, spendable: { amount: payableOf(spendable), prepaid, atBlock, budget } } as const;
   if (spendable.prepaid >= needed) return ok;
   if (spendable.allowance < needed) {
     const cap = "the spending cap is not set or too small";

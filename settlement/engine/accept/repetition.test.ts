@@ -30,7 +30,7 @@ const rich = async (): Promise<Preflight> => ({ code: "ok", funds, spendable });
 const poor = async (): Promise<Preflight> => ({ code: "insufficient_allowance", funds, reason: "the cap is used up" });
 const open: Admission = { write: (_, write) => write() };
 const anyPrice: Prices = { refuse: async () => null };
-const session = { id: "s", payer: ALICE, maxSpend: usdc(100), ttlMs: 60_000 };
+const session = { id: "s", payer: ALICE, maxSpend: usdc(100), ttlMs: 60_000, budgetId: null };
 const call = { callId: "c", sessionId: "s", toolId: toolOf(1), method: "quote", amount: usdc(10) };
 
 describe.each(backends)("what is asked for again, on $name", ({ create }) => {

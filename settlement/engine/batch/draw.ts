@@ -2,8 +2,10 @@ import type { Address } from "viem";
 import type { Spendable } from "../../chain/chain.ts";
 import { decodeSettle } from "../../chain/router/settleCall.ts";
 import type { ChargeFailure } from "../../domain/batch.ts";
+import { budgetName, type KnownBudget } from "../../domain/budget.ts";
 import { larger, smaller } from "../../domain/money.ts";
 import type { Submission } from "../../domain/submission.ts";
+import { type BudgetDraw, budgetDrawOf, limitsOf } from "./drawBudget.ts";
 
 // What a row may not exceed: what the chain leaves, and what batches on their way there will take of it. `reason` is what the
 // router would say.
@@ -13,17 +15,17 @@ export type Limit = { reason: ChargeFailure; left: bigint; underway: bigint };
 export type Funds = Spendable & { refunding: bigint };
 
 // What a row draws on, and what bounds it.
-export type Draw = { prepaid: boolean; limits: readonly Limit[] };
+export type Draw = { prepaid: boolean; budget: BudgetDraw | null; limits: readonly Limit[] };
 
-// What batches that are not mined yet will take of prepaid balances, by payer. One that is mined and not yet recorded counts
-// twice for a moment, which only makes others wait.
-export type Underway = { prepaid: ReadonlyMap<Address, bigint> };
+// What batches that are not mined yet will take of prepaid balances, by payer, and of budgets, by `budgetName`. One that is mined and
+// not yet recorded counts twice for a moment, which only makes others wait.
+export type Underway = { prepaid: ReadonlyMap<Address, bigint>; budgets: ReadonlyMap<string, bigint> };
 
 // Decides what the row of an account with `due` in all draws on. Prepaid money that covers it comes first: it costs no transfer,
 // and it is what the payer put there for this. If it does not cover the whole row, the wallet pays all of it, so that the payer
 // has one row and not two. What the payer has asked back comes last, because the payer has plans for it; but it was there when
 // the work was done. If nothing covers the row, the source with more in it pays what it can.
-export function drawOf(funds: Funds, due: bigint, underway: Underway): Draw {
+export function drawOf(funds: Funds, due: bigint, underway: Underway, known: KnownBudget | null = null): Draw {
   const { payer, prepaid, refunding, balance, allowance, dailyCapLeft, consentRequired } = funds;
   const drawn = underway.prepaid.get(payer) ?? 0n;
   const wallet = smaller(balance, allowance);
@@ -33,13 +35,15 @@ export function drawOf(funds: Funds, due: bigint, underway: Underway): Draw {
   // That the token lets nothing be taken is not among them: it may have been paused when it was asked, which is not the payer's
   // failure. The router tells a pause from a blacklisted payer, and proves it.
   const limits: Limit[] = [{ reason: "daily_cap", left: dailyCapLeft, underway: 0n }];
-  if (consentRequired) limits.push({ reason: "consent_required", left: 0n, underway: 0n });
+  const budget = known === null ? null : budgetDrawOf(known, funds);
+  if (known !== null && budget !== null) limits.push(...limitsOf(known, funds, underway));
+  else if (consentRequired) limits.push({ reason: "consent_required", left: 0n, underway: 0n });
   if (isPrepaid) limits.push({ reason: "prepaid", left: deposited, underway: drawn });
   else {
     limits.push({ reason: "allowance", left: allowance, underway: 0n });
     limits.push({ reason: "balance", left: balance, underway: 0n });
   }
-  return { prepaid: isPrepaid, limits };
+  return { prepaid: isPrepaid, budget, limits };
 }
 
 // Whether what has been asked back may be needed for so much.
@@ -57,16 +61,20 @@ export function mustWait({ limits }: Draw, total: bigint): boolean {
   return limits.some(({ left, underway }) => total > left - underway);
 }
 
-export const NOTHING_UNDERWAY: Underway = { prepaid: new Map() };
+export const NOTHING_UNDERWAY: Underway = { prepaid: new Map(), budgets: new Map() };
 
 export function underwayOf(unmined: readonly Submission[]): Underway {
   const prepaid = new Map<Address, bigint>();
+  const budgets = new Map<string, bigint>();
   for (const { kind, calldata } of unmined) {
     if (kind !== "settle") continue;
     for (const row of decodeSettle(calldata).rows) {
       const total = row.lines.reduce((sum, { amount }) => sum + amount, row.modelCost);
       if (row.prepaid) prepaid.set(row.payer, (prepaid.get(row.payer) ?? 0n) + total);
+      if (row.budget === undefined) continue;
+      const name = budgetName({ payer: row.payer, id: row.budget.id });
+      budgets.set(name, (budgets.get(name) ?? 0n) + total);
     }
   }
-  return { prepaid };
+  return { prepaid, budgets };
 }

@@ -34,6 +34,7 @@ const charge = (n: number, payer: number, amount: bigint, toolNumber: number | n
   id: padHex(toHex(n + 1), { size: 32 }),
   for: toolNumber === null ? { kind: "model" } : { kind: "tool", toolId: tool(toolNumber), calls: 1 },
   payer: account(payer),
+  budgetId: null,
   chargedTo: account(payer),
   amount: microUsdc(amount),
   hashes: NO_HASHES,
@@ -125,7 +126,7 @@ describe("net", () => {
     const row = (due: bigint, wallet: bigint, prepaid: bigint, refunding = 0n, underway = 0n) => {
       const fields = { prepaid: microUsdc(prepaid), refunding };
       const spendableOf = new Map([[account(0), spendable(account(0), wallet, fields)]]);
-      const bounds = { ...BOUNDS, underway: { prepaid: new Map([[account(0), underway]]) } };
+      const bounds = { ...BOUNDS, underway: { ...NOTHING_UNDERWAY, prepaid: new Map([[account(0), underway]]) } };
       const charges = Array.from({ length: Number(due) }, (_, n) => charge(n, 0, 1n));
       const { batch, unpayable } = net(charges, spendableOf, bounds);
       const source = batch?.rows[0]?.prepaid === true ? "prepaid" : "wallet";

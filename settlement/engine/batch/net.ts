@@ -1,6 +1,7 @@
 import { type Address, bytesToHex, type Hex } from "viem";
 import { encodeSettle } from "../../chain/router/settleCall.ts";
 import type { Batch, BatchBounds, BatchRow, ChargeFailure, NetResult, OperatorRoom } from "../../domain/batch.ts";
+import type { KnownBudget } from "../../domain/budget.ts";
 import type { DueCharge } from "../../domain/charge.ts";
 import { MAX_AMOUNT, sumOf } from "../../domain/money.ts";
 import type { ToolId } from "../../domain/toolId.ts";
@@ -12,13 +13,15 @@ import { leafOf, type ReceiptDomain } from "./receipt.ts";
 const MAX_TOOLS = 256;
 const MAX_LINES_PER_ROW = 255;
 
-type OpenRow = { draw: Draw; modelCost: bigint; total: bigint; lines: Map<ToolId, bigint> };
+type OpenRow = { draw: Draw; budgetId: bigint | null; modelCost: bigint; total: bigint; lines: Map<ToolId, bigint> };
 
 // Turns due charges into one batch: one row per account, one line per tool in it. It is pure, and the order of the
 // charges decides only what is left for the next batch when something does not fit; the same set of charges always
 // gives the same root.
 //
 // The batch stays within what is left of the operator's limit, which the router would refuse to exceed.
+//
+// A row draws on one budget, so that charges on another one wait for the next batch; the one that has waited longest decides.
 //
 // A charge above what its account's limits leave is unpayable: it fails now, without costing anybody gas, and the account's
 // other charges still go through. One that is above them only because of what is underway waits.
@@ -27,9 +30,13 @@ export function net(
   fundsOf: ReadonlyMap<Address, Funds>,
   // `previous` is the batch that this one follows.
   bounds: BatchBounds & OperatorRoom & { previous: Hex; domain: ReceiptDomain; underway: Underway },
+  budgetsOf: ReadonlyMap<string, KnownBudget> = new Map(),
 ): NetResult {
-  const dueOf = new Map<Address, bigint>();
-  for (const { chargedTo, amount } of charges) dueOf.set(chargedTo, (dueOf.get(chargedTo) ?? 0n) + amount);
+  const dueOf = new Map<string, bigint>();
+  for (const charge of charges) {
+    const source = sourceOf(charge);
+    dueOf.set(source, (dueOf.get(source) ?? 0n) + charge.amount);
+  }
   const rows = new Map<Address, OpenRow>();
   const tools = new Set<ToolId>();
   const taken: DueCharge[] = [];
@@ -44,15 +51,20 @@ export function net(
     const funds = fundsOf.get(charge.chargedTo);
     // Nothing is known of this account now; its charge stays due.
     if (funds === undefined) continue;
+    const budgetId = budgetIdOf(charge);
+    const budget = budgetId === null ? null : (budgetsOf.get(sourceOf(charge)) ?? null);
+    if (budgetId !== null && (budget === null || !funds.budgets.has(budgetId))) continue;
 
     const row = rows.get(charge.chargedTo) ?? {
-      draw: drawOf(funds, dueOf.get(charge.chargedTo) ?? 0n, bounds.underway),
+      draw: drawOf(funds, dueOf.get(sourceOf(charge)) ?? 0n, bounds.underway, budget),
+      budgetId,
       modelCost: 0n,
       total: 0n,
       lines: new Map(),
     };
+    if (row.budgetId !== budgetId) continue;
     const total = row.total + charge.amount;
-    const reason = exceeded(row.draw, total);
+    const reason = exceeded(row.draw, total) ?? (isForAnotherTool(row.draw, charge) ? "budget_tools" : null);
     if (reason !== null) {
       unpayable.push({ chargeId: charge.id, reason });
       continue;
@@ -108,6 +120,7 @@ function buildBatch(
       payer,
       modelCost,
       ...(draw.prepaid && { prepaid: true }),
+      ...(draw.budget && { budget: draw.budget.row }),
       lines: [...lines].sort(byKey).map(([toolId, amount]) => ({ toolIndex: indexOf.get(toolId) as number, amount })),
     }),
   );
@@ -119,5 +132,14 @@ function buildBatch(
     calldata: encodeSettle({ previous, root, toolIds, rows: batchRows }),
   };
 }
+
+// What a charge draws on: whoever pays for the payer has signed nothing.
+const budgetIdOf = ({ budgetId, payer, chargedTo }: DueCharge) => (payer === chargedTo ? budgetId : null);
+
+// An account and its budget, as `budgetName` names them.
+const sourceOf = (charge: DueCharge) => `${charge.chargedTo} ${budgetIdOf(charge) ?? ""}`;
+
+const isForAnotherTool = ({ budget }: Draw, { for: subject }: DueCharge) =>
+  budget !== null && subject.kind === "tool" && !budget.isFor(subject.toolId);
 
 const byKey = ([a]: [string, unknown], [b]: [string, unknown]) => (a < b ? -1 : 1);

@@ -1,5 +1,6 @@
 import type { Address } from "viem";
 import type { NetResult, OperatorRoom } from "../../domain/batch.ts";
+import type { BudgetKey } from "../../domain/budget.ts";
 import { isHigh } from "../../domain/credit.ts";
 import { formatUsd, larger, microUsdc } from "../../domain/money.ts";
 import type { Submission } from "../../domain/submission.ts";
@@ -28,7 +29,8 @@ export async function plan(
   }
   const accounts = wholeAccounts(due, policy.bounds.maxCharges);
   const underway = await readUnderway(context);
-  const fundsOf = await readFunds(context, accounts, due);
+  const budgets = await ledger.listBudgetsDue(accounts);
+  const fundsOf = await readFunds(context, accounts, budgets, due);
   // While nobody can be charged, a batch would only be simulated in vain.
   const availability = await chain.availability();
   if (availability.kind === "unavailable") return { kind: "hold", reason: availability.reason };
@@ -51,9 +53,9 @@ export async function plan(
       accounts,
       maxCharges: bounds.maxCharges,
       router: chain.router,
-      net: async (charges) => {
+      net: async (charges, budgets) => {
         await prepareLeaves(domain, charges);
-        netted = net(charges, fundsOf, bounds);
+        netted = net(charges, fundsOf, bounds, budgets);
         return netted;
       },
       retry,
@@ -73,9 +75,10 @@ export async function plan(
 async function readFunds(
   { chain, ledger }: EngineContext,
   accounts: readonly Address[],
+  budgets: readonly BudgetKey[],
   due: readonly DuePayer[],
 ): Promise<Map<Address, Funds>> {
-  const found = await chain.spendable(accounts);
+  const found = await chain.spendable(accounts, budgets);
   const exposures = await ledger.readExposures(accounts);
   const fresh = found.filter(({ atBlock }, i) => atBlock >= (exposures[i]?.takenAtBlock ?? 0n));
   const dueOf = new Map(due.map(({ chargedTo, amount }) => [chargedTo, amount]));

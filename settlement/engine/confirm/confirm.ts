@@ -7,6 +7,7 @@ import type { Lease } from "../../ledger/ledger.ts";
 import { type EngineContext, retryPolicy } from "../context.ts";
 import { ranOutOfGas } from "../submit/gasLimit.ts";
 import { hasRowsOf } from "../watch/explain.ts";
+import { noteCarried } from "./noteCarried.ts";
 import { type Anchor, lose, recheck } from "./recheck.ts";
 import { reconcileBatch } from "./reconcileBatch.ts";
 
@@ -146,6 +147,7 @@ async function conclude(context: EngineContext, lease: Lease, id: Hex, finalized
     const failedTools = outcome?.failed.length ? decodeSettle(submission.calldata).toolIds : [];
     const retry = await retryPolicy(context, failedTools);
     await ledger.finalize(lease, submission.id, outcome, retry, clock.nowMs());
+    await noteCarried(context, submission, outcome);
     context.report({ kind: "final", id: submission.id });
   }
   context.reached("after_finalize");

@@ -23,13 +23,18 @@ export type GasLimit = {
 };
 
 // What is not used is not paid for.
-export function gasLimitOf({ kind, calldata }: Pick<Submission, "kind" | "calldata">, simulated: bigint): GasLimit {
+export function gasLimitOf(
+  { kind, calldata }: Pick<Submission, "kind" | "calldata">,
+  simulated: bigint,
+  // What smart accounts may use beyond that.
+  judges = 0n,
+): GasLimit {
   const least = withMargin(simulated) + BATCH_GAS;
   if (kind !== "settle") return { least, worst: least };
   const { rows, toolIds } = decodeSettle(calldata);
   const lines = rows.reduce((sum, row) => sum + row.lines.length, 0);
   const more = BigInt(rows.length) * ROW_GAS + BigInt(lines) * LINE_GAS + BigInt(toolIds.length) * TOOL_GAS;
-  const worst = simulated + more + BATCH_GAS;
+  const worst = simulated + more + judges + BATCH_GAS;
   return { least, worst: larger(worst, least) };
 }
 

@@ -9,6 +9,7 @@ import { stillFollows } from "../batch/previousBatch.ts";
 import type { EngineContext } from "../context.ts";
 import { type Fees, marketFees } from "./fees.ts";
 import { type GasLimit, gasLimitOf } from "./gasLimit.ts";
+import { gasOfJudges } from "./gasOfJudges.ts";
 import { send } from "./send.ts";
 
 export type SubmitOutcome =
@@ -44,7 +45,7 @@ export async function submit(
     const simulation = await chain.simulate({ from: signer.address, to: submission.to, calldata });
     switch (simulation.kind) {
       case "ok":
-        needed = gasLimitOf(submission, simulation.gas);
+        needed = gasLimitOf(submission, simulation.gas, await gasOfJudges(chain, submission));
         break;
       case "already_settled":
         return { kind: "already_settled" };

@@ -5,6 +5,7 @@ import type { BatchOutcome } from "../../domain/batch.ts";
 import { larger, microUsdc } from "../../domain/money.ts";
 import type { ToolId } from "../../domain/toolId.ts";
 import type { Adoption, FoundBatch, TakenLine } from "../../ledger/ledger.ts";
+import { keepBudget } from "../accept/keepBudget.ts";
 import type { EngineContext } from "../context.ts";
 import { explain, hasRowsOf, ourKeys, type Unexplained } from "./explain.ts";
 
@@ -48,12 +49,25 @@ export async function adopt(
     lost: all.filter((other) => other.isFinal && other.why === "other_rows").map((other) => other.root),
     ...takenBy(calldata, outcome),
   };
+  // First, so that a crash in between leaves a batch to be taken in once more.
+  await keepBrought(context, calldata);
   return ledger.adoptBatch(found, clock.nowMs());
 }
 
 async function isForged(context: EngineContext, root: Hex, txHash: Hex): Promise<boolean> {
   const submission = await context.ledger.findSubmission(root);
   return submission !== null && !(await hasRowsOf(context, submission, txHash));
+}
+
+// What payers have signed was forgotten with the batch that brought it. It is checked again: whoever made the batch may have made it
+// up, and the router looks at no signature that raises nothing.
+async function keepBrought(context: EngineContext, calldata: Hex): Promise<void> {
+  for (const { payer, budget } of decodeSettle(calldata).rows) {
+    if (budget?.signed === undefined) continue;
+    const { maxSpend, validUntil, signature } = budget.signed;
+    const terms = { payer, id: budget.id, maxSpend: microUsdc(maxSpend), validUntil, tools: budget.tools ?? [] };
+    await keepBudget(context, { ...terms, signature });
+  }
 }
 
 function takenBy(calldata: Hex, outcome: BatchOutcome): { rows: number; taken: TakenLine[] } {

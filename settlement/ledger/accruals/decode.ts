@@ -2,7 +2,7 @@ import type { Hex } from "viem";
 import { type Charge, type ChargeState, type DueCharge, NO_HASH } from "../../domain/charge.ts";
 import type { Exposure } from "../../domain/payer.ts";
 import type { ToolId } from "../../domain/toolId.ts";
-import { address, amount, count, hex, integer, text } from "../database/decode.ts";
+import { address, amount, budgetId, count, hex, integer, text } from "../database/decode.ts";
 import type { Row } from "../database/sql.ts";
 
 export function dueChargeFrom(row: Row): DueCharge {
@@ -13,6 +13,7 @@ export function dueChargeFrom(row: Row): DueCharge {
         ? { kind: "model" }
         : { kind: "tool", toolId: text(row, "tool_id") as ToolId, calls: count(row, "calls") },
     payer: address(row, "payer"),
+    budgetId: budgetId(row),
     chargedTo: address(row, "charged_to"),
     amount: amount(row),
     hashes: {

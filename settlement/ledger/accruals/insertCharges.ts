@@ -9,6 +9,7 @@ import type { Tx } from "../database/tx.ts";
 export type Delivery = {
   source: { turnId: string } | { sessionId: string; callId: string };
   payer: Address;
+  budgetId: bigint | null;
   hashes: ContentHashes;
   accruedAtMs: number;
   dueAtMs: number;
@@ -28,18 +29,18 @@ export type DeliveredCharge = {
   schemaHash?: Hex;
 };
 
-const COLUMNS = 16;
+const COLUMNS = 17;
 
 // What is accrued is pending from now on.
 export function insertCharges(tx: Tx, deliveries: readonly Delivery[]): void {
   const rows: Param[][] = [];
-  for (const { source, payer, hashes, accruedAtMs, dueAtMs, waiting, charges } of deliveries) {
+  for (const { source, payer, budgetId, hashes, accruedAtMs, dueAtMs, waiting, charges } of deliveries) {
     const [turnId, sessionId, callId] =
       "turnId" in source ? [source.turnId, null, null] : [null, source.sessionId, source.callId];
     const [request, response, schema] = [known(hashes.request), known(hashes.response), known(hashes.schema)];
     for (const { id, toolId, calls, amount, state, schemaHash } of charges) {
       rows.push([
-        ...[id, turnId, sessionId, callId, toolId, calls, payer, payer, amount],
+        ...[id, turnId, sessionId, callId, toolId, calls, payer, budgetId?.toString() ?? null, payer, amount],
         ...[
           request,
           response,
@@ -51,7 +52,7 @@ export function insertCharges(tx: Tx, deliveries: readonly Delivery[]): void {
         ],
       ]);
       if (state === "accrued") {
-        tx.change(payer, { pending: amount });
+        tx.change(payer, { pending: amount }, budgetId);
         tx.due.add(payer, { amount, dueAtMs });
       }
     }
@@ -64,8 +65,8 @@ export function insertCharges(tx: Tx, deliveries: readonly Delivery[]): void {
   }
   for (const chunk of evenChunksOf(rows)) {
     tx.send(
-      `INSERT INTO charges (id, turn_id, session_id, call_id, tool_id, calls, payer, charged_to, amount, request_hash,
-         response_hash, schema_hash, accrued_at, state, due_at, waiting)
+      `INSERT INTO charges (id, turn_id, session_id, call_id, tool_id, calls, payer, budget_id, charged_to, amount,
+         request_hash, response_hash, schema_hash, accrued_at, state, due_at, waiting)
        VALUES ${tuples(chunk.length, COLUMNS)}`,
       chunk.flat(),
     );

@@ -1,5 +1,6 @@
 import { hash } from "node:crypto";
 import type { Hex } from "viem";
+import type { BudgetOnChain } from "../../domain/budget.ts";
 import { chargeIdOf, NO_HASH } from "../../domain/charge.ts";
 import { type Credit, type CreditPolicy, type CreditRefusal, refuseCredit } from "../../domain/credit.ts";
 import { MAX_CALLS_PER_TURN, type Turn } from "../../domain/turn.ts";
@@ -19,13 +20,21 @@ import {
   validTime,
   validToolId,
 } from "../validate.ts";
+import { type DrawRefusal, refuseOverdrawn } from "./drawTurns.ts";
 import { type DeliveredCharge, type Delivery, insertCharges } from "./insertCharges.ts";
 
 // On which terms a turn is recorded: how much credit its payer has, and what the chain said of its prepaid money, and at which block.
 export type TurnTerms = { credit: CreditPolicy; prepaid: { amount: bigint; atBlock: bigint } | null };
 
-// `ruledOut`: places in the archive that have another turn of the same fingerprint.
-export type ReportedTurn = { turn: Turn; nowMs: number; terms: TurnTerms | null; ruledOut: readonly bigint[] };
+// `onChain` is what the chain said of the budget that the turn draws on; `ruledOut`: places in the archive that have another turn of
+// the same fingerprint.
+export type ReportedTurn = {
+  turn: Turn;
+  nowMs: number;
+  terms: TurnTerms | null;
+  onChain: BudgetOnChain | null;
+  ruledOut: readonly bigint[];
+};
 
 // The same turn again is `duplicate`; the same id with other contents is `conflict` and changes nothing.
 export type TurnOutcome =
@@ -33,6 +42,7 @@ export type TurnOutcome =
   // What the payer owes would come to more than its credit, as far as no prepaid money is known to cover it. What was said of that
   // before `takenAtBlock` is outdated.
   | ({ kind: "credit_exceeded"; takenAtBlock: bigint } & CreditRefusal)
+  | DrawRefusal
   | Conflict;
 
 // A turn of this name may be in the archive, and nothing was changed. Whoever asked looks there.
@@ -43,6 +53,7 @@ export function checkTurn(
   turn: Turn,
   nowMs: number,
   terms: TurnTerms | null = null,
+  onChain: BudgetOnChain | null = null,
   ruledOut: readonly bigint[] = [],
 ): ReportedTurn {
   const id = validName("the turn's id", turn.id);
@@ -66,9 +77,11 @@ export function checkTurn(
       tools,
       requestHash: validHash("the request's hash", turn.requestHash),
       responseHash: validHash("the response's hash", turn.responseHash),
+      budgetId: turn.budgetId ?? null,
     },
     nowMs: validTime("now", nowMs),
     terms,
+    onChain,
     ruledOut,
   };
 }
@@ -79,7 +92,12 @@ export async function recordTurns(
   tx: Tx,
   reported: readonly ReportedTurn[],
 ): Promise<(TurnOutcome | MaybeArchivedTurn)[]> {
-  const turns = reported.map(({ turn, nowMs, terms, ruledOut }) => {
+  const overdrawn = await refuseOverdrawn(
+    tx,
+    reported.map((one) => ({ ...one, charges: chargesOf(one.turn), one })),
+  );
+  const drawn = reported.filter((one) => !overdrawn.has(one));
+  const turns = drawn.map(({ turn, nowMs, terms, ruledOut }) => {
     const charges = chargesOf(turn);
     const chargeIds = charges.map(({ id }) => id);
     return { turn, nowMs, terms, ruledOut, charges, digest: digestOf(turn), name: turnName(turn.id), chargeIds };
@@ -136,6 +154,7 @@ export async function recordTurns(
     deliveries.push({
       source: { turnId: turn.id },
       payer: turn.payer,
+      budgetId: turn.budgetId ?? null,
       hashes: { request: turn.requestHash, response: turn.responseHash, schema: NO_HASH },
       accruedAtMs: nowMs,
       dueAtMs: nowMs,
@@ -147,13 +166,18 @@ export async function recordTurns(
     tx.send(`DELETE FROM turns WHERE id IN (${placeholders(chunk.length)})`, chunk);
   }
   insertCharges(tx, deliveries);
-  return outcomes;
+  const outcomeOf = new Map<ReportedTurn, TurnOutcome>(overdrawn);
+  for (const [i, one] of drawn.entries()) outcomeOf.set(one, outcomes[i] as TurnOutcome);
+  return reported.map((one) => outcomeOf.get(one) as TurnOutcome);
 }
 
 type CreditUsed = Omit<Credit, "prepaid"> & { takenAtBlock: bigint };
 
 // Of the payers of turns that have terms, those of this transaction's other calls included.
-async function readCredits(tx: Tx, turns: readonly ReportedTurn[]): Promise<Map<string, CreditUsed>> {
+async function readCredits(
+  tx: Tx,
+  turns: readonly Pick<ReportedTurn, "turn" | "terms">[],
+): Promise<Map<string, CreditUsed>> {
   const payers = new Set(turns.flatMap(({ turn, terms }) => (terms === null ? [] : [turn.payer])));
   const rows = await inEvenChunks([...payers], (chunk) =>
     tx.all(
@@ -219,6 +243,7 @@ function digestOf(turn: Turn): Hex {
     ]),
     turn.requestHash,
     turn.responseHash,
+    ...(turn.budgetId == null ? [] : [turn.budgetId.toString()]),
   ];
   return `0x${hash("sha256", JSON.stringify(contents))}`;
 }

@@ -1,5 +1,5 @@
 import { SettlementError } from "../../domain/errors.ts";
-import { address, amount, text } from "../database/decode.ts";
+import { address, amount, budgetId, text } from "../database/decode.ts";
 import { lockOperators } from "../database/lockOrder.ts";
 import { chargeKeys, chunksOf, placeholders, type Row, tuples } from "../database/sql.ts";
 import type { Tx } from "../database/tx.ts";
@@ -139,7 +139,9 @@ export async function count(tx: Tx, number: number, { charges, failures }: Block
   for (const charge of charges) {
     const ending = endingOf(charge);
     sums[ending] += amount(charge);
-    if (ending === "settled") tx.change(address(charge, "payer"), { archived: BigInt(sign) * amount(charge) });
+    if (ending === "settled") {
+      tx.change(address(charge, "payer"), { archived: BigInt(sign) * amount(charge) }, budgetId(charge));
+    }
   }
   const by = Object.values(sums).map((sum) => BigInt(sign) * sum);
   await tx.run(

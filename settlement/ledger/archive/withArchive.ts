@@ -1,5 +1,6 @@
 import type { Address, Hex } from "viem";
 import type { ChargeFailure } from "../../domain/batch.ts";
+import type { BudgetOnChain } from "../../domain/budget.ts";
 import { type Charge, chargeIdOfCall } from "../../domain/charge.ts";
 import type { CreditPolicy } from "../../domain/credit.ts";
 import { type MicroUsdc, microUsdc } from "../../domain/money.ts";
@@ -73,9 +74,14 @@ export function withArchive(hot: Hot, archived: FindArchived) {
   return {
     ...hot,
 
-    async recordTurn(turn: Turn, nowMs: number, terms: TurnTerms | null = null): Promise<TurnOutcome> {
+    async recordTurn(
+      turn: Turn,
+      nowMs: number,
+      terms: TurnTerms | null = null,
+      onChain: BudgetOnChain | null = null,
+    ): Promise<TurnOutcome> {
       for (let ruledOut: readonly bigint[] = []; ; ) {
-        const outcome = await hot.recordTurn(turn, nowMs, terms, ruledOut);
+        const outcome = await hot.recordTurn(turn, nowMs, terms, onChain, ruledOut);
         if (outcome.kind !== "archived") return outcome;
         const known = await archived.turn(turn.id);
         if (known !== null) {

@@ -32,6 +32,11 @@ export function address(row: Row, column: string): Address {
   return text(row, column) as Address;
 }
 
+// A budget's id has more bits than the column type for numbers.
+export function budgetId(row: Row, column = "budget_id"): bigint | null {
+  return row[column] === null ? null : BigInt(text(row, column));
+}
+
 export function damaged(column: string, value: unknown): never {
   throw new SettlementError(
     "ledger_corrupt",

@@ -34,6 +34,7 @@ export const LOCK_ORDER = [
 //   sessions   a charge that waits in its session is written by who holds the session. Of those that wait no longer, due ones
 //              are taken by who finds them unlocked (SKIP LOCKED), and batched ones are their operator's.
 //   archives   whoever moves them into the archive, or back, holds its row.
+//   payers     whoever writes what is drawn on a budget writes its payer's sums first.
 //   insert     they are only ever inserted, without a name that somebody else could insert.
 export const GUARDED_BY = {
   submissions: "operators",
@@ -42,6 +43,7 @@ export const GUARDED_BY = {
   batches: "operators",
   earnings: "operators",
   charges: "sessions",
+  budgets: "payers",
   failures: "insert",
   archived_names: "archives",
 } as const;

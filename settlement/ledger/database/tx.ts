@@ -1,4 +1,6 @@
 import type { Address } from "viem";
+import type { BudgetKey } from "../../domain/budget.ts";
+import { createDrawn, type Drawn } from "./drawn.ts";
 import { createDueAccounts, type DueAccounts } from "./dueAccounts.ts";
 import {
   type Attempt,
@@ -26,9 +28,12 @@ type Counters = {
 export type Tx = Sql & {
   // Changes what is known of a payer. Changes are gathered and written before the commit: once per payer however many
   // calls share the transaction, and in the order of addresses, so that two writers never wait for each other in a circle.
-  change(payer: Address, by: Partial<Counters>): void;
+  // What draws on a budget of the payer's changes what is known of that budget as well; `taken` is for the budget alone.
+  change(payer: Address, by: Partial<Counters & Pick<Drawn, "taken">>, budgetId?: bigint | null): void;
   // What was gathered for a payer so far, and is in no row yet.
   changeOf(payer: Address): Readonly<Counters>;
+  // The same for a budget.
+  drawnOf(budget: BudgetKey): Readonly<Drawn>;
   // Which accounts have charges that wait for a batch. Gathered and written likewise, after the payers.
   due: Omit<DueAccounts, "write">;
   // Sessions that calls of a group have locked, and their payers with them, where there are several writers. One that somebody else
@@ -49,17 +54,21 @@ export function inTransaction<T>(
 ): Promise<T> {
   return database.transaction(async (sql, attempt) => {
     const changes = new Map<Address, Counters>();
+    const drawn = createDrawn();
     const due = createDueAccounts();
     const tally = createTally();
     const tx: Tx = {
       ...sql,
-      change(payer, by) {
+      change(payer, by, budgetId = null) {
+        const { held = 0n, pending = 0n, taken = 0n, archived = 0n } = by;
+        if (budgetId !== null) drawn.add({ payer, id: budgetId }, { held, pending, taken, archived });
         const change = changes.get(payer) ?? { ...NO_CHANGE };
         changes.set(payer, change);
         for (const sum of SUMS) change[sum] += by[sum] ?? 0n;
         if ((by.takenAtBlock ?? 0n) > change.takenAtBlock) change.takenAtBlock = by.takenAtBlock ?? 0n;
       },
       changeOf: (payer) => changes.get(payer) ?? NO_CHANGE,
+      drawnOf: drawn.of,
       due,
       lockedSessions: new Set(),
       count: tally.add,
@@ -67,6 +76,7 @@ export function inTransaction<T>(
     };
     const result = await work(tx, attempt);
     writeChanges(sql, changes);
+    drawn.write(sql);
     due.write(sql);
     tally.write(sql, shard);
     return result;

@@ -2,7 +2,7 @@ import type { BatchOutcome } from "../../domain/batch.ts";
 import { address, amount, hex, text } from "../database/decode.ts";
 import type { Reader, Row } from "../database/sql.ts";
 import { SUMS } from "../database/stats.ts";
-import { isOwed } from "../submissions/adopt/takenOnChain.ts";
+import { isOwed, isRefused } from "../submissions/adopt/takenOnChain.ts";
 import { outcomeFromJson } from "../submissions/outcome/outcomeJson.ts";
 
 // Computes from charges and holds what the verbs have counted along the way. A sentence for every sum, and every counter of a
@@ -10,6 +10,7 @@ import { outcomeFromJson } from "../submissions/outcome/outcomeJson.ts";
 export function audit() {
   return async (sql: Reader): Promise<string[]> => [
     ...(await auditPayers(sql)),
+    ...(await auditBudgets(sql)),
     ...(await auditDueAccounts(sql)),
     ...(await auditSessions(sql)),
     ...(await auditTotals(sql)),
@@ -55,10 +56,11 @@ const ENDING = `CASE WHEN c.state IN ('refused', 'voided') THEN c.state
   WHEN c.state = 'batched' AND s.state = 'final' AND c.charged_to = c.payer THEN 'settled'
   WHEN c.state = 'batched' AND s.state = 'final' THEN 'absorbed' END`;
 
-async function auditPayers(sql: Reader): Promise<string[]> {
-  const expected = new Map<string, bigint>();
-  const add = (counter: string, by: bigint) => expected.set(counter, (expected.get(counter) ?? 0n) + by);
+// What payers' own charges come to, by payer, budget and what became of them: `pending` if they are owed and the chain has not
+// taken them, `taken` if it has. Of what was refused there is nothing.
+type OwnCharges = { row: Row; part: "pending" | "taken" };
 
+async function readOwn(sql: Reader): Promise<OwnCharges[]> {
   const outcomes = new Map<string, BatchOutcome>();
   for (const row of await sql.all(
     `SELECT b.root, b.outcome FROM batches b JOIN submissions s ON s.id = b.root
@@ -66,18 +68,50 @@ async function auditPayers(sql: Reader): Promise<string[]> {
   )) {
     outcomes.set(hex(row, "root"), outcomeFromJson(text(row, "outcome")));
   }
-  for (const row of await sql.all(
-    `SELECT payer, COALESCE(root, '') AS root, COALESCE(tool_id, '') AS tool_id, CAST(SUM(amount) AS BIGINT) AS amount,
-       CAST(SUM(owed * amount) AS BIGINT) AS owed
+  const rows = await sql.all(
+    `SELECT payer, budget_id, COALESCE(root, '') AS root, COALESCE(tool_id, '') AS tool_id,
+       CAST(SUM(amount) AS BIGINT) AS amount, CAST(SUM(owed * amount) AS BIGINT) AS owed
      FROM charges c LEFT JOIN submissions s ON s.id = c.root
      WHERE (c.state = 'accrued' OR (c.state = 'batched' AND s.state <> 'final')) AND charged_to = payer
-     GROUP BY payer, root, tool_id`,
-  )) {
+     GROUP BY payer, budget_id, root, tool_id`,
+  );
+  return rows.flatMap((row): OwnCharges[] => {
     const outcome = outcomes.get(text(row, "root"));
-    const payer = address(row, "payer");
-    if (outcome !== undefined && !isOwed(outcome)(payer, hex(row, "tool_id"))) continue;
-    add(`${payer} pending`, amount(row));
-    add(`${payer} owed`, amount(row, "owed"));
+    const [payer, toolId] = [address(row, "payer"), hex(row, "tool_id")];
+    if (outcome === undefined || isOwed(outcome)(payer, toolId)) return [{ row, part: "pending" }];
+    return isRefused(outcome)(payer, toolId) ? [] : [{ row, part: "taken" }];
+  });
+}
+
+async function auditBudgets(sql: Reader): Promise<string[]> {
+  const expected = new Map<string, bigint>();
+  const add = (row: Row, counter: string) => {
+    const name = `${row.payer} ${row.budget_id} ${counter}`;
+    if (row.budget_id !== null) expected.set(name, (expected.get(name) ?? 0n) + amount(row));
+  };
+  for (const { row, part } of await readOwn(sql)) add(row, part);
+  const final = `SELECT payer, budget_id, CAST(SUM(amount) AS BIGINT) AS amount
+    FROM charges c JOIN submissions s ON s.id = c.root
+    WHERE c.state = 'batched' AND s.state = 'final' AND charged_to = payer AND budget_id IS NOT NULL
+    GROUP BY payer, budget_id`;
+  for (const row of await sql.all(final)) add(row, "taken");
+  const left = "SELECT payer, id AS budget_id, archived AS amount FROM budgets WHERE archived > 0";
+  for (const row of await sql.all(left)) add(row, "taken");
+  const held = `SELECT payer, budget_id, CAST(SUM(amount) AS BIGINT) AS amount FROM holds
+    WHERE state = 'held' AND budget_id IS NOT NULL GROUP BY payer, budget_id`;
+  for (const row of await sql.all(held)) add(row, "held");
+  const counted = await sql.all("SELECT payer || ' ' || id AS name, held, pending, taken FROM budgets");
+  return differences(counted, "name", ["held", "pending", "taken"], expected);
+}
+
+async function auditPayers(sql: Reader): Promise<string[]> {
+  const expected = new Map<string, bigint>();
+  const add = (counter: string, by: bigint) => expected.set(counter, (expected.get(counter) ?? 0n) + by);
+
+  for (const { row, part } of await readOwn(sql)) {
+    if (part !== "pending") continue;
+    add(`${text(row, "payer")} pending`, amount(row));
+    add(`${text(row, "payer")} owed`, amount(row, "owed"));
   }
   for (const row of await sql.all(
     `SELECT payer, CAST(SUM(amount) AS BIGINT) AS amount FROM charges c JOIN submissions s ON s.id = c.root

@@ -53,7 +53,7 @@ export async function captureCalls(tx: Tx, asked: readonly AskedCapture[]): Prom
   });
   const bySession = Map.groupBy(taken, ({ hold }) => hold.sessionId);
   const sessions = await spend(tx, bySession);
-  for (const { hold } of taken) tx.change(hold.payer, { held: -hold.amount });
+  for (const { hold } of taken) tx.change(hold.payer, { held: -hold.amount }, hold.budgetId);
   insertCharges(tx, taken.filter(({ hold }) => waits(hold)).map(deliveryOf));
   await flushFull(tx, bySession, sessions);
 
@@ -77,7 +77,7 @@ async function takeHolds(tx: Tx, asked: readonly AskedCapture[]): Promise<Map<st
       `UPDATE holds SET state = 'captured', captured_at = asked.column2
        FROM (VALUES ${chunk.map((_, i) => `($${2 * i + 1}, CAST($${2 * i + 2} AS BIGINT))`).join(", ")}) AS asked
        WHERE call_id = asked.column1 AND state = 'held'
-       RETURNING call_id, session_id, payer, tool_id, method, amount, held_at, state`,
+       RETURNING call_id, session_id, payer, budget_id, tool_id, method, amount, held_at, state`,
       chunk.flatMap(({ capture, nowMs }) => [capture.callId, nowMs]),
     ),
   );
@@ -88,10 +88,11 @@ async function takeHolds(tx: Tx, asked: readonly AskedCapture[]): Promise<Map<st
 const waits = ({ amount }: Hold) => amount > 0n;
 
 function deliveryOf({ capture, policy, nowMs, hold }: Taken): Delivery {
-  const { sessionId, callId, payer, toolId, amount } = hold;
+  const { sessionId, callId, payer, budgetId, toolId, amount } = hold;
   return {
     source: { sessionId, callId },
     payer,
+    budgetId,
     hashes: capture.hashes,
     accruedAtMs: nowMs,
     dueAtMs: nowMs + policy.maxAgeMs,

@@ -1,17 +1,18 @@
 import { chargeIdOfCall } from "../../domain/charge.ts";
 import type { Hold, Session, SessionStatus } from "../../domain/session.ts";
 import type { ToolId } from "../../domain/toolId.ts";
-import { address, amount, count, text } from "../database/decode.ts";
+import { address, amount, budgetId, count, text } from "../database/decode.ts";
 import type { Row } from "../database/sql.ts";
 
 // Where a statement knows other columns than those of the session.
-export const SESSION_COLUMNS = `id, payer, max_spend, spent, held, status, close_requested, opened_at, expires_at, method_price,
+export const SESSION_COLUMNS = `id, payer, budget_id, max_spend, spent, held, status, close_requested, opened_at, expires_at, method_price,
   waiting_count, waiting_amount`;
 
 export function sessionFrom(row: Row): Session {
   return {
     id: text(row, "id"),
     payer: address(row, "payer"),
+    budgetId: budgetId(row),
     maxSpend: amount(row, "max_spend"),
     spent: amount(row, "spent"),
     held: amount(row, "held"),
@@ -30,6 +31,7 @@ export function holdFrom(row: Row): Hold {
     callId: text(row, "call_id"),
     sessionId: text(row, "session_id"),
     payer: address(row, "payer"),
+    budgetId: budgetId(row),
     toolId: text(row, "tool_id") as ToolId,
     method: text(row, "method"),
     amount: amount(row),

@@ -1,8 +1,11 @@
 import type { Address } from "viem";
+import { type BudgetKey, type BudgetOnChain, budgetName, type KnownBudget, remainingOf } from "../../domain/budget.ts";
 import { type CreditPolicy, type CreditRefusal, refuseCredit } from "../../domain/credit.ts";
+import { microUsdc } from "../../domain/money.ts";
 import { type Call, type Hold, type Session, statusAt } from "../../domain/session.ts";
 import { callName } from "../archive/names.ts";
 import { placesOf } from "../archive/places.ts";
+import { readBudgets } from "../budgets/draw.ts";
 import type { Conflict } from "../conflict.ts";
 import { amount, integer, text } from "../database/decode.ts";
 import { evenChunksOf, inEvenChunks, type Param, tuples } from "../database/sql.ts";
@@ -13,7 +16,7 @@ import { holdFrom, sessionFrom } from "./decode.ts";
 export type HoldOutcome =
   | { kind: "held" | "duplicate"; hold: Hold; session: Session }
   | { kind: "session_closed" | "session_expired" | "session_budget_exceeded"; session: Session }
-  // The payer's calls and charges already come to more than was said to be spendable.
+  // The payer's calls and charges already come to more than was said to be spendable, or to be left of the budget.
   | { kind: "unaffordable" }
   // They come to more than the payer's credit and its prepaid money.
   | ({ kind: "credit_exceeded"; session: Session } & CreditRefusal)
@@ -22,8 +25,8 @@ export type HoldOutcome =
   | { kind: "session_not_found" }
   | Conflict;
 
-// What the chain said that a payer can spend, how much it has prepaid, and at which block.
-export type ReadFunds = { amount: bigint; prepaid?: bigint; atBlock: bigint };
+// What the chain said that a payer can spend, how much it has prepaid, and of the budget that the call draws on, and at which block.
+export type ReadFunds = { amount: bigint; prepaid?: bigint; atBlock: bigint; budget?: BudgetOnChain | null };
 
 // A call of this name may be in the archive, and nothing was changed. Whoever asked looks there.
 export type MaybeArchivedHold = { kind: "archived"; places: readonly bigint[]; session: Session | null };
@@ -57,6 +60,7 @@ export function checkHold(
       toolId: validToolId(call.toolId),
       method: validName("the method", call.method),
       amount: validAmount("the price", call.amount),
+      budgetId: call.budgetId ?? null,
     },
     funds,
     nowMs: validTime("now", nowMs),
@@ -91,6 +95,11 @@ async function holdFirst(tx: Tx, asked: readonly AskedHold[]): Promise<Map<Asked
     ),
   ]);
 
+  const budgets = await readBudgets(
+    tx,
+    first.flatMap(({ call }) => budgetKeyOf(call, sessions.get(call.sessionId) ?? null) ?? []),
+  );
+
   const refused = new Map<AskedHold, Outcome>();
   const granted = new Map<string, { one: AskedHold; outcome: HoldOutcome & { hold: Hold; session: Session } }>();
   for (const one of first) {
@@ -102,7 +111,11 @@ async function holdFirst(tx: Tx, asked: readonly AskedHold[]): Promise<Map<Asked
       refused.set(one, { kind: "archived", places: [...one.ruledOut, ...candidates], session });
       continue;
     }
-    const refusal = refuse(one, known.get(call.callId) ?? null, session, commitment);
+    const key = budgetKeyOf(call, session);
+    const budget = key === null ? null : (budgets.get(budgetName(key)) ?? null);
+    const refusal =
+      refuse(one, known.get(call.callId) ?? null, session, commitment) ??
+      (key === null || covers(budget, one) ? null : ({ kind: "unaffordable" } as const));
     if (refusal !== null || session === null || commitment === null) {
       refused.set(one, refusal ?? { kind: "session_not_found" });
       continue;
@@ -111,7 +124,17 @@ async function holdFirst(tx: Tx, asked: readonly AskedHold[]): Promise<Map<Asked
     const after: Session = { ...session, held: held as Session["held"], methodPrice: call.amount };
     sessions.set(call.sessionId, after);
     commitments.set(session.payer, { ...commitment, amount: commitment.amount + call.amount });
-    const hold: Hold = { ...call, payer: session.payer, heldAtMs: one.nowMs, state: { kind: "held" } };
+    if (budget !== null) {
+      const drawn = { ...budget, held: microUsdc(budget.held + call.amount) };
+      budgets.set(budgetName(budget), drawn);
+    }
+    const hold: Hold = {
+      ...call,
+      payer: session.payer,
+      budgetId: key?.id ?? null,
+      heldAtMs: one.nowMs,
+      state: { kind: "held" },
+    };
     granted.set(call.callId, { one, outcome: { kind: "held", hold, session: after } });
   }
 
@@ -151,6 +174,19 @@ function refuse(
   const used = { committed: commitment.amount, settled, prepaid: funds.prepaid ?? 0n };
   const refusal = credit === null ? null : refuseCredit(credit, used, call.amount);
   return refusal === null ? null : { kind: "credit_exceeded", session, ...refusal };
+}
+
+// What a call draws on: the budget that it brings, or that of its session.
+function budgetKeyOf({ budgetId }: Call, session: Session | null): BudgetKey | null {
+  const id = budgetId ?? session?.budgetId ?? null;
+  return session === null || id === null ? null : { payer: session.payer, id };
+}
+
+// Whether what was said of a budget still leaves enough. That it is for this tool, and for long enough, was looked at before, and
+// no newer signature takes it back.
+function covers(budget: KnownBudget | null, { call, funds }: AskedHold): boolean {
+  if (budget === null || funds?.budget == null) return false;
+  return call.amount <= remainingOf(budget, funds.budget);
 }
 
 export function isSameCall(hold: Hold, { sessionId, toolId, method, amount }: Call): boolean {
@@ -195,12 +231,12 @@ async function readSessions(tx: Tx, ids: readonly string[]) {
 async function insertHolds(tx: Tx, holds: readonly Hold[]): Promise<Set<string>> {
   const rows = await inEvenChunks(holds, (chunk) => {
     const params: Param[] = [];
-    for (const { callId, sessionId, payer, toolId, method, amount, heldAtMs } of chunk) {
-      params.push(callId, sessionId, payer, toolId, method, amount, heldAtMs, "held");
+    for (const { callId, sessionId, payer, budgetId, toolId, method, amount, heldAtMs } of chunk) {
+      params.push(callId, sessionId, payer, budgetId?.toString() ?? null, toolId, method, amount, heldAtMs, "held");
     }
     return tx.all(
-      `INSERT INTO holds (call_id, session_id, payer, tool_id, method, amount, held_at, state)
-       VALUES ${tuples(chunk.length, 8)}
+      `INSERT INTO holds (call_id, session_id, payer, budget_id, tool_id, method, amount, held_at, state)
+       VALUES ${tuples(chunk.length, 9)}
        ON CONFLICT (call_id) DO NOTHING
        RETURNING call_id`,
       params,
@@ -229,5 +265,5 @@ function reserve(tx: Tx, holds: readonly Hold[]): void {
       params,
     );
   }
-  for (const { payer, amount } of holds) tx.change(payer, { held: amount });
+  for (const { payer, amount, budgetId } of holds) tx.change(payer, { held: amount }, budgetId);
 }

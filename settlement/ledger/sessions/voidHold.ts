@@ -32,8 +32,8 @@ export async function giveUp(tx: Tx, callId: string): Promise<VoidOutcome> {
   return { kind: hold.state.kind === "captured" ? "captured" : "duplicate", hold, session };
 }
 
-async function giveBack(tx: Tx, { sessionId, payer, amount }: Hold): Promise<Session> {
-  tx.change(payer, { held: -amount });
+async function giveBack(tx: Tx, { sessionId, payer, budgetId, amount }: Hold): Promise<Session> {
+  tx.change(payer, { held: -amount }, budgetId);
   const [row] = await tx.all("UPDATE sessions SET held = held - $2 WHERE id = $1 RETURNING *", [sessionId, amount]);
   return sessionFrom(row ?? {});
 }

@@ -90,7 +90,7 @@ describe("the daemon, about sessions,", () => {
     ["nothing to spend", { maxSpendUsd: "0" }, "invalid_max_spend", "must be more than zero"],
     ["a negative budget", { maxSpendUsd: "-1" }, "invalid_max_spend", "is not an amount"],
     ["too much", { maxSpendUsd: "999999999999" }, "invalid_max_spend", "more than the largest"],
-    ["a field that is not known", { maxSpendUsd: "1", budget: 1 }, "invalid_request", "budget is not known here"],
+    ["a field that is not known", { maxSpendUsd: "1", ceiling: 1 }, "invalid_request", "ceiling is not known here"],
   ])("refuses one with %s", async (_, fields, code, sentence) => {
     const before = await totals();
     const reply = await ask("POST", "/v1/sessions", { payer: payerOf(0), ...fields });

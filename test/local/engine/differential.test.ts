@@ -129,6 +129,7 @@ async function protocolOf(world: LocalWorld): Promise<Protocol> {
     consentRequired: new Set(),
     budgets: new Map(),
     isSigned: (payer, digest, signature) => lower(recoverAddress(digest, signature)) === payer,
+    withdrawn: new Set(),
     unexplained: new Set(),
   };
 }

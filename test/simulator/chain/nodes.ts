@@ -14,7 +14,7 @@ import { microUsdc, smaller } from "../../../settlement/domain/money.ts";
 import type { Faults } from "../faults/faults.ts";
 import type { Rng } from "../rng.ts";
 import { type Block, type Blocks, MAX_LAG_HEADS, nonceOf, type State, type View } from "./blocks.ts";
-import { budgetOf, CHAIN_ID, copyOf, prepaidOf, spendableOf } from "./protocol.ts";
+import { budgetOf, CHAIN_ID, copyOf, hasSigned, prepaidOf, spendableOf } from "./protocol.ts";
 import { leftOf, limitOf } from "./rollingLimit.ts";
 import { maxGasOf, runTransaction, TRANSFER_GAS } from "./runTransaction.ts";
 import { isTenthMore, lower, type Transaction, transactionOf } from "./transaction.ts";
@@ -231,6 +231,8 @@ export function createNodes(blocks: Blocks, rng: Rng, faults: Faults, options: N
       balance: (account) => ask(() => stateAt("latest").funds.get(lower(account)) ?? 0n),
       priorityFee: () => ask(() => PRIORITY_FEE),
       simulate: (call) => ask(() => simulate(view(), call)),
+      isSigned: ({ signer, digest, signature }) =>
+        ask(() => hasSigned(stateAt("latest").protocol, lower(signer), digest, signature)),
       // In production whoever asks this has ticks as well, which compare the endpoints all the time.
       spendable: (payers, budgets = []) =>
         ask(async () => {

@@ -1,8 +1,8 @@
 import type { Address, Hex } from "viem";
-import { budgetDigest, hashTools } from "../../../settlement/chain/router/budgetDigest.ts";
+import { budgetDigest } from "../../../settlement/chain/router/budgetDigest.ts";
 import { decodeRows } from "../../../settlement/chain/router/encodeRows.ts";
 import type { BatchOutcome, BatchRow, ChargeFailure, RowBudget } from "../../../settlement/domain/batch.ts";
-import type { BudgetOnChain } from "../../../settlement/domain/budget.ts";
+import { type BudgetOnChain, hashTools } from "../../../settlement/domain/budget.ts";
 import { microUsdc, smaller } from "../../../settlement/domain/money.ts";
 import { splitRevenue } from "../../../settlement/domain/split.ts";
 import type { ToolId } from "../../../settlement/domain/toolId.ts";
@@ -37,6 +37,8 @@ export type Protocol = {
   budgets: Map<string, BudgetOnChain>;
   // Whether a payer has signed something.
   isSigned: (payer: Address, digest: Hex, signature: Hex) => boolean;
+  // Smart accounts that no longer stand by what they have signed.
+  withdrawn: Set<Address>;
   // Payers whom the token refuses for a reason that it does not give. The token of today has no such case.
   unexplained: Set<Address>;
 };
@@ -85,6 +87,7 @@ export function copyOf(protocol: Protocol): Protocol {
     prepaid: new Map(protocol.prepaid),
     consentRequired: new Set(protocol.consentRequired),
     budgets: new Map(protocol.budgets),
+    withdrawn: new Set(protocol.withdrawn),
     unexplained: new Set(protocol.unexplained),
   };
 }
@@ -337,7 +340,7 @@ function drawOnBudget(
     const maxSpend = microUsdc(signed.maxSpend);
     const domain = { chainId: CHAIN_ID, router: protocol.router };
     const digest = budgetDigest(domain, { payer, id, maxSpend, validUntil, tools });
-    if (!protocol.isSigned(payer, digest, signature)) return "budget_forged";
+    if (!hasSigned(protocol, payer, digest, signature)) return "budget_forged";
     budget = { ...budget, maxSpend, validUntil, toolsHash };
     protocol.budgets.set(key, budget);
   }
@@ -350,6 +353,9 @@ function drawOnBudget(
   spendOfBudget(protocol, payer, id, amount);
   return null;
 }
+
+export const hasSigned = ({ isSigned, withdrawn }: Protocol, payer: Address, digest: Hex, signature: Hex) =>
+  !withdrawn.has(payer) && isSigned(payer, digest, signature);
 
 function spendOfBudget(protocol: Protocol, payer: Address, id: bigint, amount: bigint): void {
   const budget = budgetOf(protocol, payer, id);

@@ -12,11 +12,12 @@ import type { Reader, Row } from "../../../settlement/ledger/database/sql.ts";
 import type { Lease, Ledger } from "../../../settlement/ledger/ledger.ts";
 import { outcomeFromJson } from "../../../settlement/ledger/submissions/outcome/outcomeJson.ts";
 import type { Block } from "../chain/blocks.ts";
-import { type Protocol, prepaidOf } from "../chain/protocol.ts";
+import { budgetOf, type Protocol, prepaidOf } from "../chain/protocol.ts";
 import type { SimulatedChain } from "../chain/simulatedChain.ts";
 import { fundsOf } from "../faults/disturb.ts";
 import type { Habits } from "../habits.ts";
 import type { Clients } from "../processes/clients.ts";
+import type { Wallets } from "../processes/wallets.ts";
 import { type Scenario, STAKE } from "../scenario.ts";
 
 // A daemon that dies between the halt and the alert leaves the alert to the next one.
@@ -36,6 +37,8 @@ export function createInvariants(options: {
   ledger: Ledger;
   read: Reader;
   clients: Clients;
+  // What payers have signed.
+  wallets: Wallets;
   scenario: Scenario;
   policy: Policy;
   nowMs: () => number;
@@ -45,7 +48,7 @@ export function createInvariants(options: {
   // Everything that has left for the archive.
   archived: () => Promise<readonly ArchivedBlock[]>;
 }) {
-  const { chain, ledger, read, clients, scenario, habits } = options;
+  const { chain, ledger, read, clients, wallets, scenario, habits } = options;
   const violations: string[] = [];
   const broken = (invariant: string) => violations.push(invariant);
 
@@ -65,6 +68,7 @@ export function createInvariants(options: {
   const abandonedOthers = new Set<string>();
   const chargedTo = new Map<string, bigint>();
   const earnedBy = new Map<string, bigint>();
+  const paidUnder = new Map<string, bigint>();
   const operatorSpending: { operator: Address; at: number; amount: bigint; cap: bigint }[] = [];
   const alerts = new Set<string>();
   const alarms: { operator: Address; nonce: number }[] = [];
@@ -105,12 +109,13 @@ export function createInvariants(options: {
       );
       const { toolIds, rows } = decodeSettle(transaction.calldata);
       let charged = 0n;
-      for (const { payer, modelCost, lines } of rows) {
+      for (const { payer, modelCost, lines, budget } of rows) {
         if (failed.has(payer)) continue;
         const paid = lines.filter(({ toolIndex }) => !refused.has(`${payer} ${toolIds[toolIndex]}`));
         const total = paid.reduce((sum, { amount }) => sum + amount, modelCost);
         charged += total;
         add(chargedTo, payer, total);
+        checkConsent(payer, budget?.id ?? null, total);
         if (receipts === undefined) add(stolenFrom, payer, total);
         for (const { toolIndex, amount } of paid) add(earnedBy, toolIds[toolIndex] ?? "", amount);
       }
@@ -134,6 +139,19 @@ export function createInvariants(options: {
       }
     }
     counted = number + 1;
+  }
+
+  // Whoever demands consent pays under what it signed alone, and nobody more than that.
+  function checkConsent(payer: Address, id: bigint | null, total: bigint): void {
+    if (total === 0n) return;
+    if (id === null) {
+      if (scenario.consenting.includes(payer)) broken(`${payer} demands consent and was charged ${total} without it`);
+      return;
+    }
+    const name = `${payer} ${id}`;
+    add(paidUnder, name, total);
+    const limit = wallets.limitOf({ payer, id });
+    if ((paidUnder.get(name) ?? 0n) > limit) broken(`${payer} signed ${limit} as budget ${id} and paid more`);
   }
 
   async function checkFinal(): Promise<void> {
@@ -256,6 +274,9 @@ export function createInvariants(options: {
     for (const difference of await ledger.audit()) broken(difference);
     const [over] = await read.all("SELECT id FROM sessions WHERE spent + held > max_spend");
     if (over !== undefined) broken(`${over.id} is over its budget`);
+    const [overdrawn] = await read.all("SELECT payer, id FROM budgets WHERE pending + held > max_spend");
+    if (overdrawn !== undefined)
+      broken(`more is drawn on budget ${overdrawn.id} of ${overdrawn.payer} than was signed`);
     // What nobody is charged for can be spent again.
     const refusedOf = await refusedByPayer();
     for (const payer of scenario.payers) {
@@ -340,11 +361,26 @@ export function createInvariants(options: {
     return pending !== 0n && pending === owed?.owed;
   }
 
+  // What payers owe under budgets that have ended: nothing that they could sign pays it any more.
+  async function neverPaid(): Promise<bigint> {
+    const { state, timestamp } = chain.head();
+    const rows = await read.all(
+      `SELECT c.payer, c.budget_id, c.amount, b.valid_until FROM charges c
+         JOIN budgets b ON b.payer = c.payer AND b.id = c.budget_id
+       WHERE c.state = 'accrued' AND c.owed = 1`,
+    );
+    const over = rows.filter(({ payer, budget_id, valid_until }) => {
+      const { endsAt } = budgetOf(state.protocol, payer as Address, BigInt(budget_id as string));
+      return (endsAt !== 0n && endsAt < timestamp) || (valid_until as bigint) < timestamp;
+    });
+    return over.reduce((sum, { amount }) => sum + (amount as bigint), 0n);
+  }
+
   // Whether nothing is left to do for anybody.
   async function isDone(): Promise<boolean> {
     if ((await ledger.readHalt()) !== null) return false;
     const { pending } = await ledger.readTotals();
-    if (pending !== 0n || clients.busy() > 0) return false;
+    if (pending !== (await neverPaid()) || clients.busy() > 0) return false;
     for (const operator of scenario.operators)
       if ((await ledger.listOpenSubmissions(operator, 1)).length > 0) return false;
     const [held] = await read.all("SELECT call_id FROM holds WHERE state = 'held'");
@@ -437,6 +473,10 @@ export function createInvariants(options: {
       );
       if (line?.reason === "earning_cap") broken(`a charge of ${charged_to} was dropped for what its tool may earn`);
     }
+    // What a budget covers is known before it is drawn on, unless the ledger was made to forget, and no raise takes it back.
+    const unexpected = scenario.forgetful ? "'budget_tools'" : "'budget_tools', 'budget_exceeded'";
+    const [uncovered] = await read.all(`SELECT charge_id, reason FROM failures WHERE reason IN (${unexpected})`);
+    if (uncovered !== undefined) broken(`charge ${uncovered.charge_id} failed with ${uncovered.reason}`);
     const [several] = await read.all("SELECT charge_id FROM failures GROUP BY charge_id, attempt HAVING COUNT(*) > 1");
     if (several !== undefined) broken(`an attempt of ${several.charge_id} was counted twice`);
   }

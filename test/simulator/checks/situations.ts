@@ -26,6 +26,13 @@ const SITUATIONS = {
      WHERE c.owed = 1 AND c.state = 'batched' AND s.state = 'final'`,
   "a line waits for what its tool may earn": `SELECT 1 FROM charges c JOIN submissions s ON s.id = c.root
      WHERE c.deferrals > 0 AND c.state = 'batched' AND s.state = 'final'`,
+  "a budget is brought to the chain for good": "SELECT 1 FROM budgets WHERE carried > 0",
+  "a budget is raised after it was brought": "SELECT 1 FROM budgets WHERE carried > 0 AND max_spend > carried",
+  "a charge is paid under a budget": `SELECT 1 FROM charges c JOIN submissions s ON s.id = c.root
+     WHERE c.budget_id IS NOT NULL AND c.state = 'batched' AND s.state = 'final' AND c.charged_to = c.payer`,
+  "a budget ends before what was drawn on it is settled": "SELECT 1 FROM failures WHERE reason = 'budget_expired'",
+  "a smart account has withdrawn its signature": "SELECT 1 FROM failures WHERE reason = 'budget_forged'",
+  "consent is demanded after a call without it": "SELECT 1 FROM failures WHERE reason = 'consent_required'",
   "a line is refused": "SELECT 1 FROM charges WHERE state = 'refused'",
   "a whole batch fails": `SELECT 1 FROM batches b JOIN submissions s ON s.id = b.root WHERE s.state = 'final'
      AND b.archived = 0 AND NOT EXISTS (SELECT 1 FROM charges c WHERE c.root = b.root)

@@ -3,16 +3,24 @@ import { following, NO_BATCH } from "../../../settlement/chain/router/settleCall
 import { smaller } from "../../../settlement/domain/money.ts";
 import type { ToolId } from "../../../settlement/domain/toolId.ts";
 import type { State } from "../chain/blocks.ts";
-import { deposit, type Protocol, prepaidOf, refund, requestRefund } from "../chain/protocol.ts";
+import { deposit, endBudget, type Protocol, prepaidOf, refund, requestRefund } from "../chain/protocol.ts";
 import { limitOf } from "../chain/rollingLimit.ts";
 import type { SimulatedChain } from "../chain/simulatedChain.ts";
+import type { Wallets } from "../processes/wallets.ts";
 import type { Rng } from "../rng.ts";
 import { developerOf, ETHER, INSURANCE, PEER, PLENTY, ROUTER, type Scenario, STAKE, USDC } from "../scenario.ts";
 import type { Faults } from "./faults.ts";
 import { steal } from "./thief.ts";
 
 // What others do on chain in one tick, to the engine's surprise.
-export function disturb(chain: SimulatedChain, rng: Rng, faults: Faults, scenario: Scenario): void {
+export function disturb(
+  chain: SimulatedChain,
+  rng: Rng,
+  faults: Faults,
+  scenario: Scenario,
+  wallets: Wallets,
+  consent: Rng,
+): void {
   const { payers, tools, operators, operatorLimit, kindPayers, tight } = scenario;
   const deed = (name: string, probability: number, apply: (state: State) => void) => {
     if (faults.strike(name, probability)) chain.do(name, apply);
@@ -46,6 +54,24 @@ export function disturb(chain: SimulatedChain, rng: Rng, faults: Faults, scenari
     deed("a payer is blacklisted", 0.02, ({ protocol }) => protocol.blacklisted.add(payer));
     deed("the insurance account is empty", 0.01, ({ protocol }) => protocol.balances.set(INSURANCE, 0n));
     recovery("the insurance account is funded", 0.05, ({ protocol }) => protocol.balances.set(INSURANCE, PLENTY));
+  }
+  if (!kindPayers && scenario.consenting.length > 0) {
+    const signer = consent.pick(payers);
+    const now = BigInt(chain.head().timestamp);
+    // Deeds of payers have numbers of their own, and so do those that happen in all runs.
+    const choice = (name: string, probability: number, apply: (protocol: Protocol) => void) => {
+      if (consent.happens(probability) && faults.strike(name, 1)) chain.do(name, ({ protocol }) => apply(protocol));
+    };
+    choice("a payer ends a budget", 0.05, (protocol) => {
+      const id = wallets.end(signer);
+      if (id !== null) endBudget(protocol, signer, id, now);
+    });
+    choice("a payer demands consent from now on", 0.03, (protocol) => protocol.consentRequired.add(signer));
+    choice("a payer no longer demands consent", 0.1, (protocol) => {
+      if (!scenario.consenting.includes(signer)) protocol.consentRequired.delete(signer);
+    });
+    choice("a smart account withdraws its signature", 0.03, (protocol) => protocol.withdrawn.add(signer));
+    choice("a smart account stands by its signature again", 0.1, (protocol) => protocol.withdrawn.delete(signer));
   }
   deed("a payer is refused for no reason", 0.02, ({ protocol }) => protocol.unexplained.add(payer));
   recovery("nobody is refused for no reason", 0.1, ({ protocol }) => protocol.unexplained.clear());
@@ -139,9 +165,11 @@ export function excuse(chain: SimulatedChain): void {
 }
 
 // Every payer can pay whatever it owes.
-export function payUp(chain: SimulatedChain, { payers }: Scenario): void {
+export function payUp(chain: SimulatedChain, { payers, consenting }: Scenario): void {
   chain.do("payers pay what they owe", ({ protocol }) => {
+    protocol.withdrawn.clear();
     for (const payer of payers) {
+      if (!consenting.includes(payer)) protocol.consentRequired.delete(payer);
       protocol.balances.set(payer, PLENTY);
       protocol.allowances.set(payer, PLENTY);
       protocol.dailyCaps.delete(payer);

@@ -1,4 +1,5 @@
 import type { Address } from "viem";
+import type { SignedBudget } from "../../../settlement/domain/budget.ts";
 import { NO_HASHES } from "../../../settlement/domain/charge.ts";
 import { SettlementError } from "../../../settlement/domain/errors.ts";
 import { type MicroUsdc, microUsdc } from "../../../settlement/domain/money.ts";
@@ -7,6 +8,7 @@ import type { Engine } from "../../../settlement/engine/createEngine.ts";
 import type { Faults } from "../faults/faults.ts";
 import type { Rng } from "../rng.ts";
 import { hexOf, PRICE, type Scenario } from "../scenario.ts";
+import type { Wallets } from "./wallets.ts";
 
 // How often a turn is reported again that is above its payer's credit.
 const MAX_REPORTS = 8;
@@ -21,7 +23,11 @@ export type Clients = ReturnType<typeof createClients>;
 
 // Those who use the service. They repeat what was not answered, under the same id, until they know; and they remember
 // everything that the service has acknowledged.
-export function createClients(engine: Engine, rng: Rng, faults: Faults, scenario: Scenario, pauses: Pauses) {
+export function createClients(
+  options: { engine: Engine; rng: Rng; faults: Faults; scenario: Scenario; wallets: Wallets; consent: Rng },
+  pauses: Pauses,
+) {
+  const { engine, rng, faults, scenario, wallets, consent } = options;
   const spentIn = new Map<string, { budget: bigint; captured: bigint }>();
   // What was ever delivered to a payer, acknowledged or not: nobody may be charged for more.
   const delivered = new Map<Address, bigint>();
@@ -88,7 +94,9 @@ export function createClients(engine: Engine, rng: Rng, faults: Faults, scenario
         ? turn.modelCost
         : turn.tools.reduce((sum, { amount }) => sum + amount, turn.modelCost as bigint);
     add(delivered, turn.payer, cost);
-    await report(turn);
+    const owed = turn.outcome === "failed" ? [] : turn.tools.map(({ toolId }) => toolId);
+    const signed = wallets.raise(turn.payer, cost, owed);
+    await report(signed === null ? turn : { ...turn, budgetId: signed.id }, signed);
     // Nothing is in conflict with what was never recorded, and a ledger that forgets may take the second for the first.
     if (!rng.happens(0.1) || !acknowledged.has(turn.id) || scenario.forgetful) return;
     const other = await certain(() =>
@@ -100,7 +108,9 @@ export function createClients(engine: Engine, rng: Rng, faults: Faults, scenario
     }
   }
 
-  async function report(turn: Turn): Promise<void> {
+  // With the newest signature, if it draws on a budget: whoever repeats it after a restore must bring that again.
+  async function report(turn: Turn, signed: SignedBudget | null = null): Promise<void> {
+    if (signed !== null) await certain(() => engine.keepBudget(signed));
     let answer = await certain(() => engine.recordTurn(turn));
     for (let tries = 0; answer.kind === "credit_exceeded" && tries < MAX_REPORTS; tries++) {
       creditRefusals += 1;
@@ -109,6 +119,11 @@ export function createClients(engine: Engine, rng: Rng, faults: Faults, scenario
     }
     // What is never recorded costs nobody anything.
     if (answer.kind === "credit_exceeded") return;
+    if (answer.kind === "refused") {
+      // Its budget has ended or was withdrawn, or the ledger has forgotten it: then nothing is owed.
+      if (scenario.kindPayers && !scenario.forgetful) objections.push(`${turn.id} was refused: ${answer.reason}`);
+      return;
+    }
     if (answer.kind === "conflict") objections.push(`${turn.id} was delivered once and is in conflict with itself`);
     turns.set(turn.id, turn);
     acknowledged.set(turn.id, sumOf(turn));
@@ -125,6 +140,18 @@ export function createClients(engine: Engine, rng: Rng, faults: Faults, scenario
     if (answer.kind !== "conflict") acknowledged.set(turn.id, sumOf(turn));
   }
 
+  // What was drawn on the budget meanwhile may be what the ledger has forgotten, so it is raised once more.
+  async function reportOnceMore(turn: Turn): Promise<void> {
+    if (turn.budgetId == null) return report(turn);
+    const cost = turn.tools.reduce((sum, { amount }) => sum + amount, turn.modelCost as bigint);
+    const signed = wallets.raiseBy(
+      turn.payer,
+      cost,
+      turn.tools.map(({ toolId }) => toolId),
+    );
+    return report({ ...turn, budgetId: signed.id }, signed);
+  }
+
   // An answer to a question whose first answer may well be about an earlier call.
   const first = <T extends { kind: string }>(answer: T) => ({ ...answer });
 
@@ -132,20 +159,25 @@ export function createClients(engine: Engine, rng: Rng, faults: Faults, scenario
     const id = `session ${names++}`;
     const payer: Address = rng.pick(scenario.payers);
     const budget = microUsdc(BigInt(rng.between(1, 3_000_000)));
-    const opened = await certain(() => engine.startSession(id, payer, budget));
+    // Once for all calls, or a little more with each.
+    const perCall = consent.happens(0.5);
+    const signed = wallets.raise(payer, perCall ? 0n : budget);
+    if (signed !== null) await certain(() => engine.keepBudget(signed));
+    const opened = await certain(() => engine.startSession(id, payer, budget, undefined, signed?.id ?? null));
     if (opened.kind !== "opened" && opened.kind !== "duplicate") return;
     spentIn.set(id, { budget, captured: 0n });
-    await Promise.all(Array.from({ length: rng.between(1, 5) }, () => use(id, payer)));
+    await Promise.all(Array.from({ length: rng.between(1, 5) }, () => use(id, payer, signed !== null && perCall)));
     // Its time may be over by then, which has closed it already.
     if (rng.happens(0.6)) await certain(() => engine.closeSession(id), true);
   }
 
-  async function use(sessionId: string, payer: Address): Promise<void> {
+  async function use(sessionId: string, payer: Address, signs: boolean): Promise<void> {
     const callId = `call ${names++}`;
     const amount = priced();
     const call = { callId, sessionId, toolId: rng.pick(scenario.tools), method: "ask", amount };
     const fate = rng.pick(["captured", "captured", "captured", "voided", "forgotten"] as const);
-    const held = await certain(() => engine.hold(call));
+    const brought = signs ? wallets.raiseBy(payer, amount, [call.toolId]) : null;
+    const held = await certain(() => engine.hold(call, brought));
     if (held.kind === "refused" && held.preflight.code === "credit_exceeded") creditRefusals += 1;
     if ((held.kind !== "held" && held.kind !== "duplicate") || fate === "forgotten") return;
     for (let turns = rng.below(4); turns > 0; turns--) await pauses.wait();
@@ -202,7 +234,7 @@ export function createClients(engine: Engine, rng: Rng, faults: Faults, scenario
       for (const id of [...acknowledged.keys()].filter((id) => !known.has(id))) {
         acknowledged.delete(id);
         const turn = turns.get(id);
-        if (turn !== undefined && reportAgain) begin(() => report(turn));
+        if (turn !== undefined && reportAgain) begin(() => reportOnceMore(turn));
       }
     },
     delivered: (payer: Address) => delivered.get(payer) ?? 0n,

@@ -80,8 +80,8 @@ export function createEngineContext(
         if (held.kind === "held" && call.amount > 0n) await invariants().checkCredit(held.hold.payer);
         return held;
       },
-      async recordTurn(turn, atMs, terms) {
-        const recorded = await ledger.recordTurn(turn, atMs, terms);
+      async recordTurn(turn, atMs, terms, onChain) {
+        const recorded = await ledger.recordTurn(turn, atMs, terms, onChain);
         const isFree = turn.outcome === "failed" && turn.modelCost === 0n;
         if (recorded.kind === "recorded" && recorded.chargeIds.length > 0 && !isFree)
           await invariants().checkCredit(turn.payer);
@@ -132,8 +132,8 @@ function fenced(ledger: Ledger, invariants: () => Invariants): Ledger {
 type Net = Parameters<Ledger["planBatch"]>[1]["net"];
 
 function noted(net: Net, invariants: () => Invariants): Net {
-  return async (charges) => {
-    const result = await net(charges);
+  return async (charges, budgets) => {
+    const result = await net(charges, budgets);
     if (result.batch !== null) invariants().planned(result.batch, charges);
     return result;
   };

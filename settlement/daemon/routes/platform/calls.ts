@@ -2,6 +2,7 @@ import { z } from "zod";
 import type { Hold, Session } from "../../../domain/session.ts";
 import { callSchema, callView } from "../../../views/call.ts";
 import { sessionSchema, sessionView } from "../../../views/session.ts";
+import { broughtIn } from "../../http/brought.ts";
 import { ApiError } from "../../http/errors.ts";
 import * as field from "../../http/fields.ts";
 import { route } from "../../http/route.ts";
@@ -29,6 +30,7 @@ export const callRoutes = [
       toolId: field.toolId,
       method: field.method,
       priceUsd: field.usd,
+      ...field.signed,
     }),
     answer,
     errors: [
@@ -42,13 +44,17 @@ export const callRoutes = [
       "payment_failed",
       "credit_exceeded",
       "consent_required",
+      "budget_forged",
+      "budget_exceeded",
+      "budget_expired",
+      "budget_tools",
       "no_wallet",
       "method_not_execute_eligible",
     ],
     async handle({ body, services, log }) {
       const { engine, clock, helpUrl } = services;
       const { callId, sessionId, toolId, method, priceUsd: amount } = body;
-      const held = await engine.hold({ callId, sessionId, toolId, method, amount });
+      const held = await engine.hold({ callId, sessionId, toolId, method, amount }, broughtIn(body));
       switch (held.kind) {
         case "held":
         case "duplicate":
@@ -60,6 +66,10 @@ export const callRoutes = [
           throw new ApiError("session_not_found", `there is no session ${sessionId}`);
         case "price_exceeded":
           throw new ApiError("method_not_execute_eligible", held.reason);
+        case "budget_refused": {
+          const { code, reason } = held.refusal;
+          throw new ApiError(code, reason, { helpUrl, session: sessionView(held.session, clock.nowMs()) });
+        }
         case "refused":
           throw refusalOf(held.preflight, helpUrl, sessionView(held.session, clock.nowMs()));
         default:

@@ -3,6 +3,7 @@ import { sentenceOf } from "../../../domain/sentence.ts";
 import { fundsSchema, fundsView } from "../../../views/payer.ts";
 import * as field from "../../http/fields.ts";
 import { route } from "../../http/route.ts";
+import { keepBrought } from "../budget.ts";
 import { NO_WALLET } from "../startSession.ts";
 
 const helpUrl = z.url().optional();
@@ -13,22 +14,34 @@ export const preflightRoutes = [
     method: "POST",
     path: "/v1/preflight",
     access: "platform",
-    summary: "Whether a payer can pay an amount; reads the chain and changes nothing",
-    body: z.strictObject({ payer: field.address.nullable(), amountUsd: field.usd }),
+    summary:
+      "Whether a payer can pay an amount, under a budget if it comes with one; reads the chain and reserves nothing",
+    body: z.strictObject({ payer: field.address.nullable(), amountUsd: field.usd, ...field.signed }),
     answer: z.discriminatedUnion("code", [
       z.object({ allowed: z.literal(true), code: z.literal("ok"), funds: fundsSchema }),
       z.object({ allowed: z.literal(false), code: z.literal("no_wallet"), reason: z.string(), helpUrl }),
       z.object({
         allowed: z.literal(false),
-        code: z.enum(["insufficient_allowance", "payment_failed", "credit_exceeded", "consent_required"]),
+        code: z.enum([
+          "insufficient_allowance",
+          "payment_failed",
+          "credit_exceeded",
+          "consent_required",
+          "budget_exceeded",
+          "budget_expired",
+          "budget_tools",
+        ]),
         reason: z.string(),
         helpUrl,
         funds: fundsSchema,
       }),
     ]),
-    async handle({ body, services: { engine, helpUrl } }) {
+    errors: ["budget_forged", "conflict"],
+    async handle({ body, services }) {
+      const { engine, helpUrl } = services;
+      const budgetId = body.payer === null ? null : await keepBrought(services, body.payer, body);
       const help = helpUrl === null ? {} : { helpUrl };
-      const answer = await engine.preflight(body.payer, body.amountUsd);
+      const answer = await engine.preflight(body.payer, body.amountUsd, budgetId);
       switch (answer.code) {
         case "ok":
           return { body: { allowed: true as const, code: answer.code, funds: fundsView(answer.funds) } };

@@ -4,6 +4,7 @@ import * as shape from "../../../views/shapes.ts";
 import { ApiError } from "../../http/errors.ts";
 import * as field from "../../http/fields.ts";
 import { route } from "../../http/route.ts";
+import { keepBrought } from "../budget.ts";
 import { startSession } from "../startSession.ts";
 
 const params = z.object({ sessionId: field.name });
@@ -17,7 +18,7 @@ export const platformSessionRoutes = [
     method: "POST",
     path: "/v1/sessions",
     access: "platform",
-    summary: "Start a session for a payer",
+    summary: "Start a session for a payer, on a budget that the payer has signed if it comes with one",
     body: z.strictObject({
       payer: field.address,
       maxSpendUsd: field.positiveUsd,
@@ -28,14 +29,24 @@ export const platformSessionRoutes = [
         .min(1, TTL_MESSAGE)
         .max(MAX_TTL_SECONDS, TTL_MESSAGE)
         .optional(),
+      ...field.signed,
     }),
     fieldCodes: { maxSpendUsd: "invalid_max_spend" },
     answer,
-    errors: ["conflict", "insufficient_allowance", "payment_failed", "consent_required", "no_wallet"],
+    errors: [
+      "conflict",
+      "insufficient_allowance",
+      "payment_failed",
+      "consent_required",
+      "budget_forged",
+      "budget_expired",
+      "no_wallet",
+    ],
     async handle({ body, newId, services, log }) {
       const { payer, maxSpendUsd: maxSpend, sessionId: id = newId(), ttlSeconds } = body;
       const ttlMs = ttlSeconds === undefined ? services.sessionTtlMs : ttlSeconds * 1_000;
-      const session = await startSession(services, { id, payer, maxSpend, ttlMs });
+      const budgetId = await keepBrought(services, payer, body);
+      const session = await startSession(services, { id, payer, maxSpend, ttlMs, budgetId });
       log.info({ event: "session_started", session: id, payer }, "session started");
       return { body: { payer, session } };
     },

@@ -3,13 +3,13 @@ import { SettlementError } from "../../../domain/errors.ts";
 import { sentenceOf } from "../../../domain/sentence.ts";
 import type { Turn } from "../../../domain/turn.ts";
 import { creditReason } from "../../../engine/accept/preflight.ts";
-import type { Engine } from "../../../engine/createEngine.ts";
 import { chargeSchema, chargeView } from "../../../views/charge.ts";
 import * as shape from "../../../views/shapes.ts";
 import { ApiError } from "../../http/errors.ts";
 import * as field from "../../http/fields.ts";
-import { route } from "../../http/route.ts";
+import { route, type Services } from "../../http/route.ts";
 import { validate } from "../../http/validate.ts";
+import { keepBrought } from "../budget.ts";
 
 const MAX_TOOLS = 100;
 const MAX_TURNS = 500;
@@ -33,6 +33,7 @@ const turn = z.strictObject({
     .max(MAX_TOOLS, `has more than ${MAX_TOOLS} entries`),
   requestHash: field.hashOrNone,
   responseHash: field.hashOrNone,
+  ...field.signed,
 });
 
 type TurnBody = z.output<typeof turn>;
@@ -42,10 +43,12 @@ const turns = z.strictObject({
   turns: z.array(z.unknown(), "must be a list").min(1, "is empty").max(MAX_TURNS, `has more than ${MAX_TURNS} entries`),
 });
 
+const budgetCode = z.enum(["consent_required", "budget_exceeded", "budget_expired", "budget_tools"]);
 const recordedTurn = z.object({ turnId: z.string(), chargeIds: z.array(shape.hash) });
 const turnOutcome = z.discriminatedUnion("outcome", [
   recordedTurn.extend({ outcome: z.enum(["recorded", "duplicate"]) }),
   z.object({ outcome: z.enum(["conflict", "credit_exceeded"]), turnId: z.string(), message: z.string() }),
+  z.object({ outcome: z.literal("refused"), turnId: z.string(), code: budgetCode, message: z.string() }),
   z.object({ outcome: z.literal("invalid"), turnId: z.string().nullable(), message: z.string() }),
 ]);
 type OutcomeOfTurn = z.output<typeof turnOutcome>;
@@ -59,18 +62,29 @@ export const turnRoutes = [
     body: z.union([turn, turns]),
     maxBodyBytes: MAX_BYTES,
     answer: z.union([recordedTurn, z.object({ turns: z.array(turnOutcome) })]),
-    errors: ["conflict", "overloaded", "credit_exceeded"],
-    async handle({ body, services: { engine, helpUrl }, log }) {
+    errors: [
+      "conflict",
+      "overloaded",
+      "credit_exceeded",
+      "consent_required",
+      "budget_forged",
+      "budget_exceeded",
+      "budget_expired",
+      "budget_tools",
+    ],
+    async handle({ body, services, log }) {
       if ("turns" in body) {
-        const outcomes = await Promise.all(body.turns.map((one) => record(engine, one)));
+        const outcomes = await Promise.all(body.turns.map((one) => record(services, one)));
         const recorded = outcomes.filter(({ outcome }) => outcome === "recorded").length;
         log.info({ event: "accrued", turns: recorded, of: outcomes.length }, "accrued");
         return { body: { turns: outcomes } };
       }
       const { turnId } = body;
-      const recorded = await engine.recordTurn(turnFrom(body));
+      const recorded = await recordOne(services, body);
       if (recorded.kind === "conflict") throw new ApiError("conflict", otherTurn(turnId));
+      const { helpUrl } = services;
       if (recorded.kind === "credit_exceeded") throw new ApiError(recorded.kind, creditReason(recorded), { helpUrl });
+      if (recorded.kind === "refused") throw new ApiError(recorded.code, recorded.reason, { helpUrl });
       const { chargeIds } = recorded;
       if (recorded.kind === "recorded") log.info({ event: "accrued", turn: turnId, charges: chargeIds }, "accrued");
       return { body: { turnId, chargeIds: [...chargeIds] } };
@@ -93,16 +107,18 @@ export const turnRoutes = [
 ];
 
 // One of a list. A fault of its own is its outcome; a fault of the service fails the whole request, which is then sent again.
-async function record(engine: Engine, value: unknown): Promise<OutcomeOfTurn> {
+async function record(services: Services, value: unknown): Promise<OutcomeOfTurn> {
   try {
     const body = validate(turn, value) as TurnBody;
     const { turnId } = body;
-    const recorded = await engine.recordTurn(turnFrom(body));
+    const recorded = await recordOne(services, body);
     switch (recorded.kind) {
       case "conflict":
         return { outcome: recorded.kind, turnId, message: sentenceOf(otherTurn(turnId)) };
       case "credit_exceeded":
         return { outcome: recorded.kind, turnId, message: sentenceOf(creditReason(recorded)) };
+      case "refused":
+        return { outcome: "refused", turnId, code: recorded.code, message: sentenceOf(recorded.reason) };
       default:
         return { outcome: recorded.kind, turnId, chargeIds: [...recorded.chargeIds] };
     }
@@ -120,7 +136,13 @@ function nameIn(value: unknown): string | null {
   return parsed.success ? parsed.data.turnId : null;
 }
 
-const turnFrom = ({ turnId, modelCostUsd, tools, ...rest }: TurnBody): Turn => ({
+// What comes with a signature is kept first, and then drawn on.
+async function recordOne(services: Services, body: TurnBody) {
+  const budgetId = await keepBrought(services, body.payer, body);
+  return services.engine.recordTurn({ ...turnFrom(body), budgetId });
+}
+
+const turnFrom = ({ turnId, modelCostUsd, tools, budget: _, signature: __, ...rest }: TurnBody): Turn => ({
   id: turnId,
   modelCost: modelCostUsd,
   tools: tools.map(({ amountUsd, ...tool }) => ({ ...tool, amount: amountUsd })),

@@ -30,6 +30,31 @@ CREATE TABLE payers (
 CREATE INDEX payers_debt ON payers (debt) WHERE debt > 0;
 CREATE INDEX payers_owed ON payers (payer) WHERE owed > 0;
 
+-- What payers have signed. A budget is cumulative: of each, the signature with the highest limit is kept, and no other. `held` and `pending` are those parts of the payer's sums that draw on it, and `taken` is what batches have taken
+-- of it on chain, final or not. They are written by whoever holds the row of the payer.
+CREATE TABLE budgets (
+  payer TEXT NOT NULL,
+  -- A number of 64 bits in decimal digits, which BIGINT has no room for.
+  id TEXT NOT NULL,
+  max_spend BIGINT NOT NULL,
+  -- In seconds, as it was signed.
+  valid_until BIGINT NOT NULL,
+  -- As they were signed, separated by spaces; none for all tools.
+  tools TEXT NOT NULL,
+  signature TEXT NOT NULL,
+  signed_at BIGINT NOT NULL,
+  held BIGINT NOT NULL DEFAULT 0,
+  pending BIGINT NOT NULL DEFAULT 0,
+  taken BIGINT NOT NULL DEFAULT 0,
+  -- What of `taken` has left with its charges for the archive.
+  archived BIGINT NOT NULL DEFAULT 0,
+  -- The highest limit that a final batch has brought to the chain: until then each batch brings the signature.
+  carried BIGINT NOT NULL DEFAULT 0,
+  PRIMARY KEY (payer, id)
+);
+CREATE INDEX budgets_pending ON budgets (payer) WHERE pending > 0;
+CREATE INDEX budgets_newest ON budgets (payer, signed_at, id);
+
 -- A turn is kept as the digest of what was reported, to tell the same report from another one under the same id.
 CREATE TABLE turns (
   id TEXT PRIMARY KEY,
@@ -53,6 +78,8 @@ CREATE TABLE charges (
   tool_id TEXT,
   calls INTEGER NOT NULL,
   payer TEXT NOT NULL,
+  -- The payer's budget that it draws on; NULL for none. Whoever else is charged for it draws on no budget.
+  budget_id TEXT,
   charged_to TEXT NOT NULL,
   amount BIGINT NOT NULL CHECK (amount > 0),
   request_hash TEXT,
@@ -118,6 +145,8 @@ CREATE TABLE absorptions (
 CREATE TABLE sessions (
   id TEXT PRIMARY KEY,
   payer TEXT NOT NULL,
+  -- The payer's budget that its calls draw on, unless they bring another one.
+  budget_id TEXT,
   max_spend BIGINT NOT NULL,
   spent BIGINT NOT NULL CHECK (spent >= 0),
   held BIGINT NOT NULL CHECK (held >= 0),
@@ -142,6 +171,7 @@ CREATE TABLE holds (
   call_id TEXT PRIMARY KEY,
   session_id TEXT NOT NULL REFERENCES sessions (id),
   payer TEXT NOT NULL,
+  budget_id TEXT,
   tool_id TEXT NOT NULL,
   method TEXT NOT NULL,
   amount BIGINT NOT NULL,

@@ -1,6 +1,6 @@
 import type { Address, Hex } from "viem";
 import type { BatchOutcome } from "../../../domain/batch.ts";
-import { address, amount, count, hex, text } from "../../database/decode.ts";
+import { address, amount, budgetId, count, hex, text } from "../../database/decode.ts";
 import { chargeKeys, chunksOf, placeholders, type Row } from "../../database/sql.ts";
 import type { Tx } from "../../database/tx.ts";
 import { outcomeFromJson } from "../outcome/outcomeJson.ts";
@@ -105,7 +105,8 @@ export async function endCharges(
     const own = charge.charged_to === charge.payer;
     if (own) {
       const settled = how === "paid" ? ended : 0n;
-      tx.change(address(charge, "payer"), { pending: -ended, owed: charge.owed === 1n ? -ended : 0n, settled });
+      const owed = charge.owed === 1n ? -ended : 0n;
+      tx.change(address(charge, "payer"), { pending: -ended, owed, settled, taken: settled }, budgetId(charge));
     }
     // The platform has not paid for it after all.
     else if (how !== "paid" && charge.cleared === 0n) tx.change(address(charge, "payer"), { debt: -ended });

@@ -1,6 +1,6 @@
 import type { Address, Hex } from "viem";
 import type { BatchOutcome } from "../../../domain/batch.ts";
-import { address, amount, hex } from "../../database/decode.ts";
+import { address, amount, budgetId, hex } from "../../database/decode.ts";
 import type { Tx } from "../../database/tx.ts";
 import { lower } from "../../validate.ts";
 
@@ -20,6 +20,12 @@ export function isOwed(outcome: BatchOutcome): (chargedTo: Address, toolId: Hex)
   };
 }
 
+// Whether nobody was charged for it, for whatever reason.
+export function isRefused({ refused }: BatchOutcome): (chargedTo: Address, toolId: Hex) => boolean {
+  const lines = new Set(refused.map(({ chargedTo, toolId }) => `${lower(chargedTo)} ${lower(toolId)}`));
+  return (chargedTo, toolId) => lines.has(`${chargedTo} ${toolId}`);
+}
+
 // Moves what a batch takes on chain out of pending, or back into it.
 export async function countTaken(
   tx: Tx,
@@ -28,19 +34,25 @@ export async function countTaken(
   direction: { kind: "taken"; atBlock: bigint } | { kind: "returned" },
 ): Promise<void> {
   const owed = isOwed(outcome);
+  const refused = isRefused(outcome);
   const rows = await tx.all(
-    `SELECT payer, COALESCE(tool_id, '') AS tool_id, CAST(SUM(amount) AS BIGINT) AS amount,
+    `SELECT payer, budget_id, COALESCE(tool_id, '') AS tool_id, CAST(SUM(amount) AS BIGINT) AS amount,
        CAST(SUM(owed * amount) AS BIGINT) AS owed
      FROM charges
      WHERE ${OF_BATCH} AND charged_to = payer
-     GROUP BY payer, tool_id`,
+     GROUP BY payer, budget_id, tool_id`,
     [root],
   );
   for (const row of rows) {
     const payer = address(row, "payer");
     if (owed(payer, hex(row, "tool_id"))) continue;
-    const [taken, collected] = [amount(row), amount(row, "owed")];
-    if (direction.kind === "returned") tx.change(payer, { pending: taken, owed: collected });
-    else tx.change(payer, { pending: -taken, owed: -collected, takenAtBlock: direction.atBlock });
+    const [pending, collected] = [amount(row), amount(row, "owed")];
+    // A refused line is no longer owed, and nothing was taken for it.
+    const taken = refused(payer, hex(row, "tool_id")) ? 0n : pending;
+    if (direction.kind === "returned") tx.change(payer, { pending, owed: collected, taken: -taken }, budgetId(row));
+    else {
+      const { atBlock: takenAtBlock } = direction;
+      tx.change(payer, { pending: -pending, owed: -collected, taken, takenAtBlock }, budgetId(row));
+    }
   }
 }

@@ -2,7 +2,7 @@ import type { Address, Hex } from "viem";
 import type { ChargeFailure } from "../../../domain/batch.ts";
 import { microUsdc } from "../../../domain/money.ts";
 import type { ToolId } from "../../../domain/toolId.ts";
-import { address, amount, count, hex, text } from "../../database/decode.ts";
+import { address, amount, budgetId, count, hex, text } from "../../database/decode.ts";
 import { chargeKeys, chunksOf, type Param, type Row, tuples } from "../../database/sql.ts";
 import type { Tx } from "../../database/tx.ts";
 import { lower } from "../../validate.ts";
@@ -25,6 +25,7 @@ export type RetryPolicy = {
 export type FailedCharge = {
   id: Hex;
   payer: Address;
+  budgetId: bigint | null;
   chargedTo: Address;
   // Null is the model.
   toolId: ToolId | null;
@@ -37,12 +38,14 @@ export type FailedCharge = {
 };
 
 // The columns that it takes.
-export const FAILED_COLUMNS = "id, payer, charged_to, tool_id, amount, accrued_at, attempts, deferrals, owed";
+export const FAILED_COLUMNS =
+  "id, payer, budget_id, charged_to, tool_id, amount, accrued_at, attempts, deferrals, owed";
 
 export function failedChargeFrom(row: Row, reason: ChargeFailure): FailedCharge {
   return {
     id: hex(row, "id"),
     payer: address(row, "payer"),
+    budgetId: budgetId(row),
     chargedTo: address(row, "charged_to"),
     toolId: row.tool_id === null ? null : (text(row, "tool_id") as ToolId),
     amount: amount(row),
@@ -77,7 +80,9 @@ export async function failCharges(
     switch (fates.get(first)) {
       case "absorbed":
         await makeDue(tx, group, { chargedTo: lower(retry.insurance), attempts, dueAtMs: nowMs });
-        for (const { payer, amount } of group) tx.change(payer, { pending: -amount, debt: microUsdc(amount) });
+        for (const { payer, budgetId, amount } of group) {
+          tx.change(payer, { pending: -amount, debt: microUsdc(amount) }, budgetId);
+        }
         break;
       case "owed":
         await makeDue(tx, group, {

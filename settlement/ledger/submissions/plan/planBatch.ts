@@ -5,6 +5,7 @@ import { SettlementError } from "../../../domain/errors.ts";
 import { letOthersRun } from "../../../domain/letOthersRun.ts";
 import type { Submission } from "../../../domain/submission.ts";
 import { dueChargeFrom } from "../../accruals/decode.ts";
+import { readBudgets } from "../../budgets/draw.ts";
 import { address, hex } from "../../database/decode.ts";
 import { chargeKeys, chunksOf, placeholders, type Row } from "../../database/sql.ts";
 import type { Tx } from "../../database/tx.ts";
@@ -40,7 +41,9 @@ export function planBatch(lease: Lease, request: PlanRequest, nowMs: number) {
     const charges = rows.map(dueChargeFrom);
     if (charges.length === 0) return null;
 
-    const { batch, unpayable } = await net(charges);
+    // Read after the charges: whatever was signed for them is among it.
+    const drawn = charges.flatMap(({ payer, budgetId }) => (budgetId === null ? [] : [{ payer, id: budgetId }]));
+    const { batch, unpayable } = await net(charges, await readBudgets(tx, drawn));
     const taken = new Map(charges.map((charge) => [charge.id, charge]));
     const rowOf = new Map(rows.map((row) => [hex(row, "id"), row]));
     const failed = unpayable.map(({ chargeId, reason }) => {
@@ -117,7 +120,7 @@ async function applyOutcome(
 }
 
 // What netting and everybody after it needs of a charge.
-const COLUMNS = `id, session_id, tool_id, calls, payer, charged_to, amount, request_hash, response_hash, schema_hash,
+const COLUMNS = `id, session_id, tool_id, calls, payer, budget_id, charged_to, amount, request_hash, response_hash, schema_hash,
   accrued_at, attempts, deferrals, waiting, cleared, owed`;
 
 // Due charges that nobody else is taking at this moment. They stay locked until the commit.

@@ -1,0 +1,3 @@
+import { consentCommand } from "./consent.ts";
+
+export default consentCommand(true);

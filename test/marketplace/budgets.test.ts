@@ -1,0 +1,145 @@
+import { randomUUID } from "node:crypto";
+import { generatePrivateKey, privateKeyToAccount } from "viem/accounts";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { until } from "../../scripts/waiting/until.ts";
+import { signBudget } from "../../settlement/chain/router/budgetDigest.ts";
+import { parseUsd } from "../../settlement/domain/money.ts";
+import { toolIdFromUuid } from "../../settlement/domain/toolId.ts";
+import { backends, type Store } from "../../settlement/ledger/testing/backends.ts";
+import { DOMAIN, openDaemon } from "./openDaemon.ts";
+import { makeKey, openMarketplace, register, standing } from "./openMarketplace.ts";
+import { startTool, structured, type ToolMethod, type ToolServer } from "./startTool.ts";
+
+const EXECUTE = "/api/v1/tools/execute";
+const SESSIONS = `${EXECUTE}/sessions`;
+const BUDGETS = "/api/v1/budgets";
+const VALID_UNTIL = new Date(Math.ceil(Date.now() / 1_000) * 1_000 + 86_400_000).toISOString();
+const HELP = "https://help.example/cap";
+
+const WEIGH: ToolMethod = {
+  name: "weigh_parcel",
+  description: "The weight of a parcel in grams, by its number.",
+  inputSchema: { type: "object", properties: { number: { type: "integer" } }, required: ["number"] },
+  outputSchema: { type: "object", properties: { weight: { type: "number" } }, required: ["weight"] },
+  _meta: { latencyClass: "fast", pricing: { executeUsd: "0.001" } },
+};
+
+const newWallet = () => privateKeyToAccount(generatePrivateKey());
+
+describe.each(backends)("a buyer who demands consent, on $name,", ({ create }) => {
+  let [database, books]: Store[] = [];
+  let daemon: Awaited<ReturnType<typeof openDaemon>>;
+  let market: Awaited<ReturnType<typeof openMarketplace>>;
+  let server: ToolServer;
+  const toolId = randomUUID();
+
+  beforeAll(async () => {
+    database = await create();
+    books = await create();
+    daemon = await openDaemon(books);
+    market = await openMarketplace(database, { daemonUrl: daemon.url });
+    server = await startTool({ methods: [WEIGH], call: () => structured({ weight: 420 }) });
+    const owner = newWallet();
+    market.onChain.set(toolId, standing(owner.address, { price: 50_000n, stake: 1_000_000_000n }));
+    const described = { toolId, endpoint: server.url, name: "Parcels", description: "Parcels on their way" };
+    expect((await register(market.ask, owner, described)).body).toMatchObject({ listed: true });
+  });
+  afterAll(async () => {
+    await server?.close();
+    await market?.close();
+    await daemon?.close();
+    await database?.remove();
+    await books?.remove();
+  });
+
+  async function buyer() {
+    const wallet = newWallet();
+    const key = await makeKey(market.ask, wallet);
+    daemon.demandConsent(wallet.address);
+    return {
+      wallet,
+      ask: (method: "GET" | "POST", path: string, body?: object, headers = {}) =>
+        market.ask(method, path, body, key, headers),
+      execute: (body: object = {}, headers = {}) =>
+        market.ask(
+          "POST",
+          EXECUTE,
+          { toolId, toolName: "weigh_parcel", args: { number: 7 }, mode: "execute", ...body },
+          key,
+          headers,
+        ),
+      async sign(maxSpendUsd: string, { id = "1", tools = [] as string[] } = {}) {
+        const budget = { id, maxSpendUsd, validUntil: VALID_UNTIL, ...(tools.length > 0 && { tools }) };
+        const { signature } = await signBudget(wallet, DOMAIN, {
+          payer: wallet.address,
+          id: BigInt(id),
+          maxSpend: parseUsd(maxSpendUsd),
+          validUntil: BigInt(Date.parse(VALID_UNTIL) / 1_000),
+          tools: tools.map(toolIdFromUuid),
+        });
+        return { budget, signature };
+      },
+    };
+  }
+
+  it("is refused without a signature, and told where to read on", async () => {
+    const { ask, execute } = await buyer();
+    const refused = { status: 402, body: { code: "consent_required", helpUrl: HELP } };
+    expect(await ask("POST", SESSIONS, { maxSpendUsd: "1" })).toMatchObject(refused);
+    expect(await execute()).toMatchObject(refused);
+    expect(await ask("POST", "/api/v1/query", { query: "weight of parcel 7?", tools: [toolId] })).toMatchObject(
+      refused,
+    );
+  });
+
+  it("signs for a session, raises it with a call, and repeats the key with a newer signature", async () => {
+    const { ask, execute, sign, wallet } = await buyer();
+    const started = await ask("POST", SESSIONS, { maxSpendUsd: "1", ...(await sign("0.001", { tools: [toolId] })) });
+    expect(started.status).toBe(200);
+    const { sessionId } = started.body.session as { sessionId: string };
+    expect(await execute({ sessionId })).toMatchObject({ status: 200 });
+    const headers = { "idempotency-key": "raised" };
+    expect(await execute({ sessionId }, headers)).toMatchObject({
+      status: 402,
+      body: { code: "budget_exceeded", helpUrl: HELP, session: { spent: "0.001" } },
+    });
+    const newer = await sign("0.002", { tools: [toolId] });
+    expect(await execute({ sessionId, ...newer }, headers)).toMatchObject({ status: 200 });
+    // One call under the key, whatever is signed for it.
+    const again = await execute({ sessionId, ...(await sign("0.003", { tools: [toolId] })) }, headers);
+    expect([again.status, again.headers["idempotency-replayed"]]).toEqual([200, "true"]);
+    await until("both to be owed", async () => (await daemon.exposure(wallet.address)).pending === 2_000n);
+    expect((await ask("GET", BUDGETS)).body).toMatchObject({
+      budgets: [{ id: "1", maxSpendUsd: "0.002", tools: [toolId], pendingUsd: "0.002", remainingUsd: "0.00" }],
+    });
+  });
+
+  it("signs for one call alone, or beforehand", async () => {
+    const { ask, execute, sign } = await buyer();
+    expect(await execute(await sign("0.001"))).toMatchObject({ status: 200 });
+    expect(await execute({ maxSpendUsd: "0.5", ...(await sign("0.01", { id: "2" })) })).toMatchObject({ status: 200 });
+    expect(await ask("POST", BUDGETS, await sign("5", { id: "3" }))).toMatchObject({
+      status: 200,
+      body: { budgets: expect.arrayContaining([expect.objectContaining({ id: "3", remainingUsd: "5.00" })]) },
+    });
+    const forged = { ...(await sign("6", { id: "3" })), ...{ signature: (await sign("7", { id: "3" })).signature } };
+    expect(await ask("POST", BUDGETS, forged)).toMatchObject({ status: 400, body: { code: "budget_forged" } });
+    expect(await execute({ signature: forged.signature })).toMatchObject({
+      status: 400,
+      body: { code: "invalid_request" },
+    });
+  });
+
+  it("asks a question under a budget that covers what it may cost", async () => {
+    const { ask, sign, wallet } = await buyer();
+    const question = { query: "What is the weight of parcel number 7?", tools: [toolId] };
+    expect(await ask("POST", "/api/v1/query", { ...question, ...(await sign("0.01")) })).toMatchObject({
+      status: 402,
+      body: { code: "budget_exceeded", helpUrl: HELP },
+    });
+    const answered = await ask("POST", "/api/v1/query", { ...question, ...(await sign("0.05")) });
+    expect(answered).toMatchObject({ status: 200, body: { cost: { totalCostUsd: "0.05" } } });
+    await until("it to be owed", async () => (await daemon.exposure(wallet.address)).pending === 50_000n);
+    expect((await ask("GET", BUDGETS)).body).toMatchObject({ budgets: [{ id: "1", pendingUsd: "0.05" }] });
+  });
+});
