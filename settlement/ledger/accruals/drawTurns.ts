@@ -8,15 +8,12 @@ import {
 import { microUsdc } from "../../domain/money.ts";
 import type { Turn } from "../../domain/turn.ts";
 import { readBudgets } from "../budgets/draw.ts";
-import { text } from "../database/decode.ts";
-import { inEvenChunks, tuples } from "../database/sql.ts";
 import type { Tx } from "../database/tx.ts";
 import type { DeliveredCharge } from "./insertCharges.ts";
 
 export type DrawRefusal = { kind: "budget_refused"; reason: BudgetFailure | "budget_unknown" };
 
-type Drawing<T> = {
-  one: T;
+type Drawing = {
   turn: Turn;
   nowMs: number;
   // What the chain said of its budget.
@@ -26,52 +23,38 @@ type Drawing<T> = {
 
 const SECOND_MS = 1_000;
 
-// Of turns that are new, those that their budgets do not cover, one after another: none of them is recorded. Their payers are
-// locked, so that turns and calls which come at the same time never draw more than was signed. What was recorded before is left
-// to whoever finds it.
-export async function refuseOverdrawn<T>(tx: Tx, reported: readonly Drawing<T>[]): Promise<Map<T, DrawRefusal>> {
-  const refused = new Map<T, DrawRefusal>();
-  const drawing = reported.filter(({ turn }) => keyOf(turn) !== null);
-  if (drawing.length === 0) return refused;
-  const [seen, budgets] = await Promise.all([
-    readSeen(
-      tx,
-      drawing.map(({ turn }) => turn.id),
-    ),
-    readBudgets(
-      tx,
-      drawing.flatMap(({ turn }) => keyOf(turn) ?? []),
-    ),
-  ]);
-  for (const { one, turn, nowMs, onChain, charges } of drawing) {
-    const key = keyOf(turn);
-    if (key === null || seen.has(turn.id)) continue;
-    const budget = budgets.get(budgetName(key));
-    if (budget === undefined || onChain === null) {
-      refused.set(one, { kind: "budget_refused", reason: "budget_unknown" });
-    } else {
-      const owed = charges.filter(({ state }) => state === "accrued");
-      const amount = owed.reduce((sum, charge) => sum + charge.amount, 0n);
-      const toolIds = owed.flatMap(({ toolId }) => toolId ?? []);
+// The budgets of some turns, whose payers are locked: turns and calls that come at the same time never draw more than was signed.
+export async function readDraws(tx: Tx, turns: readonly Pick<Drawing, "turn">[]) {
+  const budgets = await readBudgets(
+    tx,
+    turns.flatMap(({ turn }) => keyOf(turn) ?? []),
+  );
+  return {
+    // Why its budget does not cover a turn; null if it does, or if the turn has none.
+    refuse({ turn, nowMs, onChain, charges }: Drawing): DrawRefusal | null {
+      const key = keyOf(turn);
+      if (key === null) return null;
+      const budget = budgets.get(budgetName(key));
+      if (budget === undefined || onChain === null) return { kind: "budget_refused", reason: "budget_unknown" };
       const settledBy = BigInt(Math.ceil(nowMs / SECOND_MS));
-      const reason = whyNotDrawn(budget, onChain, { amount, toolIds, settledBy });
-      if (reason !== null) refused.set(one, { kind: "budget_refused", reason });
-      else {
-        seen.add(turn.id);
-        budgets.set(budgetName(key), { ...budget, pending: microUsdc(budget.pending + amount) });
-      }
-    }
-  }
-  return refused;
+      const toolIds = owedOf(charges).flatMap(({ toolId }) => toolId ?? []);
+      const reason = whyNotDrawn(budget, onChain, { amount: sumOf(charges), toolIds, settledBy });
+      return reason === null ? null : { kind: "budget_refused", reason };
+    },
+    // It is recorded: the next one finds less.
+    take({ turn, charges }: Pick<Drawing, "turn" | "charges">): void {
+      const key = keyOf(turn);
+      const budget = key === null ? undefined : budgets.get(budgetName(key));
+      if (budget === undefined) return;
+      budgets.set(budgetName(budget), { ...budget, pending: microUsdc(budget.pending + sumOf(charges)) });
+    },
+  };
 }
 
 function keyOf({ payer, budgetId }: Turn): BudgetKey | null {
   return budgetId == null ? null : { payer, id: budgetId };
 }
 
-async function readSeen(tx: Tx, ids: readonly string[]): Promise<Set<string>> {
-  const rows = await inEvenChunks(ids, (chunk) =>
-    tx.all(`SELECT id FROM turns WHERE id IN ${tuples(1, chunk.length)}`, chunk),
-  );
-  return new Set(rows.map((row) => text(row, "id")));
-}
+const owedOf = (charges: readonly DeliveredCharge[]) => charges.filter(({ state }) => state === "accrued");
+
+const sumOf = (charges: readonly DeliveredCharge[]) => owedOf(charges).reduce((sum, { amount }) => sum + amount, 0n);

@@ -20,7 +20,7 @@ import {
   validTime,
   validToolId,
 } from "../validate.ts";
-import { type DrawRefusal, refuseOverdrawn } from "./drawTurns.ts";
+import { type DrawRefusal, readDraws } from "./drawTurns.ts";
 import { type DeliveredCharge, type Delivery, insertCharges } from "./insertCharges.ts";
 
 // On which terms a turn is recorded: how much credit its payer has, and what the chain said of its prepaid money, and at which block.
@@ -92,15 +92,11 @@ export async function recordTurns(
   tx: Tx,
   reported: readonly ReportedTurn[],
 ): Promise<(TurnOutcome | MaybeArchivedTurn)[]> {
-  const overdrawn = await refuseOverdrawn(
-    tx,
-    reported.map((one) => ({ ...one, charges: chargesOf(one.turn), one })),
-  );
-  const drawn = reported.filter((one) => !overdrawn.has(one));
-  const turns = drawn.map(({ turn, nowMs, terms, ruledOut }) => {
+  const turns = reported.map(({ turn, nowMs, terms, onChain, ruledOut }) => {
     const charges = chargesOf(turn);
     const chargeIds = charges.map(({ id }) => id);
-    return { turn, nowMs, terms, ruledOut, charges, digest: digestOf(turn), name: turnName(turn.id), chargeIds };
+    const [digest, name] = [digestOf(turn), turnName(turn.id)];
+    return { turn, nowMs, terms, onChain, ruledOut, charges, digest, name, chargeIds };
   });
   const inserting = inEvenChunks(turns, (chunk) => {
     const params: Param[] = [];
@@ -121,10 +117,11 @@ export async function recordTurns(
   const unseen = new Set(inserted.map((row) => text(row, "id")));
 
   const credits = await readCredits(tx, turns);
+  const draws = await readDraws(tx, turns);
   const refused = new Map<string, TurnOutcome>();
   const deliveries: Delivery[] = [];
   const outcomes: (TurnOutcome | MaybeArchivedTurn)[] = [];
-  for (const { turn, nowMs, terms, ruledOut, charges, digest, name, chargeIds } of turns) {
+  for (const { turn, nowMs, terms, onChain, ruledOut, charges, digest, name, chargeIds } of turns) {
     const before = refused.get(turn.id);
     if (before !== undefined) {
       outcomes.push(before);
@@ -144,12 +141,14 @@ export async function recordTurns(
       outcomes.push(same ? { kind: "duplicate", chargeIds } : { kind: "conflict" });
       continue;
     }
-    const refusal = refuseTurn(terms, credits.get(turn.payer), charges);
+    const refusal =
+      draws.refuse({ turn, nowMs, onChain, charges }) ?? refuseTurn(terms, credits.get(turn.payer), charges);
     if (refusal !== null) {
       refused.set(turn.id, refusal);
       outcomes.push(refusal);
       continue;
     }
+    draws.take({ turn, charges });
     outcomes.push({ kind: "recorded", chargeIds });
     deliveries.push({
       source: { turnId: turn.id },
@@ -166,9 +165,7 @@ export async function recordTurns(
     tx.send(`DELETE FROM turns WHERE id IN (${placeholders(chunk.length)})`, chunk);
   }
   insertCharges(tx, deliveries);
-  const outcomeOf = new Map<ReportedTurn, TurnOutcome>(overdrawn);
-  for (const [i, one] of drawn.entries()) outcomeOf.set(one, outcomes[i] as TurnOutcome);
-  return reported.map((one) => outcomeOf.get(one) as TurnOutcome);
+  return outcomes;
 }
 
 type CreditUsed = Omit<Credit, "prepaid"> & { takenAtBlock: bigint };

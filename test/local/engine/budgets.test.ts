@@ -30,7 +30,7 @@ describe("what payers sign, on a real chain", () => {
 
   beforeAll(async () => {
     folder = mkdtempSync(join(tmpdir(), "settlement-"));
-    world = await startWorld({ tools: 2, payers: 12 });
+    world = await startWorld({ tools: 2, payers: 12, toolPrice: parseUsd("4") });
     settlement = await openWorldEngine(world, { ledger: join(folder, "ledger.db") });
   });
   afterAll(async () => {
