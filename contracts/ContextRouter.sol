@@ -7,10 +7,12 @@ import {BatchChain} from "./BatchChain.sol";
 import {Beneficiary} from "./Beneficiary.sol";
 import {Charges} from "./Charges.sol";
 import {Credits} from "./Credits.sol";
+import {Limits} from "./Limits.sol";
 import {SettledBatches} from "./SettledBatches.sol";
 import {ChargeFailure} from "./interfaces/ChargeFailure.sol";
 import {IBeneficiary} from "./interfaces/IBeneficiary.sol";
 import {IContextRouter} from "./interfaces/IContextRouter.sol";
+import {IOperatorBonds} from "./interfaces/IOperatorBonds.sol";
 import {IToolStaking} from "./interfaces/IToolStaking.sol";
 import {IUSDC} from "./interfaces/IUSDC.sol";
 import {BatchRows} from "./libraries/BatchRows.sol";
@@ -50,12 +52,14 @@ contract ContextRouter is SettledBatches, BatchChain, Charges, AccessManaged {
 
     /// @param authority The AccessManager that holds the roles.
     /// @param staking_ The registry of tools; its token is the router's token.
+    /// @param bonds_ The bonds of operators.
     /// @param treasury_ Who earns the protocol's share.
     constructor(
         address authority,
         IToolStaking staking_,
+        IOperatorBonds bonds_,
         address treasury_
-    ) Credits(staking_.usdc()) Beneficiary(treasury_) AccessManaged(authority) {
+    ) Credits(staking_.usdc()) Beneficiary(treasury_) Limits(bonds_) AccessManaged(authority) {
         staking = staking_;
     }
 

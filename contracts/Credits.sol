@@ -3,13 +3,12 @@ pragma solidity 0.8.37;
 
 import {ReentrancyGuardTransient} from "@openzeppelin/contracts/utils/ReentrancyGuardTransient.sol";
 import {SafeERC20} from "@openzeppelin/contracts/token/ERC20/utils/SafeERC20.sol";
-import {Beneficiary} from "./Beneficiary.sol";
 import {ICredits} from "./interfaces/ICredits.sol";
 import {IUSDC} from "./interfaces/IUSDC.sol";
 
 /// @title Credits that are claimed or pushed
-/// @notice What ContextRouter and ToolStaking share: who is owed what, and how it leaves.
-abstract contract Credits is ICredits, Beneficiary, ReentrancyGuardTransient {
+/// @notice What every contract that owes money shares: who is owed what, and how it leaves.
+abstract contract Credits is ICredits, ReentrancyGuardTransient {
     using SafeERC20 for IUSDC;
 
     /// @inheritdoc ICredits
@@ -53,9 +52,8 @@ abstract contract Credits is ICredits, Beneficiary, ReentrancyGuardTransient {
     }
 
     /// @inheritdoc ICredits
-    function creditOf(address account) public view returns (uint256 amount) {
-        amount = _credits[account];
-        if (account == _beneficiary) amount += _beneficiaryCredit;
+    function creditOf(address account) public view virtual returns (uint256 amount) {
+        return _credits[account];
     }
 
     /// @dev Owes `amount` more to `account`. The caller says in an event what for.
@@ -63,20 +61,9 @@ abstract contract Credits is ICredits, Beneficiary, ReentrancyGuardTransient {
         _credits[account] += amount;
     }
 
-    function _creditBeneficiary(uint256 amount) internal {
-        // Whatever is credited was paid in the token.
-        _beneficiaryCredit += uint88(amount);
-    }
-
-    function _creditBefore(address previous) internal override {
-        _credit(previous, _beneficiaryCredit);
-        _beneficiaryCredit = 0;
-    }
-
     /// @dev Owes `account` nothing any more; returns what it was owed.
-    function _takeCredit(address account) private returns (uint256 amount) {
-        amount = creditOf(account);
+    function _takeCredit(address account) internal virtual returns (uint256 amount) {
+        amount = _credits[account];
         _credits[account] = 0;
-        if (account == _beneficiary) _beneficiaryCredit = 0;
     }
 }

@@ -3,16 +3,19 @@ pragma solidity 0.8.37;
 
 import {Payers} from "./Payers.sol";
 import {IContextRouter} from "./interfaces/IContextRouter.sol";
+import {IOperatorBonds} from "./interfaces/IOperatorBonds.sol";
 import {RollingLimit, Spending} from "./libraries/RollingLimit.sol";
 
 /// @title What may be moved in any 24 hours: by an operator, from a payer, to a tool
 /// @notice The part of ContextRouter that counts. Each count shares a storage slot with the limit that it is held
 /// against, as far as that is kept here: a batch reads one slot per operator and tool, and one per payer with a cap.
 abstract contract Limits is Payers, IContextRouter {
-    /// @dev An operator is an account with a limit above zero. The limit is the role: one read answers both.
+    /// @dev An operator is an account with a limit above zero. The limit is the role: one read answers both. Whether
+    /// its bond is enough for the limit is kept here as well, so that a batch does not have to ask for it.
     struct Operator {
         uint40 limit;
         Spending spent;
+        bool bonded;
     }
 
     /// @dev A payer's own cap; zero for none.
@@ -24,11 +27,18 @@ abstract contract Limits is Payers, IContextRouter {
     /// @inheritdoc IContextRouter
     uint256 public constant MAX_OPERATOR_LIMIT = 1_000_000e6;
 
+    /// @inheritdoc IContextRouter
+    IOperatorBonds public immutable bonds;
+
     mapping(address operator => Operator) private _operators;
     mapping(address payer => DailyCap) private _dailyCaps;
 
     /// @dev The limit of a tool follows from its stake, which the registry knows.
     mapping(bytes16 toolId => Spending) private _earnings;
+
+    constructor(IOperatorBonds bonds_) {
+        bonds = bonds_;
+    }
 
     /// @inheritdoc IContextRouter
     function setDailyCap(uint40 cap) external {
@@ -43,9 +53,14 @@ abstract contract Limits is Payers, IContextRouter {
     }
 
     /// @inheritdoc IContextRouter
-    function operatorLimit(address operator) external view returns (uint256 limit, uint256 left) {
+    function refreshBond(address operator) external {
+        _checkBond(operator, _operators[operator].limit);
+    }
+
+    /// @inheritdoc IContextRouter
+    function operatorLimit(address operator) external view returns (uint256 limit, uint256 left, bool bonded) {
         Operator memory state = _operators[operator];
-        return (state.limit, state.spent.left(state.limit));
+        return (state.limit, state.spent.left(state.limit), state.bonded);
     }
 
     /// @inheritdoc IContextRouter
@@ -59,10 +74,16 @@ abstract contract Limits is Payers, IContextRouter {
         // Bounded in the line above.
         _operators[operator].limit = uint40(limit);
         emit OperatorLimitSet(operator, limit);
+        _checkBond(operator, limit);
     }
 
     function _checkOperator(address account) internal view {
-        if (_operators[account].limit == 0) revert NotOperator(account);
+        Operator storage state = _operators[account];
+        // Side by side, so that the slot that they share is read once.
+        uint256 limit = state.limit;
+        bool bonded = state.bonded;
+        if (limit == 0) revert NotOperator(account);
+        if (!bonded) revert BondTooLow(account);
     }
 
     /// @dev Counts what a batch has charged, or reverts if it is too much.
@@ -101,6 +122,14 @@ abstract contract Limits is Payers, IContextRouter {
     function _addEarnings(bytes16 toolId, Spending earned, uint256 amount) internal {
         if (Spending.unwrap(_earnings[toolId]) != Spending.unwrap(earned)) revert ToolRepeated(toolId);
         _earnings[toolId] = earned.plus(amount);
+    }
+
+    /// @dev Asks whether the bond is enough for the limit, and remembers the answer.
+    function _checkBond(address operator, uint256 limit) private {
+        bool bonded = bonds.covers(operator, limit);
+        if (bonded == _operators[operator].bonded) return;
+        _operators[operator].bonded = bonded;
+        emit OperatorBonded(operator, bonded);
     }
 
     function _setDailyCap(uint40 cap) private {

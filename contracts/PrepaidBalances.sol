@@ -5,15 +5,15 @@ import {Math} from "@openzeppelin/contracts/utils/math/Math.sol";
 import {Pausable} from "@openzeppelin/contracts/utils/Pausable.sol";
 import {SafeCast} from "@openzeppelin/contracts/utils/math/SafeCast.sol";
 import {SafeERC20} from "@openzeppelin/contracts/token/ERC20/utils/SafeERC20.sol";
-import {Credits} from "./Credits.sol";
+import {BeneficiaryCredits} from "./BeneficiaryCredits.sol";
 import {Payers} from "./Payers.sol";
 import {IPrepaid} from "./interfaces/IPrepaid.sol";
 import {IUSDC} from "./interfaces/IUSDC.sol";
 
 /// @title Prepaid balances
 /// @notice See IPrepaid.
-/// @dev Credits stand right behind Pausable, so that the treasury lies in the slot of the pause.
-abstract contract PrepaidBalances is Payers, Pausable, Credits, IPrepaid {
+/// @dev The beneficiary stands right behind Pausable, so that the treasury lies in the slot of the pause.
+abstract contract PrepaidBalances is Payers, Pausable, BeneficiaryCredits, IPrepaid {
     using SafeCast for uint256;
     using SafeERC20 for IUSDC;
 

@@ -5,7 +5,7 @@ import {AccessManaged} from "@openzeppelin/contracts/access/manager/AccessManage
 import {IAccessManager} from "@openzeppelin/contracts/access/manager/IAccessManager.sol";
 import {Math} from "@openzeppelin/contracts/utils/math/Math.sol";
 import {SafeCast} from "@openzeppelin/contracts/utils/math/SafeCast.sol";
-import {Credits} from "./Credits.sol";
+import {BeneficiaryCredits} from "./BeneficiaryCredits.sol";
 import {IContextRouter} from "./interfaces/IContextRouter.sol";
 import {IToolStaking} from "./interfaces/IToolStaking.sol";
 import {SlashSplit} from "./libraries/SlashSplit.sol";
@@ -13,7 +13,7 @@ import {SlashSplit} from "./libraries/SlashSplit.sol";
 /// @title How a stake is slashed
 /// @notice The part of ToolStaking that judges: proposed in public, executed as proposed after a delay, and paid out to
 /// the harmed first. Where the stake is kept, and how much there is, is ToolStaking's to say.
-abstract contract Slashing is IToolStaking, Credits, AccessManaged {
+abstract contract Slashing is IToolStaking, BeneficiaryCredits, AccessManaged {
     using SafeCast for uint256;
 
     /// @inheritdoc IToolStaking

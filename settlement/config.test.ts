@@ -64,7 +64,7 @@ const record = {
   deployer: complete.SETTLEMENT_ROUTER,
   label: "context",
   contracts: Object.fromEntries(
-    ["manager", "staking", "router"].map((name) => [
+    ["manager", "staking", "bonds", "router", "receiptCourt"].map((name) => [
       name,
       { address: complete.SETTLEMENT_ROUTER, block: 27_000_000, arguments: [] },
     ]),

@@ -17,7 +17,13 @@ export const deploymentSchema = z.object({
   usdc: address,
   deployer: address,
   label: z.string(),
-  contracts: z.object({ manager: contract, staking: contract, router: contract }),
+  contracts: z.object({
+    manager: contract,
+    staking: contract,
+    bonds: contract,
+    router: contract,
+    receiptCourt: contract,
+  }),
   parties: z.object({
     admin: address,
     treasury: address,

@@ -11,6 +11,7 @@ import * as Contracts from "./index.js";
 declare module "@nomicfoundation/hardhat-ethers/types" {
   interface HardhatEthersHelpers extends HardhatEthersHelpersBase {
   getContractFactory(name: 'Beneficiary', signerOrOptions?: ethers.Signer | FactoryOptions): Promise<Contracts.Beneficiary__factory>
+getContractFactory(name: 'BeneficiaryCredits', signerOrOptions?: ethers.Signer | FactoryOptions): Promise<Contracts.BeneficiaryCredits__factory>
 getContractFactory(name: 'Budgets', signerOrOptions?: ethers.Signer | FactoryOptions): Promise<Contracts.Budgets__factory>
 getContractFactory(name: 'Charges', signerOrOptions?: ethers.Signer | FactoryOptions): Promise<Contracts.Charges__factory>
 getContractFactory(name: 'ContextRouter', signerOrOptions?: ethers.Signer | FactoryOptions): Promise<Contracts.ContextRouter__factory>
@@ -25,12 +26,15 @@ getContractFactory(name: 'BareTransfers', signerOrOptions?: ethers.Signer | Fact
 getContractFactory(name: 'ValidateMany', signerOrOptions?: ethers.Signer | FactoryOptions): Promise<Contracts.ValidateMany__factory>
 getContractFactory(name: 'VoucherChannels', signerOrOptions?: ethers.Signer | FactoryOptions): Promise<Contracts.VoucherChannels__factory>
 getContractFactory(name: 'JsonSchema', signerOrOptions?: ethers.Signer | FactoryOptions): Promise<Contracts.JsonSchema__factory>
+getContractFactory(name: 'OperatorBonds', signerOrOptions?: ethers.Signer | FactoryOptions): Promise<Contracts.OperatorBonds__factory>
+getContractFactory(name: 'ReceiptCourt', signerOrOptions?: ethers.Signer | FactoryOptions): Promise<Contracts.ReceiptCourt__factory>
 getContractFactory(name: 'SchemaCourt', signerOrOptions?: ethers.Signer | FactoryOptions): Promise<Contracts.SchemaCourt__factory>
 getContractFactory(name: 'IBeneficiary', signerOrOptions?: ethers.Signer | FactoryOptions): Promise<Contracts.IBeneficiary__factory>
 getContractFactory(name: 'IBudgets', signerOrOptions?: ethers.Signer | FactoryOptions): Promise<Contracts.IBudgets__factory>
 getContractFactory(name: 'IContextRouter', signerOrOptions?: ethers.Signer | FactoryOptions): Promise<Contracts.IContextRouter__factory>
 getContractFactory(name: 'ICredits', signerOrOptions?: ethers.Signer | FactoryOptions): Promise<Contracts.ICredits__factory>
 getContractFactory(name: 'IFiatToken', signerOrOptions?: ethers.Signer | FactoryOptions): Promise<Contracts.IFiatToken__factory>
+getContractFactory(name: 'IOperatorBonds', signerOrOptions?: ethers.Signer | FactoryOptions): Promise<Contracts.IOperatorBonds__factory>
 getContractFactory(name: 'IPrepaid', signerOrOptions?: ethers.Signer | FactoryOptions): Promise<Contracts.IPrepaid__factory>
 getContractFactory(name: 'IProtocolAccess', signerOrOptions?: ethers.Signer | FactoryOptions): Promise<Contracts.IProtocolAccess__factory>
 getContractFactory(name: 'IToolStaking', signerOrOptions?: ethers.Signer | FactoryOptions): Promise<Contracts.IToolStaking__factory>
@@ -41,10 +45,13 @@ getContractFactory(name: 'Tallies', signerOrOptions?: ethers.Signer | FactoryOpt
 getContractFactory(name: 'ICharges', signerOrOptions?: ethers.Signer | FactoryOptions): Promise<Contracts.ICharges__factory>
 getContractFactory(name: 'IJsonSchema', signerOrOptions?: ethers.Signer | FactoryOptions): Promise<Contracts.IJsonSchema__factory>
 getContractFactory(name: 'IPenalties', signerOrOptions?: ethers.Signer | FactoryOptions): Promise<Contracts.IPenalties__factory>
+getContractFactory(name: 'IReceiptCourt', signerOrOptions?: ethers.Signer | FactoryOptions): Promise<Contracts.IReceiptCourt__factory>
 getContractFactory(name: 'ISchemaCourt', signerOrOptions?: ethers.Signer | FactoryOptions): Promise<Contracts.ISchemaCourt__factory>
+getContractFactory(name: 'Accounts', signerOrOptions?: ethers.Signer | FactoryOptions): Promise<Contracts.Accounts__factory>
 getContractFactory(name: 'AccessManager', signerOrOptions?: ethers.Signer | FactoryOptions): Promise<Contracts.AccessManager__factory>
 
   getContractAt(name: 'Beneficiary', address: string | ethers.Addressable, signer?: ethers.Signer): Promise<Contracts.Beneficiary>
+getContractAt(name: 'BeneficiaryCredits', address: string | ethers.Addressable, signer?: ethers.Signer): Promise<Contracts.BeneficiaryCredits>
 getContractAt(name: 'Budgets', address: string | ethers.Addressable, signer?: ethers.Signer): Promise<Contracts.Budgets>
 getContractAt(name: 'Charges', address: string | ethers.Addressable, signer?: ethers.Signer): Promise<Contracts.Charges>
 getContractAt(name: 'ContextRouter', address: string | ethers.Addressable, signer?: ethers.Signer): Promise<Contracts.ContextRouter>
@@ -59,12 +66,15 @@ getContractAt(name: 'BareTransfers', address: string | ethers.Addressable, signe
 getContractAt(name: 'ValidateMany', address: string | ethers.Addressable, signer?: ethers.Signer): Promise<Contracts.ValidateMany>
 getContractAt(name: 'VoucherChannels', address: string | ethers.Addressable, signer?: ethers.Signer): Promise<Contracts.VoucherChannels>
 getContractAt(name: 'JsonSchema', address: string | ethers.Addressable, signer?: ethers.Signer): Promise<Contracts.JsonSchema>
+getContractAt(name: 'OperatorBonds', address: string | ethers.Addressable, signer?: ethers.Signer): Promise<Contracts.OperatorBonds>
+getContractAt(name: 'ReceiptCourt', address: string | ethers.Addressable, signer?: ethers.Signer): Promise<Contracts.ReceiptCourt>
 getContractAt(name: 'SchemaCourt', address: string | ethers.Addressable, signer?: ethers.Signer): Promise<Contracts.SchemaCourt>
 getContractAt(name: 'IBeneficiary', address: string | ethers.Addressable, signer?: ethers.Signer): Promise<Contracts.IBeneficiary>
 getContractAt(name: 'IBudgets', address: string | ethers.Addressable, signer?: ethers.Signer): Promise<Contracts.IBudgets>
 getContractAt(name: 'IContextRouter', address: string | ethers.Addressable, signer?: ethers.Signer): Promise<Contracts.IContextRouter>
 getContractAt(name: 'ICredits', address: string | ethers.Addressable, signer?: ethers.Signer): Promise<Contracts.ICredits>
 getContractAt(name: 'IFiatToken', address: string | ethers.Addressable, signer?: ethers.Signer): Promise<Contracts.IFiatToken>
+getContractAt(name: 'IOperatorBonds', address: string | ethers.Addressable, signer?: ethers.Signer): Promise<Contracts.IOperatorBonds>
 getContractAt(name: 'IPrepaid', address: string | ethers.Addressable, signer?: ethers.Signer): Promise<Contracts.IPrepaid>
 getContractAt(name: 'IProtocolAccess', address: string | ethers.Addressable, signer?: ethers.Signer): Promise<Contracts.IProtocolAccess>
 getContractAt(name: 'IToolStaking', address: string | ethers.Addressable, signer?: ethers.Signer): Promise<Contracts.IToolStaking>
@@ -75,10 +85,13 @@ getContractAt(name: 'Tallies', address: string | ethers.Addressable, signer?: et
 getContractAt(name: 'ICharges', address: string | ethers.Addressable, signer?: ethers.Signer): Promise<Contracts.ICharges>
 getContractAt(name: 'IJsonSchema', address: string | ethers.Addressable, signer?: ethers.Signer): Promise<Contracts.IJsonSchema>
 getContractAt(name: 'IPenalties', address: string | ethers.Addressable, signer?: ethers.Signer): Promise<Contracts.IPenalties>
+getContractAt(name: 'IReceiptCourt', address: string | ethers.Addressable, signer?: ethers.Signer): Promise<Contracts.IReceiptCourt>
 getContractAt(name: 'ISchemaCourt', address: string | ethers.Addressable, signer?: ethers.Signer): Promise<Contracts.ISchemaCourt>
+getContractAt(name: 'Accounts', address: string | ethers.Addressable, signer?: ethers.Signer): Promise<Contracts.Accounts>
 getContractAt(name: 'AccessManager', address: string | ethers.Addressable, signer?: ethers.Signer): Promise<Contracts.AccessManager>
 
   deployContract(name: 'Beneficiary', signerOrOptions?: ethers.Signer | DeployContractOptions): Promise<Contracts.Beneficiary>
+deployContract(name: 'BeneficiaryCredits', signerOrOptions?: ethers.Signer | DeployContractOptions): Promise<Contracts.BeneficiaryCredits>
 deployContract(name: 'Budgets', signerOrOptions?: ethers.Signer | DeployContractOptions): Promise<Contracts.Budgets>
 deployContract(name: 'Charges', signerOrOptions?: ethers.Signer | DeployContractOptions): Promise<Contracts.Charges>
 deployContract(name: 'ContextRouter', signerOrOptions?: ethers.Signer | DeployContractOptions): Promise<Contracts.ContextRouter>
@@ -93,12 +106,15 @@ deployContract(name: 'BareTransfers', signerOrOptions?: ethers.Signer | DeployCo
 deployContract(name: 'ValidateMany', signerOrOptions?: ethers.Signer | DeployContractOptions): Promise<Contracts.ValidateMany>
 deployContract(name: 'VoucherChannels', signerOrOptions?: ethers.Signer | DeployContractOptions): Promise<Contracts.VoucherChannels>
 deployContract(name: 'JsonSchema', signerOrOptions?: ethers.Signer | DeployContractOptions): Promise<Contracts.JsonSchema>
+deployContract(name: 'OperatorBonds', signerOrOptions?: ethers.Signer | DeployContractOptions): Promise<Contracts.OperatorBonds>
+deployContract(name: 'ReceiptCourt', signerOrOptions?: ethers.Signer | DeployContractOptions): Promise<Contracts.ReceiptCourt>
 deployContract(name: 'SchemaCourt', signerOrOptions?: ethers.Signer | DeployContractOptions): Promise<Contracts.SchemaCourt>
 deployContract(name: 'IBeneficiary', signerOrOptions?: ethers.Signer | DeployContractOptions): Promise<Contracts.IBeneficiary>
 deployContract(name: 'IBudgets', signerOrOptions?: ethers.Signer | DeployContractOptions): Promise<Contracts.IBudgets>
 deployContract(name: 'IContextRouter', signerOrOptions?: ethers.Signer | DeployContractOptions): Promise<Contracts.IContextRouter>
 deployContract(name: 'ICredits', signerOrOptions?: ethers.Signer | DeployContractOptions): Promise<Contracts.ICredits>
 deployContract(name: 'IFiatToken', signerOrOptions?: ethers.Signer | DeployContractOptions): Promise<Contracts.IFiatToken>
+deployContract(name: 'IOperatorBonds', signerOrOptions?: ethers.Signer | DeployContractOptions): Promise<Contracts.IOperatorBonds>
 deployContract(name: 'IPrepaid', signerOrOptions?: ethers.Signer | DeployContractOptions): Promise<Contracts.IPrepaid>
 deployContract(name: 'IProtocolAccess', signerOrOptions?: ethers.Signer | DeployContractOptions): Promise<Contracts.IProtocolAccess>
 deployContract(name: 'IToolStaking', signerOrOptions?: ethers.Signer | DeployContractOptions): Promise<Contracts.IToolStaking>
@@ -109,10 +125,13 @@ deployContract(name: 'Tallies', signerOrOptions?: ethers.Signer | DeployContract
 deployContract(name: 'ICharges', signerOrOptions?: ethers.Signer | DeployContractOptions): Promise<Contracts.ICharges>
 deployContract(name: 'IJsonSchema', signerOrOptions?: ethers.Signer | DeployContractOptions): Promise<Contracts.IJsonSchema>
 deployContract(name: 'IPenalties', signerOrOptions?: ethers.Signer | DeployContractOptions): Promise<Contracts.IPenalties>
+deployContract(name: 'IReceiptCourt', signerOrOptions?: ethers.Signer | DeployContractOptions): Promise<Contracts.IReceiptCourt>
 deployContract(name: 'ISchemaCourt', signerOrOptions?: ethers.Signer | DeployContractOptions): Promise<Contracts.ISchemaCourt>
+deployContract(name: 'Accounts', signerOrOptions?: ethers.Signer | DeployContractOptions): Promise<Contracts.Accounts>
 deployContract(name: 'AccessManager', signerOrOptions?: ethers.Signer | DeployContractOptions): Promise<Contracts.AccessManager>
 
   deployContract(name: 'Beneficiary', args: any[], signerOrOptions?: ethers.Signer | DeployContractOptions): Promise<Contracts.Beneficiary>
+deployContract(name: 'BeneficiaryCredits', args: any[], signerOrOptions?: ethers.Signer | DeployContractOptions): Promise<Contracts.BeneficiaryCredits>
 deployContract(name: 'Budgets', args: any[], signerOrOptions?: ethers.Signer | DeployContractOptions): Promise<Contracts.Budgets>
 deployContract(name: 'Charges', args: any[], signerOrOptions?: ethers.Signer | DeployContractOptions): Promise<Contracts.Charges>
 deployContract(name: 'ContextRouter', args: any[], signerOrOptions?: ethers.Signer | DeployContractOptions): Promise<Contracts.ContextRouter>
@@ -127,12 +146,15 @@ deployContract(name: 'BareTransfers', args: any[], signerOrOptions?: ethers.Sign
 deployContract(name: 'ValidateMany', args: any[], signerOrOptions?: ethers.Signer | DeployContractOptions): Promise<Contracts.ValidateMany>
 deployContract(name: 'VoucherChannels', args: any[], signerOrOptions?: ethers.Signer | DeployContractOptions): Promise<Contracts.VoucherChannels>
 deployContract(name: 'JsonSchema', args: any[], signerOrOptions?: ethers.Signer | DeployContractOptions): Promise<Contracts.JsonSchema>
+deployContract(name: 'OperatorBonds', args: any[], signerOrOptions?: ethers.Signer | DeployContractOptions): Promise<Contracts.OperatorBonds>
+deployContract(name: 'ReceiptCourt', args: any[], signerOrOptions?: ethers.Signer | DeployContractOptions): Promise<Contracts.ReceiptCourt>
 deployContract(name: 'SchemaCourt', args: any[], signerOrOptions?: ethers.Signer | DeployContractOptions): Promise<Contracts.SchemaCourt>
 deployContract(name: 'IBeneficiary', args: any[], signerOrOptions?: ethers.Signer | DeployContractOptions): Promise<Contracts.IBeneficiary>
 deployContract(name: 'IBudgets', args: any[], signerOrOptions?: ethers.Signer | DeployContractOptions): Promise<Contracts.IBudgets>
 deployContract(name: 'IContextRouter', args: any[], signerOrOptions?: ethers.Signer | DeployContractOptions): Promise<Contracts.IContextRouter>
 deployContract(name: 'ICredits', args: any[], signerOrOptions?: ethers.Signer | DeployContractOptions): Promise<Contracts.ICredits>
 deployContract(name: 'IFiatToken', args: any[], signerOrOptions?: ethers.Signer | DeployContractOptions): Promise<Contracts.IFiatToken>
+deployContract(name: 'IOperatorBonds', args: any[], signerOrOptions?: ethers.Signer | DeployContractOptions): Promise<Contracts.IOperatorBonds>
 deployContract(name: 'IPrepaid', args: any[], signerOrOptions?: ethers.Signer | DeployContractOptions): Promise<Contracts.IPrepaid>
 deployContract(name: 'IProtocolAccess', args: any[], signerOrOptions?: ethers.Signer | DeployContractOptions): Promise<Contracts.IProtocolAccess>
 deployContract(name: 'IToolStaking', args: any[], signerOrOptions?: ethers.Signer | DeployContractOptions): Promise<Contracts.IToolStaking>
@@ -143,7 +165,9 @@ deployContract(name: 'Tallies', args: any[], signerOrOptions?: ethers.Signer | D
 deployContract(name: 'ICharges', args: any[], signerOrOptions?: ethers.Signer | DeployContractOptions): Promise<Contracts.ICharges>
 deployContract(name: 'IJsonSchema', args: any[], signerOrOptions?: ethers.Signer | DeployContractOptions): Promise<Contracts.IJsonSchema>
 deployContract(name: 'IPenalties', args: any[], signerOrOptions?: ethers.Signer | DeployContractOptions): Promise<Contracts.IPenalties>
+deployContract(name: 'IReceiptCourt', args: any[], signerOrOptions?: ethers.Signer | DeployContractOptions): Promise<Contracts.IReceiptCourt>
 deployContract(name: 'ISchemaCourt', args: any[], signerOrOptions?: ethers.Signer | DeployContractOptions): Promise<Contracts.ISchemaCourt>
+deployContract(name: 'Accounts', args: any[], signerOrOptions?: ethers.Signer | DeployContractOptions): Promise<Contracts.Accounts>
 deployContract(name: 'AccessManager', args: any[], signerOrOptions?: ethers.Signer | DeployContractOptions): Promise<Contracts.AccessManager>
 
     // default types

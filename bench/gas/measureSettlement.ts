@@ -37,10 +37,15 @@ export async function measureBatches(
   return last;
 }
 
+// The router takes a batch's rows in the order of their payers.
+const byPayer = (one: BatchRow, other: BatchRow) => (BigInt(one.payer) < BigInt(other.payer) ? -1 : 1);
+
 async function settle({ router, operator }: Marketplace, toolIds: string[], rows: BatchRow[]): Promise<Settlement> {
   const receiptsRoot = keccak256(toBeHex(await operator.getNonce()));
   const previous = await router.headOf(operator);
-  const sent = await router.connect(operator).settle(previous, receiptsRoot, toolIds, encodeRows(rows));
+  const sent = await router
+    .connect(operator)
+    .settle(previous, receiptsRoot, toolIds, encodeRows(rows.toSorted(byPayer)));
   const receipt = await mined(sent);
   // A batch that leaves a row or a line out is cheaper than the one that is meant.
   const events = receipt.logs.map((log) => router.interface.parseLog(log)?.name);

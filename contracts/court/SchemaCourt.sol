@@ -125,18 +125,18 @@ contract SchemaCourt is ISchemaCourt, EIP712 {
     }
 
     /// @inheritdoc ISchemaCourt
-    function refund(bytes16 toolId, bytes32 chargeId, bytes calldata proof) external {
+    function refund(bytes16 toolId, bytes32 chargeId, ICharges.PaidCharge calldata paid) external {
         Conviction storage state = _convictions[toolId][chargeId];
         if (state.convictedAt == 0) revert NotConvicted(toolId, chargeId);
         if (state.refunded) revert AlreadyRefunded(toolId, chargeId);
         state.refunded = true;
 
-        (bytes32 provenId, bytes16 provenTool, address payer, uint256 total, uint256 calls) = charges.provenCharge(
-            proof
-        );
-        if (provenId != chargeId || provenTool != toolId) revert ChargeMismatch(provenId, provenTool);
-        // Of a charge for several calls one was proven wrong. Rounded down, in favour of the tool.
-        uint256 amount = total / calls;
+        ICharges.Receipt calldata receipt = paid.receipt;
+        if (receipt.chargeId != chargeId || receipt.toolId != toolId) {
+            revert ChargeMismatch(receipt.chargeId, receipt.toolId);
+        }
+        // Of a charge for several calls one was proven wrong.
+        (address payer, uint256 amount) = charges.noteRefund(paid);
         emit ChargeRefunded(toolId, chargeId, payer, amount);
         IPenalties(address(staking)).penalize(toolId, amount, payer, amount);
     }

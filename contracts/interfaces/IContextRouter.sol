@@ -5,6 +5,7 @@ import {ChargeFailure} from "./ChargeFailure.sol";
 import {IBeneficiary} from "./IBeneficiary.sol";
 import {IBudgets} from "./IBudgets.sol";
 import {ICredits} from "./ICredits.sol";
+import {IOperatorBonds} from "./IOperatorBonds.sol";
 import {IPrepaid} from "./IPrepaid.sol";
 import {IToolStaking} from "./IToolStaking.sol";
 
@@ -14,7 +15,7 @@ import {IToolStaking} from "./IToolStaking.sol";
 /// the treasury alone. An operator names payers and amounts, and nothing else: payees come from the stake registry,
 /// a batch settles once and after the operator's previous one, and what an operator can move is bounded by the
 /// payer's allowance or prepaid balance, the payer's daily cap and budgets, what a tool's stake lets it earn, and
-/// the operator's limit.
+/// the operator's limit. What it cannot show receipts for, or has charged twice, the ReceiptCourt takes from its bond.
 ///
 /// A batch is a list of tool ids and a packed list of rows. All numbers are big-endian, amounts are micro-USDC:
 /// ```
@@ -26,8 +27,9 @@ import {IToolStaking} from "./IToolStaking.sol";
 /// ```
 /// A row with flag 1 draws on the prepaid balance, any other on the allowance. One with flag 2 draws on a budget as
 /// well; with flag 4 it brings the payer's signature, and with flag 8 the list of tools that a budget for some tools
-/// is for.
-interface IContextRouter is ICredits, IBudgets, IBeneficiary, IPrepaid {
+/// is for. Rows are in the order of their payers, lowest address first, so that a payer has one row in a batch: what
+/// the payer paid in it is then one thing, which was charged or was not.
+interface IContextRouter is IBeneficiary, ICredits, IBudgets, IPrepaid {
     /// @notice Why lines of a tool were left out.
     enum Refusal {
         Unlisted,
@@ -105,8 +107,14 @@ interface IContextRouter is ICredits, IBudgets, IBeneficiary, IPrepaid {
     /// @notice `operator` may settle up to `limit` in any 24 hours; zero means that it is no operator.
     event OperatorLimitSet(address indexed operator, uint256 limit);
 
+    /// @notice From now on the bond of `operator` is enough for its limit, or no longer.
+    event OperatorBonded(address indexed operator, bool bonded);
+
     /// @notice The caller may not settle.
     error NotOperator(address caller);
+
+    /// @notice The operator's bond is less than its limit asks for.
+    error BondTooLow(address operator);
 
     /// @notice The receipts were settled before, at `timestamp`.
     error BatchAlreadySettled(bytes32 receiptsRoot, uint256 timestamp);
@@ -145,6 +153,9 @@ interface IContextRouter is ICredits, IBudgets, IBeneficiary, IPrepaid {
     /// @notice The registry that says whom a tool pays, and how much its stake allows it.
     function staking() external view returns (IToolStaking);
 
+    /// @notice The bonds of operators.
+    function bonds() external view returns (IOperatorBonds);
+
     /// @notice The account that earns the protocol's share and the model cost.
     function treasury() external view returns (address);
 
@@ -166,8 +177,8 @@ interface IContextRouter is ICredits, IBudgets, IBeneficiary, IPrepaid {
     /// @notice The batch that `operator` settled last, which its next one has to name; zero before the first.
     function headOf(address operator) external view returns (bytes32 receiptsRoot);
 
-    /// @notice An operator's limit for any 24 hours, and what is left of it now.
-    function operatorLimit(address operator) external view returns (uint256 limit, uint256 left);
+    /// @notice An operator's limit for any 24 hours, what is left of it now, and whether its bond is enough for it.
+    function operatorLimit(address operator) external view returns (uint256 limit, uint256 left, bool bonded);
 
     /// @notice A payer's own daily cap, and what is left of it now. A cap of zero means none, and then all is left.
     function dailyCap(address payer) external view returns (uint256 cap, uint256 left);
@@ -209,6 +220,10 @@ interface IContextRouter is ICredits, IBudgets, IBeneficiary, IPrepaid {
     /// @notice Makes `operator` an operator with a limit for any 24 hours, or changes the limit, or ends it with
     /// zero.
     function setOperatorLimit(address operator, uint48 limit) external;
+
+    /// @notice Looks again whether the bond of `operator` is enough. Whatever changes a bond or a limit does it; after
+    /// a change of what bonds must be, anybody can.
+    function refreshBond(address operator) external;
 
     /// @notice Ends what `operator` may do, at once. Only `setOperatorLimit` brings it back.
     function suspendOperator(address operator) external;

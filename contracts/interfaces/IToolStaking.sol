@@ -7,7 +7,7 @@ import {ICredits} from "./ICredits.sol";
 /// @title ToolStaking: the registry of tools and the stakes behind them
 /// @notice A tool is paid only while its stake is at least `max(minimumStake, stakeMultiplier × price)`. A stake can
 /// be withdrawn after 7 days, and until then it can be slashed. Nobody who judges a tool earns by it.
-interface IToolStaking is ICredits, IBeneficiary {
+interface IToolStaking is IBeneficiary, ICredits {
     /// @notice A listing. Its first storage slot holds all that a settlement reads.
     /// @param payout Whom the tool's earnings are credited to.
     /// @param stake What counts as stake, in micro-USDC.

@@ -51,24 +51,34 @@ library BatchRows {
     /// @notice The rows end in the middle of a row: `needed` bytes, of which `given` are there.
     error RowsTruncated(uint256 needed, uint256 given);
 
+    /// @notice A row follows one whose payer's address is not lower.
+    error RowsOutOfOrder();
+
     /// @notice A row has flags that mean nothing together.
     error RowFlagsInvalid(uint256 flags);
 
-    /// @notice Reads the row that begins at `offset` into `row`. Everything up to `row.end` lies inside the rows.
+    /// @notice Reads the row that begins at `offset` into `row`, which holds the row before it or none. Everything up
+    /// to `row.end` lies inside the rows.
     function read(bytes calldata rows, uint256 offset, Row memory row) internal pure {
         // Offsets are sums of a few small numbers.
         unchecked {
             uint256 word = wordAt(rows, offset);
-            row.payer = address(uint160(word >> 96));
+            uint256 lineBytes = uint256(uint8(word >> 32)) * LINE_BYTES;
+            // A row that is out of order has no end, so that one branch refuses it and one that is cut short.
+            assembly ("memory-safe") {
+                let payer := shr(96, word)
+                lineBytes := add(lineBytes, shl(64, iszero(gt(payer, mload(row)))))
+                mstore(row, payer)
+            }
             uint256 flags = uint8(word >> 88);
             row.flags = flags;
             row.modelCost = uint48(word >> 40);
-            uint256 lineBytes = uint256(uint8(word >> 32)) * LINE_BYTES;
             offset += HEAD_BYTES;
             if (flags > PREPAID) offset = _readBudget(rows, offset, row);
             row.lines = offset;
-            row.end = offset + lineBytes;
-            if (row.end > rows.length) revert RowsTruncated(row.end, rows.length);
+            uint256 end = offset + lineBytes;
+            row.end = end;
+            if (end > rows.length) _refuse(end, rows.length);
         }
     }
 
@@ -93,6 +103,12 @@ library BatchRows {
         assembly ("memory-safe") {
             word := calldataload(add(rows.offset, offset))
         }
+    }
+
+    function _refuse(uint256 end, uint256 length) private pure {
+        uint256 needed = uint64(end);
+        if (needed > length) revert RowsTruncated(needed, length);
+        revert RowsOutOfOrder();
     }
 
     /// @dev Reads the budget of a row, and returns where its lines begin.

@@ -36,7 +36,7 @@ type Arguments = CommonArguments & {
   label: string;
 };
 
-// Creates what is missing of the three contracts and hands the roles over. Every address follows from the terms, so a
+// Creates what is missing of the contracts and hands the roles over. Every address follows from the terms, so a
 // run after a failed one finds what is there already and goes on from it.
 export default command<Arguments>(async (args, session) => {
   const { output, provider } = session;
@@ -132,20 +132,18 @@ async function describeRecord(
   label: string,
   startBlock: number,
 ): Promise<DeploymentRecord> {
-  const [manager, staking, router] = await Promise.all(
-    plan.contracts.map(async (contract) => ({
-      address: contract.address,
-      block: await findCreationBlock(session.provider, contract.address, startBlock),
-      arguments: contract.arguments,
-    })),
+  const contracts = await Promise.all(
+    plan.contracts.map(async ({ key, address, arguments: constructorArguments }) => {
+      const block = await findCreationBlock(session.provider, address, startBlock);
+      return [key, { address, block, arguments: constructorArguments }] as const;
+    }),
   );
-  if (!manager || !staking || !router) throw new Error("a plan has three contracts");
   return recordOf({
     network: session.network,
     chainId: Number(session.chainId),
     terms,
     label,
-    contracts: { manager, staking, router },
+    contracts: Object.fromEntries(contracts) as DeploymentRecord["contracts"],
     compiler: compilerOf(session),
     commit: currentCommit(),
   });

@@ -6,7 +6,7 @@ import type { CommonArguments, Session } from "../command/session.ts";
 import { environment } from "../config/environment.ts";
 import { CONTRACT_KEYS, CONTRACTS } from "../protocol/description.ts";
 
-// `verify-deployment`: sends the sources of all three contracts to the block explorer. Hardhat's own `verify` does one
+// `verify-deployment`: sends the sources of all contracts to the block explorer. Hardhat's own `verify` does one
 // contract whose address and arguments one must know; here the record knows them.
 export default command<CommonArguments>(async (_, session) => {
   const { output, network, settings } = session;

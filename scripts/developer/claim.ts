@@ -6,14 +6,16 @@ import { openDeployment } from "../command/openDeployment.ts";
 import type { CommonArguments } from "../command/session.ts";
 import { report, send } from "../command/transaction/send.ts";
 
-// `claim`: collects earnings, which wait in the router, and refunds and bounties of slashes, which wait in the registry.
+// `claim`: collects earnings, which wait in the router, refunds and bounties of slashes, which wait in the registry, and what
+// the receipt court has credited, which waits beside the bonds.
 export default command<CommonArguments & { to: string | undefined }>(async (args, session) => {
-  const { router, staking, addresses } = await openDeployment(session);
+  const { router, staking, bonds, addresses } = await openDeployment(session);
   const account = (await session.signer()).address;
   const to = args.to === undefined ? account : parseAddress("--to", args.to);
   const sources = [
     { name: "earnings", to: addresses.router, amount: await router.creditOf(account) },
     { name: "refunds and bounties", to: addresses.staking, amount: await staking.creditOf(account) },
+    { name: "charges given back", to: addresses.bonds, amount: await bonds.creditOf(account) },
   ].filter(({ amount }) => amount > 0n);
   if (sources.length === 0) {
     throw new CommandError(`${account} has nothing to claim: with another account's key, name it with --from`);

@@ -1,11 +1,17 @@
 import { concat, Interface } from "ethers";
-import { ContextRouter__factory, ProtocolAccess__factory, ToolStaking__factory } from "../../typechain-types/index.ts";
+import {
+  ContextRouter__factory,
+  OperatorBonds__factory,
+  ProtocolAccess__factory,
+  ReceiptCourt__factory,
+  ToolStaking__factory,
+} from "../../typechain-types/index.ts";
 
-// What a deployment consists of: three contracts with their arguments, and one handover that wires the roles and leaves
+// What a deployment consists of: five contracts with their arguments, and one handover that wires the roles and leaves
 // the deployer with nothing. The deploy command, the check of a live deployment and the tests all read it from here.
 
 // The roles of ProtocolAccess. Operators are not here: an operator is an account with a limit in the router. Courts are
-// contracts, and there is none at first.
+// contracts that take from stakes, and there is none at first; the receipt court takes from bonds and needs no role.
 export const ROLES = { admin: 0n, guardian: 1n, adjudicator: 2n, court: 3n } as const;
 
 export type RoleName = keyof typeof ROLES;
@@ -29,12 +35,12 @@ export type Parties = {
 
 export type Terms = { deployer: string; usdc: string; parties: Parties };
 
-export type ContractKey = "manager" | "staking" | "router";
+export type ContractKey = "manager" | "staking" | "bonds" | "router" | "receiptCourt";
 
 export type Addresses = Record<ContractKey, string>;
 
 // In the order in which they refer to each other: a contract's arguments name only those before it.
-export const CONTRACT_KEYS: readonly ContractKey[] = ["manager", "staking", "router"];
+export const CONTRACT_KEYS: readonly ContractKey[] = ["manager", "staking", "bonds", "router", "receiptCourt"];
 
 export const CONTRACTS = {
   manager: {
@@ -49,11 +55,28 @@ export const CONTRACTS = {
     factory: ToolStaking__factory,
     argumentsOf: ({ usdc, parties }: Terms, { manager }: Partial<Addresses>) => [manager, usdc, parties.insurance],
   },
+  bonds: {
+    title: "OperatorBonds",
+    source: "contracts/court/OperatorBonds.sol:OperatorBonds",
+    factory: OperatorBonds__factory,
+    argumentsOf: ({ usdc }: Terms, { manager }: Partial<Addresses>) => [manager, usdc],
+  },
   router: {
     title: "ContextRouter",
     source: "contracts/ContextRouter.sol:ContextRouter",
     factory: ContextRouter__factory,
-    argumentsOf: ({ parties }: Terms, { manager, staking }: Partial<Addresses>) => [manager, staking, parties.treasury],
+    argumentsOf: ({ parties }: Terms, { manager, staking, bonds }: Partial<Addresses>) => [
+      manager,
+      staking,
+      bonds,
+      parties.treasury,
+    ],
+  },
+  receiptCourt: {
+    title: "ReceiptCourt",
+    source: "contracts/court/ReceiptCourt.sol:ReceiptCourt",
+    factory: ReceiptCourt__factory,
+    argumentsOf: (_: Terms, { manager, router }: Partial<Addresses>) => [manager, router],
   },
 } as const;
 
@@ -64,6 +87,7 @@ export const FUNCTION_ROLES: readonly { target: ContractKey; role: RoleName; fun
   { target: "staking", role: "guardian", functions: ["vetoSlash"] },
   { target: "staking", role: "adjudicator", functions: ["proposeSlash", "executeSlash", "dismissSlash"] },
   { target: "staking", role: "court", functions: ["penalize"] },
+  { target: "receiptCourt", role: "court", functions: ["noteRefund"] },
 ];
 
 // The code that creates a contract with these arguments.
@@ -78,11 +102,13 @@ export function selectorOf(target: ContractKey, name: string): string {
   return selector;
 }
 
-// One call of ProtocolAccess that names the roles, gives them to their parties, admits the operator and takes the
-// deployer's own role away. It happens as a whole or not at all, so a deployment is never left half wired.
+// One call of ProtocolAccess that names the roles, gives them to their parties, lets the receipt court take from bonds,
+// admits the operator and takes the deployer's own role away. It happens as a whole or not at all, so a deployment is never left half wired.
 export function handoverCallOf({ deployer, parties }: Terms, addresses: Addresses): string {
   const manager = ProtocolAccess__factory.createInterface();
   const router = ContextRouter__factory.createInterface();
+  const bonds = OperatorBonds__factory.createInterface();
+  const nameCourt = bonds.encodeFunctionData("nameCourt", [addresses.receiptCourt]);
   const admitOperator = router.encodeFunctionData("setOperatorLimit", [parties.operator, parties.operatorLimit]);
   return manager.encodeFunctionData("multicall", [
     [
@@ -96,6 +122,7 @@ export function handoverCallOf({ deployer, parties }: Terms, addresses: Addresse
       ...(["guardian", "adjudicator", "court"] as const).map((role) =>
         manager.encodeFunctionData("labelRole", [ROLES[role], role]),
       ),
+      manager.encodeFunctionData("execute", [addresses.bonds, nameCourt]),
       manager.encodeFunctionData("execute", [addresses.router, admitOperator]),
       manager.encodeFunctionData("grantRole", [ROLES.guardian, parties.guardian, 0]),
       manager.encodeFunctionData("grantRole", [ROLES.adjudicator, parties.adjudicator, 0]),

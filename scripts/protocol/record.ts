@@ -1,6 +1,6 @@
 import type { DeploymentRecord } from "../../settlement/deployment.ts";
 import { ADMIN_DELAY_SECONDS, type Terms } from "./description.ts";
-import { PARAMETER_NAMES, PARAMETERS } from "./parameters.ts";
+import { BOND_PARAMETERS, PARAMETERS } from "./parameters.ts";
 
 // What is to be written down of a deployment on these terms.
 export function recordOf({
@@ -20,7 +20,9 @@ export function recordOf({
     parties,
     adminDelaySeconds: ADMIN_DELAY_SECONDS,
     operatorLimits: { [parties.operator]: operatorLimit.toString() },
-    parameters: Object.fromEntries(PARAMETER_NAMES.map((name) => [name, PARAMETERS[name].initial.toString()])),
+    parameters: Object.fromEntries(
+      Object.entries({ ...PARAMETERS, ...BOND_PARAMETERS }).map(([name, { initial }]) => [name, initial.toString()]),
+    ),
     compiler: known.compiler,
     commit: known.commit,
   };

@@ -1,4 +1,3 @@
-import { ZeroAddress } from "ethers";
 import {
   type JsonSchema,
   JsonSchema__factory,
@@ -11,15 +10,16 @@ import type { LocalWorld } from "./startWorld.ts";
 
 export type LocalCourt = { court: SchemaCourt; judge: JsonSchema };
 
-// Nobody proves to this court what was charged, so that it convicts and refunds nothing.
-const NO_CHARGES = ZeroAddress;
-
 // Deploys a schema court into a world, and lets the admin make it one, which takes eight days.
-export async function openCourt({ parties, manager, staking, rpc }: LocalWorld): Promise<LocalCourt> {
+export async function openCourt({ parties, manager, staking, receiptCourt, rpc }: LocalWorld): Promise<LocalCourt> {
   const { deployer, admin } = parties;
   const judge = await (await new JsonSchema__factory(deployer).deploy()).waitForDeployment();
   const court = await (
-    await new SchemaCourt__factory(deployer).deploy(await staking.getAddress(), await judge.getAddress(), NO_CHARGES)
+    await new SchemaCourt__factory(deployer).deploy(
+      await staking.getAddress(),
+      await judge.getAddress(),
+      await receiptCourt.getAddress(),
+    )
   ).waitForDeployment();
   const grant = manager.interface.encodeFunctionData("grantRole", [ROLES.court, await court.getAddress(), 0]);
   const target = await manager.getAddress();

@@ -1,19 +1,26 @@
 import { ADMIN_DELAY_SECONDS } from "../protocol/description.ts";
 import type { Account, Host, Plan, World } from "./world.ts";
 
-// Lists and stakes the tools, gives the payers USDC, spending caps and daily caps, and admits the other operators.
+// Lists and stakes the tools, gives the payers USDC, spending caps and daily caps, posts the operators' bonds and admits the
+// other operators.
 export async function populateWorld<A extends Account>(
   host: Host<A>,
   plan: Plan<A>,
-  { usdc, router, staking, tools, circle, parties: { admin, insurance }, ...world }: World<A>,
+  { usdc, router, staking, bonds, tools, circle, parties: { admin, insurance }, ...world }: World<A>,
 ): Promise<void> {
-  const [routerAddress, stakingAddress] = await Promise.all([router.getAddress(), staking.getAddress()]);
+  const [routerAddress, stakingAddress, bondsAddress, bond] = await Promise.all([
+    router.getAddress(),
+    staking.getAddress(),
+    bonds.getAddress(),
+    bonds.requiredBond(plan.operatorLimit),
+  ]);
   await host.giveEther([...world.operators, ...world.payers, ...tools.map(({ developer }) => developer)]);
 
   const mint = (to: Account, amount: bigint) => usdc.mint.populateTransaction(to.address, amount);
   const mints = [
     ...plan.payers.map(({ account, balance }) => mint(account, balance)),
     ...tools.map(({ developer, stake }) => mint(developer, stake)),
+    ...plan.operators.map((operator) => mint(operator, bond)),
     ...(plan.insurance ? [mint(insurance, plan.insurance.balance)] : []),
   ];
   await host.sendAll([{ from: circle, transactions: mints }]);
@@ -33,6 +40,10 @@ export async function populateWorld<A extends Account>(
       const listing = staking.list.populateTransaction(salt, price, developer.address, stake);
       return { from: developer, transactions: [approve(stakingAddress, stake), listing] };
     }),
+    ...plan.operators.map((operator) => ({
+      from: operator,
+      transactions: [approve(bondsAddress, bond), bonds.post.populateTransaction(operator.address, bond)],
+    })),
   ]);
   await admitOperators();
 

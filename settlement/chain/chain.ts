@@ -29,7 +29,7 @@ export type Chain = {
   // The batch that an operator has settled last; zeros before the first.
   headOf(operator: Address): Promise<Hex>;
   // What an operator may settle in 24 hours, and what is left of it; zero for who is no operator or suspended.
-  operatorLimit(operator: Address): Promise<{ limit: bigint; left: bigint }>;
+  operatorLimit(operator: Address): Promise<{ limit: bigint; left: bigint; bonded: boolean }>;
   // Whether anybody can be charged at all at present: neither USDC nor the router is paused or blacklisted.
   availability(): Promise<{ kind: "available" } | { kind: "unavailable"; reason: string }>;
   // The code behind the token, which its owner can exchange; null if the token is no proxy of a known kind.

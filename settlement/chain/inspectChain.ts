@@ -11,7 +11,7 @@ import { createEndpoints } from "./rpc/endpoints.ts";
 // Questions that a person asks and the engine does not.
 export type ChainInspection = {
   // What an operator may settle in 24 hours, and how much of that is left; zero for who is no operator.
-  operatorLimit(operator: Address): Promise<{ limit: bigint; left: bigint }>;
+  operatorLimit(operator: Address): Promise<{ limit: bigint; left: bigint; bonded: boolean }>;
   // What the registry says about tools, in the order asked; null for one that is not listed.
   tools(toolIds: readonly ToolId[]): Promise<(ToolListing | null)[]>;
 };

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { NETWORKS } from "../../scripts/config/networks.ts";
-import { connectProtocol, type Protocol } from "../../scripts/protocol/connectProtocol.ts";
+import { addressesOf, connectProtocol, type Protocol } from "../../scripts/protocol/connectProtocol.ts";
 import { ADMIN_DELAY_SECONDS, ROLES } from "../../scripts/protocol/description.ts";
 import { PARAMETERS } from "../../scripts/protocol/parameters.ts";
 import { mined } from "../../scripts/world/mined.ts";
@@ -14,7 +14,7 @@ import type { DeploymentRecord } from "../../settlement/deployment.ts";
 import { AccessManager__factory } from "../../typechain-types/index.ts";
 import { addressOf, type Chain, deployCommand, passTime, placeUsdcAndShare, startChain } from "./chain.ts";
 
-const TRANSACTIONS = 4;
+const TRANSACTIONS = 6;
 
 const initialParameters = {
   minimumStake: PARAMETERS.minimumStake.initial,
@@ -63,7 +63,9 @@ describe("deploy", () => {
     for (const [key, title] of [
       ["manager", "ProtocolAccess"],
       ["staking", "ToolStaking"],
+      ["bonds", "OperatorBonds"],
       ["router", "ContextRouter"],
+      ["receiptCourt", "ReceiptCourt"],
     ] as const) {
       const { address, block } = record.contracts[key];
       expect(asked.stdout).toMatch(new RegExp(`${title} +${address}`));
@@ -80,7 +82,7 @@ describe("deploy", () => {
     expect(await manager.hasRole(ROLES.admin, addressOf("admin"))).toEqual([true, BigInt(ADMIN_DELAY_SECONDS)]);
   });
 
-  it.each([1, 2, 3, 4])(
+  it.each([1, 2, 3, 4, 5, 6])(
     "killed after transaction %i was sent, a second run completes it without a copy",
     async (sent) => {
       await chain.provider.send("evm_setAutomine", [false]);
@@ -152,7 +154,7 @@ describe("deploy", () => {
     const oneEther = "0x670de0b6b3a76400005f5260205ff3";
     await chain.provider.send("anvil_setCode", ["0x420000000000000000000000000000000000000F", oneEther]);
     const { stdout } = await chain.hardhat(deployCommand, { input: "n\n" });
-    expect(stdout).toMatch(/gas +at most 4\.0\d+ ETH/);
+    expect(stdout).toMatch(/gas +at most 6\.0\d+ ETH/);
   });
 
   it("a node of another network is refused", async () => {
@@ -429,7 +431,7 @@ describe("check-deployment", () => {
       {
         how: "it names other arguments of a constructor",
         change: (record) => {
-          record.contracts.router.arguments[2] = addressOf("payer");
+          record.contracts.router.arguments[3] = addressOf("payer");
         },
         found: "address of ContextRouter",
       },
@@ -496,14 +498,4 @@ async function startNode(faults: Readonly<Record<string, "unknown" | "cut">>) {
   return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, stop: () => server.close() };
 }
 
-type RecordedContracts = { contracts: Record<"manager" | "staking" | "router", { address: string }> };
-
-const protocolOf = ({ contracts }: RecordedContracts) =>
-  connectProtocol(
-    {
-      manager: contracts.manager.address,
-      staking: contracts.staking.address,
-      router: contracts.router.address,
-    },
-    chain.provider,
-  );
+const protocolOf = (record: DeploymentRecord) => connectProtocol(addressesOf(record), chain.provider);

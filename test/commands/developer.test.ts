@@ -60,6 +60,7 @@ describe("a developer's life", () => {
   it("a settled charge shows as earned and claimable", async () => {
     const { chain, router, usdc } = deployed;
     await mined(usdc.connect(chain.wallet("payer")).approve(router, 100_000_000n));
+    expect(await succeed(chain, "operator", "bond", "post", "--yes")).toMatchObject({ bonded: true });
     const rows = encodeRows([
       { payer: addressOf("payer") as `0x${string}`, modelCost: 0n, lines: [{ toolIndex: 0, amount: 2_000_000n }] },
     ]);

@@ -35,13 +35,13 @@ describe("the pages", () => {
     expect(JSON.parse(readFileSync(join(chain.folder, "deployments", "local.json"), "utf8")).chainId).toBe(8453);
   });
 
-  it.each(["developer", "payer", "governance"])("the page %s does what it says", async (page) => {
+  it.each(["bond", "developer", "payer", "governance"])("the page %s does what it says", async (page) => {
     await chain.provider.send("evm_revert", [deployed]);
     deployed = await chain.provider.send("evm_snapshot", []);
     await walk(page);
   });
 
-  it.each(["deployer", "developer", "payer", "governance"])("the page %s has something to run", (page) => {
+  it.each(["deployer", "bond", "developer", "payer", "governance"])("the page %s has something to run", (page) => {
     expect(blocksOf(page).length).toBeGreaterThan(2);
   });
 });

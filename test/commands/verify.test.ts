@@ -31,15 +31,16 @@ afterAll(async () => {
 
 it("verify-deployment submits each contract with its sources and arguments", async () => {
   const { port } = explorer.address() as AddressInfo;
-  const { chain, manager, staking, router } = deployed;
+  const { chain, manager, staking, bonds, router, receiptCourt } = deployed;
   const { code, stdout, stderr } = await chain.hardhat(["verify-deployment", "--network", "base", "--json"], {
     env: { EXPLORER_API_URL: `http://127.0.0.1:${port}/api`, ETHERSCAN_API_KEY: "key" },
   });
   expect(code, stderr).toBe(0);
-  const addresses = await Promise.all([manager, staking, router].map((contract) => contract.getAddress()));
+  const contracts = [manager, staking, bonds, router, receiptCourt];
+  const addresses = await Promise.all(contracts.map((contract) => contract.getAddress()));
   expect(JSON.parse(stdout)).toEqual({ network: "base", verified: addresses });
   expect(submissions.map((submission) => submission.get("contractaddress"))).toEqual(addresses);
-  const [, , submitted] = submissions;
+  const [, , , submitted] = submissions;
   expect(submitted?.get("contractname")).toMatch(/ContextRouter\.sol:ContextRouter$/);
   expect(submitted?.get("compilerversion")).toMatch(/^v0\.8\.37/);
   const input = JSON.parse(submitted?.get("sourceCode") ?? "");

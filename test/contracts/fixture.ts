@@ -73,8 +73,10 @@ export function freshHash(): string {
   return ethers.id(`hash ${lastHash}`);
 }
 
-// The tool ids and packed rows of a batch. A tool's index is the order in which it is first mentioned.
-export function packBatch(charges: readonly Charge[]): { toolIds: string[]; rows: string } {
+// The tool ids and packed rows of a batch, its rows in the order of their payers. A tool's index is the order in which it is
+// first mentioned.
+export function packBatch(unsorted: readonly Charge[]): { toolIds: string[]; rows: string } {
+  const charges = unsorted.toSorted((one, other) => (BigInt(one.payer.address) < BigInt(other.payer.address) ? -1 : 1));
   const toolIds = [...new Set(charges.flatMap(({ lines = [] }) => lines.map(([toolId]) => toolId)))];
   const rows = charges.map(({ payer, modelCost = 0n, lines = [], prepaid = false, budget }) => ({
     payer: payer.address as Address,
@@ -120,7 +122,7 @@ async function openMarketplace() {
     tools: [{ developer, salt: freshHash(), price: PRICE }],
     payers: [{ account: payer, balance: FUNDS, allowance: FUNDS }],
   });
-  const { manager, router, staking, usdc } = world;
+  const { manager, router, staking, bonds, receiptCourt, usdc } = world;
 
   // Gives an account USDC and lets the router take it: the payer's spending cap.
   async function fund(account: Party, amount: bigint, allowance = amount): Promise<void> {
@@ -132,6 +134,13 @@ async function openMarketplace() {
   async function fundStake(account: Party, amount: bigint): Promise<void> {
     await usdc.mint(account, amount);
     await usdc.connect(account).approve(staking, amount);
+  }
+
+  // Pledges new USDC for an operator.
+  async function postBond(account: Party, amount: bigint): Promise<void> {
+    await usdc.mint(account, amount);
+    await usdc.connect(account).approve(bonds, amount);
+    await bonds.connect(account).post(account, amount);
   }
 
   async function listTool({
@@ -210,10 +219,13 @@ async function openMarketplace() {
     manager,
     router,
     staking,
+    bonds,
+    receiptCourt,
     usdc,
     tool,
     fund,
     fundStake,
+    postBond,
     listTool,
     settle,
     asAdmin,

@@ -97,6 +97,7 @@ describe("the service and the contracts", () => {
 
       const amount = fc.bigInt(0n, usd("2"));
       const line = fc.record({ index: fc.nat(tools.length - 1), amount });
+      const addressOf = ({ payer }: { payer: { address: string } }) => payer.address;
       const row = fc.record({
         payer: fc.constantFrom(...payers),
         modelCost: amount,
@@ -104,7 +105,7 @@ describe("the service and the contracts", () => {
       });
 
       await fc.assert(
-        fc.asyncProperty(fc.array(row, { minLength: 1, maxLength: 12 }), async (rows) => {
+        fc.asyncProperty(fc.uniqueArray(row, { minLength: 1, selector: addressOf }), async (rows) => {
           fc.pre(rows.some((row) => row.modelCost > 0n || row.lines.some((item) => item.amount > 0n)));
           await restore();
           const charges: Charge[] = rows.map(({ lines, ...rest }) => ({

@@ -33,7 +33,7 @@ type Restricted = {
   send: (market: Marketplace, by: Party) => Promise<unknown>;
 };
 
-// Every function of both contracts that is not open to everybody.
+// Every function of the contracts that is not open to everybody.
 const restricted: Restricted[] = [
   {
     call: "ContextRouter.setOperatorLimit",
@@ -87,7 +87,41 @@ const restricted: Restricted[] = [
     role: "court",
     send: ({ staking, tool, payer }, by) => staking.connect(by).penalize(tool, 1n, payer, 1n),
   },
+  {
+    call: "ReceiptCourt.noteRefund",
+    role: "court",
+    send: ({ receiptCourt, payer, tool }, by) => receiptCourt.connect(by).noteRefund(paidNothing(payer, tool)),
+  },
+  {
+    call: "OperatorBonds.setParameters",
+    role: "admin",
+    send: ({ bonds }, by) => bonds.connect(by).setParameters({ minimumBond: usd("10"), limitBps: 0 }),
+  },
+  {
+    call: "OperatorBonds.nameCourt",
+    role: "admin",
+    send: ({ bonds, stranger }, by) => bonds.connect(by).nameCourt(stranger),
+  },
 ];
+
+// A proof that would prove nothing, if anybody looked at it.
+const paidNothing = (payer: Party, toolId: string) => ({
+  settlement: { operator: payer.address, call: "0x", exceptions: [] },
+  receipt: {
+    chargeId: freshHash(),
+    payer: payer.address,
+    chargedTo: payer.address,
+    toolId,
+    amount: 1n,
+    calls: 1n,
+    accruedAtMs: 0n,
+    attempts: 0n,
+    request: freshHash(),
+    response: freshHash(),
+    schema: freshHash(),
+  },
+  path: [],
+});
 
 describe("roles", () => {
   describe("after the deployment", () => {
@@ -123,12 +157,14 @@ describe("roles", () => {
     }
 
     it("was given to its role by the deployment, and no other function was given to anybody", async () => {
-      const { manager, router, staking } = await marketplace();
+      const { manager, router, staking, bonds, receiptCourt } = await marketplace();
       const names = new Map<string, string>();
       for (const [name, contract] of [
         ["ProtocolAccess", manager],
         ["ContextRouter", router],
         ["ToolStaking", staking],
+        ["OperatorBonds", bonds],
+        ["ReceiptCourt", receiptCourt],
       ] as const) {
         contract.interface.forEachFunction((item) =>
           names.set(`${contract.target}${item.selector}`, `${name}.${item.name}`),

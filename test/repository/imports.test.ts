@@ -83,6 +83,7 @@ const ROOMS: Readonly<Record<string, readonly string[]>> = {
   "scripts/governance/admin": [...COMMANDS, "scripts/governance/act.ts"],
   "scripts/governance/guardian": [...COMMANDS, "scripts/governance/act.ts"],
   "scripts/governance/adjudicator": [...COMMANDS, "scripts/governance/act.ts"],
+  "scripts/operator": COMMANDS,
   "scripts/developer": COMMANDS,
   "scripts/payer": COMMANDS,
   // It signs nothing, and hashes what the toolkit lets a tool sign.

@@ -66,9 +66,11 @@ contract BatchRowsTest {
         (uint256 tools, uint256 signed, uint256 lines) = _layout(rows, offset, flags);
         uint256 end = lines + LINE_BYTES * uint8(rows[offset + 27]);
         if (end > rows.length) return _expect(rows, offset, BatchRows.RowsTruncated.selector);
+        address payer = address(bytes20(rows[offset:offset + 20]));
+        if (payer == address(0)) return _expect(rows, offset, BatchRows.RowsOutOfOrder.selector);
 
         BatchRows.Row memory row = this.read(rows, offset);
-        vm.assertEq(row.payer, address(bytes20(rows[offset:offset + 20])), "payer");
+        vm.assertEq(row.payer, payer, "payer");
         vm.assertEq(row.flags, flags, "flags");
         vm.assertEq(row.modelCost, uint48(bytes6(rows[offset + 21:offset + 27])), "model cost");
         vm.assertEq(row.lines, lines, "where the lines begin");

@@ -3,6 +3,7 @@ pragma solidity 0.8.37;
 
 import {ECDSA} from "@openzeppelin/contracts/utils/cryptography/ECDSA.sol";
 import {SchemaCourt} from "../../contracts/court/SchemaCourt.sol";
+import {ICharges} from "../../contracts/court/interfaces/ICharges.sol";
 import {IJsonSchema, Verdict} from "../../contracts/court/interfaces/IJsonSchema.sol";
 import {ISchemaCourt} from "../../contracts/court/interfaces/ISchemaCourt.sol";
 import {IToolStaking} from "../../contracts/interfaces/IToolStaking.sol";
@@ -362,7 +363,7 @@ contract SchemaCourtTest {
         vm.assertTrue(keccak256(_stakes.lastRevert()) == keccak256(expected), "it was refused as a repetition");
         vm.assertEq(_stakes.takenFrom(TOOL), _court.PENALTY(), "one penalty");
 
-        bytes memory proof = abi.encode(answer.chargeId, TOOL, PAYER, 100_000, 1);
+        ICharges.PaidCharge memory proof = _paid(answer.chargeId, TOOL, 100_000, 1);
         _stakes.callBack(address(_court), abi.encodeCall(ISchemaCourt.refund, (TOOL, answer.chargeId, proof)));
         _court.refund(TOOL, answer.chargeId, proof);
         vm.assertEq(_stakes.creditOf(PAYER), 100_000, "one refund");
@@ -371,7 +372,7 @@ contract SchemaCourtTest {
     function test_whoPaidGetsTheChargeBackOnce() public {
         (ISchemaCourt.Answer memory answer, bytes memory signature) = _signed(BROKEN);
         bytes32 chargeId = answer.chargeId;
-        bytes memory proof = abi.encode(chargeId, TOOL, PAYER, 100_001, 2);
+        ICharges.PaidCharge memory proof = _paid(chargeId, TOOL, 100_001, 2);
         vm.expectRevert(abi.encodeWithSelector(ISchemaCourt.NotConvicted.selector, TOOL, chargeId));
         _court.refund(TOOL, chargeId, proof);
         _convict(answer, SCHEMA, BROKEN, signature);
@@ -386,9 +387,23 @@ contract SchemaCourtTest {
         _convict(answer, SCHEMA, BROKEN, signature);
         bytes32 other = keccak256("another charge");
         vm.expectRevert(abi.encodeWithSelector(ISchemaCourt.ChargeMismatch.selector, other, TOOL));
-        _court.refund(TOOL, answer.chargeId, abi.encode(other, TOOL, PAYER, 100_000, 1));
+        _court.refund(TOOL, answer.chargeId, _paid(other, TOOL, 100_000, 1));
         vm.expectRevert(abi.encodeWithSelector(ISchemaCourt.ChargeMismatch.selector, answer.chargeId, OTHER_TOOL));
-        _court.refund(TOOL, answer.chargeId, abi.encode(answer.chargeId, OTHER_TOOL, PAYER, 100_000, 1));
+        _court.refund(TOOL, answer.chargeId, _paid(answer.chargeId, OTHER_TOOL, 100_000, 1));
+    }
+
+    /// @dev What says who paid how much for how many calls; the charges here believe it.
+    function _paid(
+        bytes32 chargeId,
+        bytes16 toolId,
+        uint256 amount,
+        uint256 calls
+    ) private pure returns (ICharges.PaidCharge memory paid) {
+        paid.receipt.chargeId = chargeId;
+        paid.receipt.toolId = toolId;
+        paid.receipt.chargedTo = PAYER;
+        paid.receipt.amount = amount;
+        paid.receipt.calls = calls;
     }
 
     function _newCourt() private returns (SchemaCourt) {

@@ -6,54 +6,24 @@ import type { TypedContractEvent, TypedDeferredTopicFilter, TypedEventLog, Typed
   
 
   export interface CreditsInterface extends Interface {
-    getFunction(nameOrSignature: "acceptBeneficiary" | "claim" | "claimTo" | "creditOf" | "payout" | "pendingBeneficiary" | "proposeBeneficiary" | "usdc"): FunctionFragment;
+    getFunction(nameOrSignature: "claim" | "claimTo" | "creditOf" | "payout" | "usdc"): FunctionFragment;
 
-    getEvent(nameOrSignatureOrTopic: "BeneficiaryChanged" | "BeneficiaryProposed" | "Claimed" | "PayoutFailed"): EventFragment;
+    getEvent(nameOrSignatureOrTopic: "Claimed" | "PayoutFailed"): EventFragment;
 
-    encodeFunctionData(functionFragment: 'acceptBeneficiary', values?: undefined): string;
-encodeFunctionData(functionFragment: 'claim', values?: undefined): string;
+    encodeFunctionData(functionFragment: 'claim', values?: undefined): string;
 encodeFunctionData(functionFragment: 'claimTo', values: [AddressLike]): string;
 encodeFunctionData(functionFragment: 'creditOf', values: [AddressLike]): string;
 encodeFunctionData(functionFragment: 'payout', values: [AddressLike[]]): string;
-encodeFunctionData(functionFragment: 'pendingBeneficiary', values?: undefined): string;
-encodeFunctionData(functionFragment: 'proposeBeneficiary', values: [AddressLike]): string;
 encodeFunctionData(functionFragment: 'usdc', values?: undefined): string;
 
-    decodeFunctionResult(functionFragment: 'acceptBeneficiary', data: BytesLike): Result;
-decodeFunctionResult(functionFragment: 'claim', data: BytesLike): Result;
+    decodeFunctionResult(functionFragment: 'claim', data: BytesLike): Result;
 decodeFunctionResult(functionFragment: 'claimTo', data: BytesLike): Result;
 decodeFunctionResult(functionFragment: 'creditOf', data: BytesLike): Result;
 decodeFunctionResult(functionFragment: 'payout', data: BytesLike): Result;
-decodeFunctionResult(functionFragment: 'pendingBeneficiary', data: BytesLike): Result;
-decodeFunctionResult(functionFragment: 'proposeBeneficiary', data: BytesLike): Result;
 decodeFunctionResult(functionFragment: 'usdc', data: BytesLike): Result;
   }
 
   
-    export namespace BeneficiaryChangedEvent {
-      export type InputTuple = [previous: AddressLike, current: AddressLike];
-      export type OutputTuple = [previous: string, current: string];
-      export interface OutputObject {previous: string, current: string };
-      export type Event = TypedContractEvent<InputTuple, OutputTuple, OutputObject>
-      export type Filter = TypedDeferredTopicFilter<Event>
-      export type Log = TypedEventLog<Event>
-      export type LogDescription = TypedLogDescription<Event>
-    }
-
-  
-
-    export namespace BeneficiaryProposedEvent {
-      export type InputTuple = [current: AddressLike, proposed: AddressLike];
-      export type OutputTuple = [current: string, proposed: string];
-      export interface OutputObject {current: string, proposed: string };
-      export type Event = TypedContractEvent<InputTuple, OutputTuple, OutputObject>
-      export type Filter = TypedDeferredTopicFilter<Event>
-      export type Log = TypedEventLog<Event>
-      export type LogDescription = TypedLogDescription<Event>
-    }
-
-  
-
     export namespace ClaimedEvent {
       export type InputTuple = [account: AddressLike, to: AddressLike, amount: BigNumberish];
       export type OutputTuple = [account: string, to: string, amount: bigint];
@@ -112,14 +82,6 @@ decodeFunctionResult(functionFragment: 'usdc', data: BytesLike): Result;
 
     
     
-    acceptBeneficiary: TypedContractMethod<
-      [],
-      [void],
-      'nonpayable'
-    >
-    
-
-    
     claim: TypedContractMethod<
       [],
       [bigint],
@@ -152,22 +114,6 @@ decodeFunctionResult(functionFragment: 'usdc', data: BytesLike): Result;
     
 
     
-    pendingBeneficiary: TypedContractMethod<
-      [],
-      [string],
-      'view'
-    >
-    
-
-    
-    proposeBeneficiary: TypedContractMethod<
-      [account: AddressLike, ],
-      [void],
-      'nonpayable'
-    >
-    
-
-    
     usdc: TypedContractMethod<
       [],
       [string],
@@ -178,12 +124,7 @@ decodeFunctionResult(functionFragment: 'usdc', data: BytesLike): Result;
 
     getFunction<T extends ContractMethod = ContractMethod>(key: string | FunctionFragment): T;
 
-    getFunction(nameOrSignature: 'acceptBeneficiary'): TypedContractMethod<
-      [],
-      [void],
-      'nonpayable'
-    >;
-getFunction(nameOrSignature: 'claim'): TypedContractMethod<
+    getFunction(nameOrSignature: 'claim'): TypedContractMethod<
       [],
       [bigint],
       'nonpayable'
@@ -203,37 +144,17 @@ getFunction(nameOrSignature: 'payout'): TypedContractMethod<
       [bigint],
       'nonpayable'
     >;
-getFunction(nameOrSignature: 'pendingBeneficiary'): TypedContractMethod<
-      [],
-      [string],
-      'view'
-    >;
-getFunction(nameOrSignature: 'proposeBeneficiary'): TypedContractMethod<
-      [account: AddressLike, ],
-      [void],
-      'nonpayable'
-    >;
 getFunction(nameOrSignature: 'usdc'): TypedContractMethod<
       [],
       [string],
       'view'
     >;
 
-    getEvent(key: 'BeneficiaryChanged'): TypedContractEvent<BeneficiaryChangedEvent.InputTuple, BeneficiaryChangedEvent.OutputTuple, BeneficiaryChangedEvent.OutputObject>;
-getEvent(key: 'BeneficiaryProposed'): TypedContractEvent<BeneficiaryProposedEvent.InputTuple, BeneficiaryProposedEvent.OutputTuple, BeneficiaryProposedEvent.OutputObject>;
-getEvent(key: 'Claimed'): TypedContractEvent<ClaimedEvent.InputTuple, ClaimedEvent.OutputTuple, ClaimedEvent.OutputObject>;
+    getEvent(key: 'Claimed'): TypedContractEvent<ClaimedEvent.InputTuple, ClaimedEvent.OutputTuple, ClaimedEvent.OutputObject>;
 getEvent(key: 'PayoutFailed'): TypedContractEvent<PayoutFailedEvent.InputTuple, PayoutFailedEvent.OutputTuple, PayoutFailedEvent.OutputObject>;
 
     filters: {
       
-      'BeneficiaryChanged(address,address)': TypedContractEvent<BeneficiaryChangedEvent.InputTuple, BeneficiaryChangedEvent.OutputTuple, BeneficiaryChangedEvent.OutputObject>;
-      BeneficiaryChanged: TypedContractEvent<BeneficiaryChangedEvent.InputTuple, BeneficiaryChangedEvent.OutputTuple, BeneficiaryChangedEvent.OutputObject>;
-    
-
-      'BeneficiaryProposed(address,address)': TypedContractEvent<BeneficiaryProposedEvent.InputTuple, BeneficiaryProposedEvent.OutputTuple, BeneficiaryProposedEvent.OutputObject>;
-      BeneficiaryProposed: TypedContractEvent<BeneficiaryProposedEvent.InputTuple, BeneficiaryProposedEvent.OutputTuple, BeneficiaryProposedEvent.OutputObject>;
-    
-
       'Claimed(address,address,uint256)': TypedContractEvent<ClaimedEvent.InputTuple, ClaimedEvent.OutputTuple, ClaimedEvent.OutputObject>;
       Claimed: TypedContractEvent<ClaimedEvent.InputTuple, ClaimedEvent.OutputTuple, ClaimedEvent.OutputObject>;
     

@@ -29,15 +29,16 @@ export declare namespace IContextRouter {
     }
 
   export interface LimitsInterface extends Interface {
-    getFunction(nameOrSignature: "BUDGET_GRACE" | "MAX_OPERATOR_LIMIT" | "REFUND_DELAY" | "acceptBeneficiary" | "batchOf" | "budgetDigest" | "budgetOf" | "claim" | "claimTo" | "consentRequired" | "creditOf" | "dailyCap" | "deposit" | "depositWithAuthorization" | "depositWithPermit" | "earningsLeft" | "endBudget" | "headOf" | "liftDailyCap" | "operatorLimit" | "pause" | "pay" | "payout" | "pendingBeneficiary" | "prepaidOf" | "proposeBeneficiary" | "refund" | "requestRefund" | "setConsentRequired" | "setDailyCap" | "setOperatorLimit" | "settle" | "settledAt" | "spendable" | "spendableMany" | "staking" | "suspendOperator" | "treasury" | "unpause" | "usdc"): FunctionFragment;
+    getFunction(nameOrSignature: "BUDGET_GRACE" | "MAX_OPERATOR_LIMIT" | "REFUND_DELAY" | "acceptBeneficiary" | "batchOf" | "bonds" | "budgetDigest" | "budgetOf" | "claim" | "claimTo" | "consentRequired" | "creditOf" | "dailyCap" | "deposit" | "depositWithAuthorization" | "depositWithPermit" | "earningsLeft" | "endBudget" | "headOf" | "liftDailyCap" | "operatorLimit" | "pause" | "pay" | "payout" | "pendingBeneficiary" | "prepaidOf" | "proposeBeneficiary" | "refreshBond" | "refund" | "requestRefund" | "setConsentRequired" | "setDailyCap" | "setOperatorLimit" | "settle" | "settledAt" | "spendable" | "spendableMany" | "staking" | "suspendOperator" | "treasury" | "unpause" | "usdc"): FunctionFragment;
 
-    getEvent(nameOrSignatureOrTopic: "BatchSettled" | "BeneficiaryChanged" | "BeneficiaryProposed" | "BudgetEnded" | "BudgetRaised" | "ChargeFailed" | "Claimed" | "ConsentRequiredSet" | "DailyCapSet" | "Deposited" | "LinesRefused" | "OperatorLimitSet" | "Paid" | "PayoutFailed" | "PrepaidRefunded" | "RefundRequested" | "ToolPaid" | "ToolRefused"): EventFragment;
+    getEvent(nameOrSignatureOrTopic: "BatchSettled" | "BeneficiaryChanged" | "BeneficiaryProposed" | "BudgetEnded" | "BudgetRaised" | "ChargeFailed" | "Claimed" | "ConsentRequiredSet" | "DailyCapSet" | "Deposited" | "LinesRefused" | "OperatorBonded" | "OperatorLimitSet" | "Paid" | "PayoutFailed" | "PrepaidRefunded" | "RefundRequested" | "ToolPaid" | "ToolRefused"): EventFragment;
 
     encodeFunctionData(functionFragment: 'BUDGET_GRACE', values?: undefined): string;
 encodeFunctionData(functionFragment: 'MAX_OPERATOR_LIMIT', values?: undefined): string;
 encodeFunctionData(functionFragment: 'REFUND_DELAY', values?: undefined): string;
 encodeFunctionData(functionFragment: 'acceptBeneficiary', values?: undefined): string;
 encodeFunctionData(functionFragment: 'batchOf', values: [BytesLike]): string;
+encodeFunctionData(functionFragment: 'bonds', values?: undefined): string;
 encodeFunctionData(functionFragment: 'budgetDigest', values: [AddressLike, BigNumberish, BigNumberish, BigNumberish, BytesLike[]]): string;
 encodeFunctionData(functionFragment: 'budgetOf', values: [AddressLike, BigNumberish]): string;
 encodeFunctionData(functionFragment: 'claim', values?: undefined): string;
@@ -59,6 +60,7 @@ encodeFunctionData(functionFragment: 'payout', values: [AddressLike[]]): string;
 encodeFunctionData(functionFragment: 'pendingBeneficiary', values?: undefined): string;
 encodeFunctionData(functionFragment: 'prepaidOf', values: [AddressLike]): string;
 encodeFunctionData(functionFragment: 'proposeBeneficiary', values: [AddressLike]): string;
+encodeFunctionData(functionFragment: 'refreshBond', values: [AddressLike]): string;
 encodeFunctionData(functionFragment: 'refund', values: [AddressLike]): string;
 encodeFunctionData(functionFragment: 'requestRefund', values: [BigNumberish]): string;
 encodeFunctionData(functionFragment: 'setConsentRequired', values: [boolean]): string;
@@ -79,6 +81,7 @@ decodeFunctionResult(functionFragment: 'MAX_OPERATOR_LIMIT', data: BytesLike): R
 decodeFunctionResult(functionFragment: 'REFUND_DELAY', data: BytesLike): Result;
 decodeFunctionResult(functionFragment: 'acceptBeneficiary', data: BytesLike): Result;
 decodeFunctionResult(functionFragment: 'batchOf', data: BytesLike): Result;
+decodeFunctionResult(functionFragment: 'bonds', data: BytesLike): Result;
 decodeFunctionResult(functionFragment: 'budgetDigest', data: BytesLike): Result;
 decodeFunctionResult(functionFragment: 'budgetOf', data: BytesLike): Result;
 decodeFunctionResult(functionFragment: 'claim', data: BytesLike): Result;
@@ -100,6 +103,7 @@ decodeFunctionResult(functionFragment: 'payout', data: BytesLike): Result;
 decodeFunctionResult(functionFragment: 'pendingBeneficiary', data: BytesLike): Result;
 decodeFunctionResult(functionFragment: 'prepaidOf', data: BytesLike): Result;
 decodeFunctionResult(functionFragment: 'proposeBeneficiary', data: BytesLike): Result;
+decodeFunctionResult(functionFragment: 'refreshBond', data: BytesLike): Result;
 decodeFunctionResult(functionFragment: 'refund', data: BytesLike): Result;
 decodeFunctionResult(functionFragment: 'requestRefund', data: BytesLike): Result;
 decodeFunctionResult(functionFragment: 'setConsentRequired', data: BytesLike): Result;
@@ -241,6 +245,18 @@ decodeFunctionResult(functionFragment: 'usdc', data: BytesLike): Result;
       export type InputTuple = [receiptsRoot: BytesLike, payer: AddressLike, row: BigNumberish, lines: BytesLike];
       export type OutputTuple = [receiptsRoot: string, payer: string, row: bigint, lines: string];
       export interface OutputObject {receiptsRoot: string, payer: string, row: bigint, lines: string };
+      export type Event = TypedContractEvent<InputTuple, OutputTuple, OutputObject>
+      export type Filter = TypedDeferredTopicFilter<Event>
+      export type Log = TypedEventLog<Event>
+      export type LogDescription = TypedLogDescription<Event>
+    }
+
+  
+
+    export namespace OperatorBondedEvent {
+      export type InputTuple = [operator: AddressLike, bonded: boolean];
+      export type OutputTuple = [operator: string, bonded: boolean];
+      export interface OutputObject {operator: string, bonded: boolean };
       export type Event = TypedContractEvent<InputTuple, OutputTuple, OutputObject>
       export type Filter = TypedDeferredTopicFilter<Event>
       export type Log = TypedEventLog<Event>
@@ -407,6 +423,14 @@ decodeFunctionResult(functionFragment: 'usdc', data: BytesLike): Result;
     
 
     
+    bonds: TypedContractMethod<
+      [],
+      [string],
+      'view'
+    >
+    
+
+    
     budgetDigest: TypedContractMethod<
       [payer: AddressLike, id: BigNumberish, maxSpend: BigNumberish, validUntil: BigNumberish, tools: BytesLike[], ],
       [string],
@@ -521,7 +545,7 @@ decodeFunctionResult(functionFragment: 'usdc', data: BytesLike): Result;
     
     operatorLimit: TypedContractMethod<
       [operator: AddressLike, ],
-      [[bigint, bigint] & {limit: bigint, left: bigint }],
+      [[bigint, bigint, boolean] & {limit: bigint, left: bigint, bonded: boolean }],
       'view'
     >
     
@@ -569,6 +593,14 @@ decodeFunctionResult(functionFragment: 'usdc', data: BytesLike): Result;
     
     proposeBeneficiary: TypedContractMethod<
       [account: AddressLike, ],
+      [void],
+      'nonpayable'
+    >
+    
+
+    
+    refreshBond: TypedContractMethod<
+      [operator: AddressLike, ],
       [void],
       'nonpayable'
     >
@@ -714,6 +746,11 @@ getFunction(nameOrSignature: 'batchOf'): TypedContractMethod<
       [[bigint, string] & {timestamp: bigint, digest: string }],
       'view'
     >;
+getFunction(nameOrSignature: 'bonds'): TypedContractMethod<
+      [],
+      [string],
+      'view'
+    >;
 getFunction(nameOrSignature: 'budgetDigest'): TypedContractMethod<
       [payer: AddressLike, id: BigNumberish, maxSpend: BigNumberish, validUntil: BigNumberish, tools: BytesLike[], ],
       [string],
@@ -786,7 +823,7 @@ getFunction(nameOrSignature: 'liftDailyCap'): TypedContractMethod<
     >;
 getFunction(nameOrSignature: 'operatorLimit'): TypedContractMethod<
       [operator: AddressLike, ],
-      [[bigint, bigint] & {limit: bigint, left: bigint }],
+      [[bigint, bigint, boolean] & {limit: bigint, left: bigint, bonded: boolean }],
       'view'
     >;
 getFunction(nameOrSignature: 'pause'): TypedContractMethod<
@@ -816,6 +853,11 @@ getFunction(nameOrSignature: 'prepaidOf'): TypedContractMethod<
     >;
 getFunction(nameOrSignature: 'proposeBeneficiary'): TypedContractMethod<
       [account: AddressLike, ],
+      [void],
+      'nonpayable'
+    >;
+getFunction(nameOrSignature: 'refreshBond'): TypedContractMethod<
+      [operator: AddressLike, ],
       [void],
       'nonpayable'
     >;
@@ -901,6 +943,7 @@ getEvent(key: 'ConsentRequiredSet'): TypedContractEvent<ConsentRequiredSetEvent.
 getEvent(key: 'DailyCapSet'): TypedContractEvent<DailyCapSetEvent.InputTuple, DailyCapSetEvent.OutputTuple, DailyCapSetEvent.OutputObject>;
 getEvent(key: 'Deposited'): TypedContractEvent<DepositedEvent.InputTuple, DepositedEvent.OutputTuple, DepositedEvent.OutputObject>;
 getEvent(key: 'LinesRefused'): TypedContractEvent<LinesRefusedEvent.InputTuple, LinesRefusedEvent.OutputTuple, LinesRefusedEvent.OutputObject>;
+getEvent(key: 'OperatorBonded'): TypedContractEvent<OperatorBondedEvent.InputTuple, OperatorBondedEvent.OutputTuple, OperatorBondedEvent.OutputObject>;
 getEvent(key: 'OperatorLimitSet'): TypedContractEvent<OperatorLimitSetEvent.InputTuple, OperatorLimitSetEvent.OutputTuple, OperatorLimitSetEvent.OutputObject>;
 getEvent(key: 'Paid'): TypedContractEvent<PaidEvent.InputTuple, PaidEvent.OutputTuple, PaidEvent.OutputObject>;
 getEvent(key: 'PayoutFailed'): TypedContractEvent<PayoutFailedEvent.InputTuple, PayoutFailedEvent.OutputTuple, PayoutFailedEvent.OutputObject>;
@@ -953,6 +996,10 @@ getEvent(key: 'ToolRefused'): TypedContractEvent<ToolRefusedEvent.InputTuple, To
 
       'LinesRefused(bytes32,address,uint256,bytes)': TypedContractEvent<LinesRefusedEvent.InputTuple, LinesRefusedEvent.OutputTuple, LinesRefusedEvent.OutputObject>;
       LinesRefused: TypedContractEvent<LinesRefusedEvent.InputTuple, LinesRefusedEvent.OutputTuple, LinesRefusedEvent.OutputObject>;
+    
+
+      'OperatorBonded(address,bool)': TypedContractEvent<OperatorBondedEvent.InputTuple, OperatorBondedEvent.OutputTuple, OperatorBondedEvent.OutputObject>;
+      OperatorBonded: TypedContractEvent<OperatorBondedEvent.InputTuple, OperatorBondedEvent.OutputTuple, OperatorBondedEvent.OutputObject>;
     
 
       'OperatorLimitSet(address,uint256)': TypedContractEvent<OperatorLimitSetEvent.InputTuple, OperatorLimitSetEvent.OutputTuple, OperatorLimitSetEvent.OutputObject>;

@@ -8,6 +8,7 @@ export type { interfaces };
 import type * as libraries from './libraries/index.js';
 export type { libraries };
 export type { Beneficiary } from './Beneficiary.js';
+export type { BeneficiaryCredits } from './BeneficiaryCredits.js';
 export type { Budgets } from './Budgets.js';
 export type { Charges } from './Charges.js';
 export type { ContextRouter } from './ContextRouter.js';

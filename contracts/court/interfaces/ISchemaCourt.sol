@@ -173,6 +173,6 @@ interface ISchemaCourt {
     ) external;
 
     /// @notice Gives a charge for which the tool was convicted back to whoever paid it, out of the stake. Anybody may.
-    /// @param proof What `charges` asks for.
-    function refund(bytes16 toolId, bytes32 chargeId, bytes calldata proof) external;
+    /// @param paid That it was paid.
+    function refund(bytes16 toolId, bytes32 chargeId, ICharges.PaidCharge calldata paid) external;
 }

@@ -3,15 +3,22 @@ import { formatUsd, microUsdc } from "../../../settlement/domain/money.ts";
 import { uuidFromToolId } from "../../../settlement/domain/toolId.ts";
 import {
   ContextRouter__factory,
+  OperatorBonds__factory,
   ProtocolAccess__factory,
+  ReceiptCourt__factory,
   SchemaCourt__factory,
   ToolStaking__factory,
 } from "../../../typechain-types/index.ts";
 import { formatTime } from "../format.ts";
 
-const interfaces = [ContextRouter__factory, ToolStaking__factory, SchemaCourt__factory, ProtocolAccess__factory].map(
-  ({ abi }) => new Interface(abi),
-);
+const interfaces = [
+  ContextRouter__factory,
+  ToolStaking__factory,
+  OperatorBonds__factory,
+  ReceiptCourt__factory,
+  SchemaCourt__factory,
+  ProtocolAccess__factory,
+].map(({ abi }) => new Interface(abi));
 
 const usd = (value: bigint) => `${formatUsd(microUsdc(value))} USDC`;
 
@@ -34,6 +41,16 @@ const MESSAGES: Record<string, (args: Result) => string> = {
   WithdrawalNotReady: ([, readyAt]) => `the withdrawal is ready at ${formatTime(readyAt)}: run withdraw then`,
   WithdrawalFrozen: ([, until]) =>
     `a proposed slash holds the withdrawal back until ${formatTime(until)} at the latest: see slash show`,
+  NotBondOwner: ([caller, owner]) => `the bond belongs to ${owner}, not to ${caller}: use its owner's key with --from`,
+  NoBondWithdrawal: ([operator]) => `nothing of the bond of ${operator} was asked back: run bond request first`,
+  WithdrawalExceedsBond: ([amount, bond]) => `${usd(amount)} are more than the bond of ${usd(bond)}: ask for less`,
+  BondNotReady: ([, readyAt]) => `the bond can leave from ${formatTime(readyAt)} on: run bond withdraw then`,
+  BondTooLow: ([operator]) => `the bond of ${operator} is less than its limit asks for: run bond post`,
+  NothingCharged: ([root, payer]) => `${payer} paid nothing in batch ${root}, or nothing for this`,
+  WindowClosed: ([, deadline]) => `it is too late: it was possible until ${formatTime(deadline)}`,
+  WindowOpen: ([, deadline]) => `the operator can answer until ${formatTime(deadline)}: ask again then`,
+  AlreadyContested: () => "the row was contested before",
+  NotContested: () => "the row is not contested, or was answered",
   SlashPending: ([id, until]) =>
     `tool ${uuidFromToolId(id)} has a proposed slash until ${formatTime(until)}: execute or dismiss that first`,
   SlashVetoed: ([id, until]) =>

@@ -76,36 +76,48 @@ export async function checkDelays(
   return differences;
 }
 
-// That both contracts are under this authority, in this money, and pay the accounts that the record names.
+// That all contracts are under this authority, in this money, know each other, and pay the accounts that the record names.
 export async function checkContracts(
   { settings }: Session,
   record: DeploymentRecord,
-  { router, staking, manager }: Protocol,
+  { router, staking, bonds, receiptCourt, manager }: Protocol,
 ): Promise<Difference[]> {
   const addresses = addressesOf(record);
   const differences = compare("USDC in the record", settings.usdc, record.usdc);
   for (const [name, contract] of [
     ["router", router],
     ["staking", staking],
+    ["bonds", bonds],
+    ["receiptCourt", receiptCourt],
   ] as const) {
-    const [authority, closed, delay, usdc, pending] = await Promise.all([
+    const [authority, closed, delay] = await Promise.all([
       contract.authority(),
       manager.isTargetClosed(addresses[name]),
       manager.getTargetAdminDelay(addresses[name]),
-      contract.usdc(),
-      contract.pendingBeneficiary(),
     ]);
     differences.push(
       ...compare(`authority of the ${name}`, addresses.manager, authority),
       ...compare(`the ${name}`, "open", closed ? "closed by the admin" : "open"),
       ...compare(`admin delay of the ${name}`, "0 s", `${delay} s`),
+    );
+  }
+  for (const [name, contract] of [
+    ["router", router],
+    ["staking", staking],
+  ] as const) {
+    const [usdc, pending] = await Promise.all([contract.usdc(), contract.pendingBeneficiary()]);
+    differences.push(
       ...compare(`USDC of the ${name}`, settings.usdc, usdc),
       ...compare(`who is to replace the ${name}'s beneficiary`, "nobody", pending === ZeroAddress ? "nobody" : pending),
     );
   }
   return [
     ...differences,
+    ...compare("USDC of the bonds", settings.usdc, await bonds.usdc()),
     ...compare("registry of the router", addresses.staking, await router.staking()),
+    ...compare("bonds of the router", addresses.bonds, await router.bonds()),
+    ...compare("router of the receipt court", addresses.router, await receiptCourt.router()),
+    ...compare("who takes from bonds", addresses.receiptCourt, await bonds.court()),
     ...compare("treasury", record.parties.treasury, await router.treasury()),
     ...compare("insurance account", record.parties.insurance, await staking.insurance()),
     ...findSharedDuties(record.parties).map((found) => ({ subject: "duties", expected: "two addresses", found })),

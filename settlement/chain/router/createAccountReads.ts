@@ -121,11 +121,11 @@ async function readRefunds(client: PublicClient, router: Address, payers: readon
   return results;
 }
 
-// What an operator may settle in 24 hours, and how much of that is left; zero for who is no operator.
+// What an operator may settle in 24 hours, how much of that is left, and whether its bond lets it; zero for who is no operator.
 export async function readOperatorLimit(client: PublicClient, router: Address, operator: Address) {
   const question = { address: router, abi: routerAbi, functionName: "operatorLimit", args: [operator] } as const;
-  const [limit, left] = await client.readContract(question);
-  return { limit, left };
+  const [limit, left, bonded] = await client.readContract(question);
+  return { limit, left, bonded };
 }
 
 type SpendableRead = Pick<Spendable, "allowance" | "dailyCapLeft" | "consentRequired"> & {

@@ -122,11 +122,16 @@ async function examine(config: Config, progress: (text: string) => void): Promis
     }
     for (const operator of engine.operators) {
       progress(`looking at operator ${operator}`);
-      const [{ limit, left }, balance] = await Promise.all([
+      const [{ limit, left, bonded }, balance] = await Promise.all([
         inspection.operatorLimit(operator),
         chain.balance(operator),
       ]);
       checks.push(limitCheck(operator, limit, left));
+      if (limit > 0n) {
+        const bond = `operator ${operator} bond`;
+        const remedy = "add to it with npx hardhat bond post";
+        checks.push(bonded ? good(bond, "enough") : bad(bond, "less than its limit asks for", remedy));
+      }
       const gas = `operator ${operator} gas`;
       checks.push(
         balance >= config.minOperatorWei

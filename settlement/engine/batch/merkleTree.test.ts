@@ -23,6 +23,26 @@ describe("the tree of a batch", () => {
     );
   });
 
+  it("proves several leaves at once, in ascending order, as OpenZeppelin does", () => {
+    fc.assert(
+      fc.property(
+        fc.uniqueArray(leaf, { minLength: 1, maxLength: 70, selector: bytesToHex }),
+        fc.nat(),
+        (leaves, seed) => {
+          const tree = createMerkleTree(leaves);
+          const wanted = leaves.map((bytes) => bytesToHex(bytes)).filter((_, i) => ((seed >> (i % 31)) & 1) === 1);
+          const { leaves: ordered, proof, proofFlags } = tree.multiProofOf(wanted);
+          expect(ordered).toEqual(wanted.toSorted());
+          if (wanted.length === 0) return;
+          expect(SimpleMerkleTree.verifyMultiProof(tree.root, { leaves: ordered, proof, proofFlags })).toBe(true);
+          expect({ leaves: ordered, proof, proofFlags }).toEqual(
+            SimpleMerkleTree.of(leaves.map((bytes) => bytesToHex(bytes))).getMultiProof(wanted),
+          );
+        },
+      ),
+    );
+  });
+
   it("proves nothing that is no leaf, and has at least one", () => {
     const [first, second] = [new Uint8Array(32).fill(1), new Uint8Array(32).fill(2)];
     const tree = createMerkleTree([first]);

@@ -7,7 +7,13 @@ export type MerkleTree = {
   root: Hex;
   // The siblings from a leaf up to the root.
   proofOf(leaf: Hex): Hex[];
+  // What proves several leaves at once.
+  multiProofOf(leaves: readonly Hex[]): MultiProof;
 };
+
+// The leaves in ascending order, and what OpenZeppelin's MerkleProof wants beside them: at each step it takes the next of
+// what is known, and with it another of those if the flag is set, or else the next of the proof.
+export type MultiProof = { leaves: Hex[]; proof: Hex[]; proofFlags: boolean[] };
 
 // The tree that OpenZeppelin's MerkleProof verifies, in the shape in which its library lays it out: nodes in one row, the
 // root first, the children of node i at 2i + 1 and 2i + 2, and the sorted leaves at its end, greatest first. That library
@@ -28,22 +34,41 @@ export function createMerkleTree(leaves: readonly Uint8Array[]): MerkleTree {
     pair.set(swapped ? left : right, NODE_BYTES);
     nodeAt(index).set(keccak256(pair));
   }
+  // Most trees are asked for their root alone.
+  let positions: Map<Hex, number> | null = null;
+  const placeOf = (leaf: Hex): number => {
+    positions ??= new Map(sorted.map((bytes, position) => [bytesToHex(bytes), position]));
+    const position = positions.get(leaf);
+    if (position === undefined) throw new RangeError(`${leaf} is no leaf of the tree`);
+    return 2 * leaves.length - 2 - position;
+  };
+  const siblingOf = (index: number) => (index % 2 === 0 ? index - 1 : index + 1);
+  const parentOf = (index: number) => (index - 1) >> 1;
   return {
     root: bytesToHex(nodeAt(0)),
     proofOf(leaf) {
-      const position = indexOf(sorted, hexToBytes(leaf));
-      if (position < 0) throw new RangeError(`${leaf} is no leaf of the tree`);
       const path: Hex[] = [];
-      for (let index = 2 * leaves.length - 2 - position; index > 0; index = (index - 1) >> 1) {
-        path.push(bytesToHex(nodeAt(index % 2 === 0 ? index - 1 : index + 1)));
-      }
+      for (let index = placeOf(leaf); index > 0; index = parentOf(index))
+        path.push(bytesToHex(nodeAt(siblingOf(index))));
       return path;
     },
+    multiProofOf(wanted) {
+      // From the end of the row of nodes, where the smallest leaf is, to its beginning.
+      const places = wanted.map(placeOf).sort((one, other) => other - one);
+      const waiting = [...places];
+      const proof: Hex[] = [];
+      const proofFlags: boolean[] = [];
+      for (let next = 0; (waiting[next] ?? 0) > 0; next++) {
+        const index = waiting[next] as number;
+        const isKnown = waiting[next + 1] === siblingOf(index);
+        if (isKnown) next += 1;
+        else proof.push(bytesToHex(nodeAt(siblingOf(index))));
+        proofFlags.push(isKnown);
+        waiting.push(parentOf(index));
+      }
+      return { leaves: places.map((place) => bytesToHex(nodeAt(place))), proof, proofFlags };
+    },
   };
-}
-
-function indexOf(sorted: readonly Uint8Array[], wanted: Uint8Array): number {
-  return sorted.findIndex((leaf) => Buffer.compare(leaf, wanted) === 0);
 }
 
 // Whether a path leads from the leaf to the root.

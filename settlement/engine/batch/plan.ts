@@ -38,6 +38,11 @@ export async function plan(
   const room = await operatorRoom(context, lease.operator);
   if (room.limit === 0n)
     return { kind: "hold", reason: `${lease.operator} is not an operator: it is suspended or was removed` };
+  if (!room.bonded)
+    return {
+      kind: "hold",
+      reason: `the bond of ${lease.operator} is less than its limit asks for: bond post adds to it`,
+    };
 
   const previous = await previousBatch(context, lease.operator);
   if (previous === null)
@@ -46,7 +51,8 @@ export async function plan(
   const retry = await retryPolicy(context, await ledger.listFailedTools(accounts));
   let netted: NetResult | null = null;
   const domain = { chainId: chain.chainId, router: chain.router };
-  const bounds = { ...policy.bounds, maxRows, ...room, previous, domain, underway };
+  const { limit, room: left } = room;
+  const bounds = { ...policy.bounds, maxRows, limit, room: left, previous, domain, underway };
   const submission = await ledger.planBatch(
     lease,
     {

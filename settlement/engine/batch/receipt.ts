@@ -55,6 +55,38 @@ function receiptBytes({ chainId, router }: ReceiptDomain, charge: DueCharge): Ui
   return words;
 }
 
+// The same fields by name, as ICharges.Receipt has them. Chain and router, which come before them, the court knows.
+export type Receipt = {
+  chargeId: Hex;
+  payer: Address;
+  chargedTo: Address;
+  toolId: Hex;
+  amount: bigint;
+  calls: bigint;
+  accruedAtMs: bigint;
+  attempts: bigint;
+  request: Hex;
+  response: Hex;
+  schema: Hex;
+};
+
+const NO_TOOL: Hex = `0x${"0".repeat(32)}`;
+
+export function receiptOf(charge: DueCharge): Receipt {
+  const { for: subject, hashes } = charge;
+  return {
+    chargeId: charge.id,
+    payer: charge.payer,
+    chargedTo: charge.chargedTo,
+    toolId: subject.kind === "tool" ? subject.toolId : NO_TOOL,
+    amount: charge.amount,
+    calls: subject.kind === "tool" ? BigInt(subject.calls) : 0n,
+    accruedAtMs: BigInt(charge.accruedAtMs),
+    attempts: BigInt(charge.attempts),
+    ...hashes,
+  };
+}
+
 // Hashed twice, as is usual for leaves: no inner node of the tree can then pass for a receipt.
 export function leafOf(domain: ReceiptDomain, charge: DueCharge): Uint8Array {
   const known = prepared.get(charge);

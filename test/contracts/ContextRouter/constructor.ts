@@ -5,8 +5,9 @@ import { marketplace, usd } from "../fixture.ts";
 
 describe("ContextRouter's constructor", () => {
   it("takes the token from the registry, so that both count in the same money", async () => {
-    const { router, staking, usdc, treasury, manager } = await marketplace();
+    const { router, staking, bonds, usdc, treasury, manager } = await marketplace();
     expect(await router.staking()).to.equal(staking);
+    expect(await router.bonds()).to.equal(bonds);
     expect(await router.usdc()).to.equal(usdc);
     expect(await router.treasury()).to.equal(treasury);
     expect(await router.authority()).to.equal(manager);
@@ -14,8 +15,8 @@ describe("ContextRouter's constructor", () => {
   });
 
   it("refuses to have no treasury", async () => {
-    const { deployer, router, manager, staking } = await marketplace();
-    await expect(new ContextRouter__factory(deployer).deploy(manager, staking, ZeroAddress))
+    const { deployer, router, manager, staking, bonds } = await marketplace();
+    await expect(new ContextRouter__factory(deployer).deploy(manager, staking, bonds, ZeroAddress))
       .to.be.revertedWithCustomError(router, "InvalidBeneficiary")
       .withArgs(ZeroAddress);
   });

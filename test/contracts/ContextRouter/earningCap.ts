@@ -8,21 +8,22 @@ const LIMIT = 100n * STAKE;
 
 describe("what a stake lets its tool earn in any 24 hours", () => {
   it("is not exceeded by a tool listed at no price, whatever an operator reports for it", async () => {
-    const { router, settle, fund, listTool, developer, rival, payer } = await marketplace();
+    const { router, settle, fund, listTool, developer, rival, payer, neighbour } = await marketplace();
     await fund(payer, 10n * LIMIT);
+    await fund(neighbour, 1n);
     const free = await listTool({ owner: rival, price: 0n });
     const root = freshHash();
     const settlement = settle(
       [
         { payer, lines: [[free, LIMIT]] },
-        { payer, modelCost: 1n, lines: [[free, 1n]] },
+        { payer: neighbour, modelCost: 1n, lines: [[free, 1n]] },
       ],
       { root },
     );
     await expect(settlement).to.emit(router, "ToolRefused").withArgs(root, free, REFUSAL.earningCap);
     await expect(settlement)
       .to.emit(router, "LinesRefused")
-      .withArgs(root, payer, 35, refusedLines([free, 1n]));
+      .withArgs(root, neighbour, 35, refusedLines([free, 1n]));
     expect(await router.creditOf(rival)).to.equal((LIMIT * 9n) / 10n);
     expect(await router.creditOf(developer)).to.equal(0n);
     expect(await router.earningsLeft(free)).to.equal(0n);

@@ -7,12 +7,13 @@ const PERIOD_SECONDS = 8 * HOUR_SECONDS;
 
 describe("ContextRouter.setOperatorLimit", () => {
   it("makes an operator of an account that was none", async () => {
-    const { router, settle, asAdmin, stranger, payer, tool } = await marketplace();
+    const { router, settle, asAdmin, postBond, stranger, payer, tool } = await marketplace();
     await expect(asAdmin(router.setOperatorLimit.populateTransaction(stranger, usd("5"))))
       .to.emit(router, "OperatorLimitSet")
       .withArgs(stranger, usd("5"));
+    await postBond(stranger, usd("100"));
     await settle([{ payer, lines: [[tool, usd("2")]] }], { by: stranger });
-    expect(await router.operatorLimit(stranger)).to.deep.equal([usd("5"), usd("3")]);
+    expect(await router.operatorLimit(stranger)).to.deep.equal([usd("5"), usd("3"), true]);
   });
 
   it("allows the largest limit and not one unit more", async () => {
@@ -22,7 +23,7 @@ describe("ContextRouter.setOperatorLimit", () => {
       .to.be.revertedWithCustomError(router, "LimitOutOfBounds")
       .withArgs(max + 1n, max);
     await asAdmin(router.setOperatorLimit.populateTransaction(operator, max));
-    expect(await router.operatorLimit(operator)).to.deep.equal([max, max]);
+    expect(await router.operatorLimit(operator)).to.deep.equal([max, max, false]);
   });
 
   it("ends an operator with zero", async () => {
@@ -34,10 +35,11 @@ describe("ContextRouter.setOperatorLimit", () => {
   });
 
   it("leaves the limits of other operators alone", async () => {
-    const { router, settle, asAdmin, operator, stranger, payer, tool } = await marketplace();
+    const { router, settle, asAdmin, postBond, operator, stranger, payer, tool } = await marketplace();
     await asAdmin(router.setOperatorLimit.populateTransaction(stranger, usd("5")));
+    await postBond(stranger, usd("100"));
     await settle([{ payer, lines: [[tool, usd("2")]] }], { by: stranger });
-    expect(await router.operatorLimit(operator)).to.deep.equal([OPERATOR_LIMIT, OPERATOR_LIMIT]);
+    expect(await router.operatorLimit(operator)).to.deep.equal([OPERATOR_LIMIT, OPERATOR_LIMIT, true]);
   });
 });
 
@@ -62,7 +64,7 @@ describe("ContextRouter.suspendOperator", () => {
     await expect(router.connect(guardian).suspendOperator(operator))
       .to.emit(router, "OperatorLimitSet")
       .withArgs(operator, 0n);
-    expect(await router.operatorLimit(operator)).to.deep.equal([0n, 0n]);
+    expect(await router.operatorLimit(operator)).to.deep.equal([0n, 0n, true]);
     await expect(settle([{ payer, lines: [[tool, 1n]] }]))
       .to.be.revertedWithCustomError(router, "NotOperator")
       .withArgs(operator);
@@ -84,6 +86,6 @@ describe("ContextRouter.suspendOperator", () => {
     await settle([{ payer, lines: [[tool, usd("7")]] }]);
     await router.connect(guardian).suspendOperator(operator);
     await manager.connect(admin).execute(back.to, back.data);
-    expect(await router.operatorLimit(operator)).to.deep.equal([usd("10"), usd("3")]);
+    expect(await router.operatorLimit(operator)).to.deep.equal([usd("10"), usd("3"), true]);
   });
 });

@@ -1,8 +1,8 @@
 import { expect } from "chai";
-import { ZeroHash } from "ethers";
+import { toBeHex, ZeroHash } from "ethers";
 import type { Address, Hex } from "viem";
 import { encodeRows } from "../../../settlement/chain/router/encodeRows.ts";
-import { freshHash, marketplace, refusedLines } from "../fixture.ts";
+import { freshHash, marketplace, refusedLines, usd } from "../fixture.ts";
 
 const LINES = 255;
 const UNLISTED: Hex = "0x0000000000000000000000000000dead";
@@ -19,16 +19,18 @@ describe("lines that are refused", () => {
   });
 
   it("are reported in full, whatever stands between them", async () => {
-    const { router, operator, payer, tool } = await marketplace();
-    const rows = [rowOf(payer.address, true), rowOf(payer.address, false), rowOf(payer.address, true)];
+    const { router, operator, payer, neighbour, reporter, fund, tool } = await marketplace();
+    await fund(reporter, usd("1"));
+    const payers = [payer, neighbour, reporter].map(({ address }) => address);
+    const rows = payers.map((address, i) => rowOf(address, i !== 1));
     const root = freshHash();
     const settlement = router.connect(operator).settle(ZeroHash, root, [UNLISTED, tool], encodeRows(rows));
     const bytes = 28 + 7 * LINES;
-    for (const [i, { lines }] of rows.entries()) {
+    for (const [i, { lines, payer: refusedTo }] of rows.entries()) {
       const refused = lines.filter(({ toolIndex }) => toolIndex === 0).map(({ amount }) => [UNLISTED, amount] as const);
       await expect(settlement)
         .to.emit(router, "LinesRefused")
-        .withArgs(root, payer.address, i * bytes, refusedLines(...refused));
+        .withArgs(root, refusedTo, i * bytes, refusedLines(...refused));
     }
   });
 
@@ -37,7 +39,9 @@ describe("lines that are refused", () => {
     let previous: string = ZeroHash;
     const gasOf = async (rows: number) => {
       const root = freshHash();
-      const packed = encodeRows(Array.from({ length: rows }, () => rowOf(payer.address, false)));
+      const packed = encodeRows(
+        Array.from({ length: rows }, (_, i) => rowOf(toBeHex(BigInt(payer.address) + BigInt(i), 20), false)),
+      );
       const sent = await router.connect(operator).settle(previous, root, [UNLISTED, tool], packed);
       previous = root;
       return (await sent.wait())?.gasUsed ?? 0n;

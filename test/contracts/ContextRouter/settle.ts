@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { ZeroAddress, ZeroHash } from "ethers";
+import { ZeroHash } from "ethers";
 import {
   DAY,
   FAILURE,
@@ -82,7 +82,7 @@ describe("ContextRouter.settle", () => {
     it("refuses rows that end in the middle of a line", async () => {
       const { router, operator, payer, tool } = await marketplace();
       const { toolIds, rows } = packBatch([
-        { payer, modelCost: 1n },
+        { payer: { address: `0x${"1".padStart(40, "0")}` }, modelCost: 1n },
         {
           payer,
           lines: [
@@ -205,20 +205,19 @@ describe("ContextRouter.settle", () => {
     it("neither charges nor pays for a row of zero, whoever its payer is", async () => {
       const { router, settle, operator, payer, tool } = await marketplace();
       const root = freshHash();
-      const nothing = { payer: { address: ZeroAddress }, lines: [[tool, 0n]] as const };
+      const nothing = { payer: { address: `0x${"1".padStart(40, "0")}` }, lines: [[tool, 0n]] as const };
       const settlement = settle([nothing, { payer, modelCost: 1n }], { root });
       await expect(settlement).to.emit(router, "BatchSettled").withArgs(root, ZeroHash, operator, 1, 1);
       await expect(settlement).not.to.emit(router, "ChargeFailed");
       await expect(settlement).not.to.emit(router, "ToolPaid");
     });
 
-    it("charges a payer once for each of its rows", async () => {
-      const { usdc, settle, payer, tool } = await marketplace();
-      await settle([
-        { payer, lines: [[tool, 10n]] },
-        { payer, lines: [[tool, 20n]] },
-      ]);
-      expect(await usdc.balanceOf(payer)).to.equal(FUNDS - 30n);
+    it("charges a payer once, and takes no second row of it", async () => {
+      const { router, usdc, settle, payer, tool } = await marketplace();
+      const row = { payer, lines: [[tool, 10n]] as const };
+      await expect(settle([row, row])).to.be.revertedWithCustomError(router, "RowsOutOfOrder");
+      await settle([row]);
+      expect(await usdc.balanceOf(payer)).to.equal(FUNDS - 10n);
     });
 
     it("says what it charged to whoever simulates it", async () => {
@@ -279,18 +278,13 @@ describe("ContextRouter.settle", () => {
         .withArgs(root, stranger, 0, 1n, FAILURE.allowance);
     });
 
-    it("is settled for whatever the row before it left of the allowance", async () => {
+    it("is settled for whatever the batch before it left of the allowance", async () => {
       const { router, usdc, settle, payer, tool } = await marketplace();
       const root = freshHash();
-      const settlement = settle(
-        [
-          { payer, modelCost: FUNDS - 1n },
-          { payer, lines: [[tool, 2n]] },
-          { payer, lines: [[tool, 1n]] },
-        ],
-        { root },
-      );
-      await expect(settlement).to.emit(router, "ChargeFailed").withArgs(root, payer, 28, 2n, FAILURE.allowance);
+      await settle([{ payer, modelCost: FUNDS - 1n }]);
+      const settlement = settle([{ payer, lines: [[tool, 2n]] }], { root });
+      await expect(settlement).to.emit(router, "ChargeFailed").withArgs(root, payer, 0, 2n, FAILURE.allowance);
+      await settle([{ payer, lines: [[tool, 1n]] }]);
       expect(await usdc.balanceOf(payer)).to.equal(0n);
     });
 
@@ -426,11 +420,9 @@ describe("ContextRouter.settle", () => {
     it("is used up by what is charged, and by nothing else", async () => {
       const { router, settle, payer, tool } = await marketplace();
       await router.connect(payer).setDailyCap(usd("10"));
-      await settle([
-        { payer, lines: [[tool, usd("7")]] },
-        { payer, lines: [[tool, usd("4")]] },
-        { payer, modelCost: usd("2") },
-      ]);
+      await settle([{ payer, lines: [[tool, usd("7")]] }]);
+      await settle([{ payer, lines: [[tool, usd("4")]] }]);
+      await settle([{ payer, modelCost: usd("2") }]);
       expect(await router.dailyCap(payer)).to.deep.equal([usd("10"), usd("1")]);
     });
 

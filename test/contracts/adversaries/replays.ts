@@ -15,8 +15,9 @@ describe("a replay", () => {
   });
 
   it("of a batch by another operator reverts", async () => {
-    const { router, usdc, settle, asAdmin, stranger: other, payer, tool } = await marketplace();
+    const { router, usdc, settle, asAdmin, postBond, stranger: other, payer, tool } = await marketplace();
     await asAdmin(router.setOperatorLimit.populateTransaction(other, usd("100")));
+    await postBond(other, usd("100"));
     const root = freshHash();
     await settle([{ payer, lines: [[tool, usd("1")]] }], { root });
     await expect(settle([{ payer, lines: [[tool, usd("1")]] }], { root, by: other }))

@@ -38,10 +38,10 @@ const OPERATOR_LIMIT = 10n * USDC;
 const UNLISTED = `0x${"ee".repeat(16)}` as ToolId;
 const GAS_LIMIT = 5_000_000n;
 const HOUR_SECONDS = 3600;
-const NOBODY: Address = `0x${"0".repeat(40)}`;
+const NOBODY: Address = `0x${"f".repeat(40)}`;
 const BUDGETS = 3;
 const BUDGET_IDS = Array.from({ length: BUDGETS }, (_, id) => BigInt(id));
-const FLAWS = ["settled before", "no such tool", "no operator", "no rows", "out of order"] as const;
+const FLAWS = ["settled before", "no such tool", "no operator", "no rows", "out of order", "unsorted"] as const;
 
 const lower = (address: string) => address.toLowerCase() as Address;
 
@@ -293,10 +293,10 @@ async function callOf(
   const settled = [...protocol.settledAt.keys()];
   const toolIds = rng.shuffled([...world.tools.map(({ toolId }) => toolId), UNLISTED]).slice(0, rng.between(1, 4));
   const amount = () => BigInt(rng.below(rng.pick([2, 1_000, 9_000_000])));
-  const plain = Array.from(
-    { length: rng.between(1, 6) },
-    (): BatchRow => ({
-      payer: rng.pick(world.payers).address as Address,
+  const payers = rng.shuffled(world.payers.map(({ address }) => address as Address)).slice(0, rng.between(1, 6));
+  const plain = payers.sort(byAddress).map(
+    (payer): BatchRow => ({
+      payer,
       modelCost: amount(),
       lines: Array.from({ length: rng.below(4) }, () => ({
         toolIndex: rng.below(toolIds.length),
@@ -312,6 +312,7 @@ async function callOf(
   const again = flaw === "settled before" && settled.length > 0;
   const root = again ? rng.pick(settled) : keccak256(toHex(`batch ${n}`));
   if (flaw === "no such tool") rows.push({ payer: NOBODY, modelCost: 0n, lines: [{ toolIndex: 200, amount: 1n }] });
+  if (flaw === "unsorted") rows.push(...rows.slice(0, 1));
   const outsider = flaw === "no operator" ? world.payers[0]?.address : undefined;
   const operator = lower(outsider ?? operatorOf(world).address);
   return {
@@ -322,6 +323,8 @@ async function callOf(
     rows: flaw === "no rows" ? "0x" : encodeRows(rows),
   };
 }
+
+const byAddress = (one: Address, other: Address) => (BigInt(one) < BigInt(other) ? -1 : 1);
 
 async function settleForReal(world: LocalWorld, call: Omit<SettleCall, "timestamp">) {
   const { operator, previous, root, toolIds, rows } = call;

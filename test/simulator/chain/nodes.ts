@@ -215,7 +215,7 @@ export function createNodes(blocks: Blocks, rng: Rng, faults: Faults, options: N
         ask(() => {
           const { state, timestamp } = view().head;
           const limit = state.protocol.operatorLimits.get(lower(operator)) ?? limitOf(0n);
-          return { limit: limit.cap, left: leftOf(limit, BigInt(timestamp)) };
+          return { limit: limit.cap, left: leftOf(limit, BigInt(timestamp)), bonded: true };
         }),
       // Its token is no proxy.
       tokenImplementation: async () => null,

@@ -219,7 +219,10 @@ function settleOrRevert(protocol: Protocol, call: SettleCall): Settled {
   const refused: Refusal[] = [];
   let charged = 0n;
   let treasuryShare = 0n;
+  let lastPayer = 0n;
   for (const row of decodeRows(rows)) {
+    if (BigInt(row.payer) <= lastPayer) throw new Revert("RowsOutOfOrder");
+    lastPayer = BigInt(row.payer);
     const lines = row.lines.map(({ toolIndex, amount }) => {
       const sum = (earned[toolIndex] ?? 0n) + amount;
       const fits = sum <= (rooms[toolIndex] ?? 0n);

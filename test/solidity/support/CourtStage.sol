@@ -48,9 +48,7 @@ contract RecordingStakes is IPenalties {
 
 /// @title Takes whatever it is shown for proven
 contract CredulousCharges is ICharges {
-    function provenCharge(
-        bytes calldata proof
-    ) external pure returns (bytes32 chargeId, bytes16 toolId, address payer, uint256 amount, uint256 calls) {
-        return abi.decode(proof, (bytes32, bytes16, address, uint256, uint256));
+    function noteRefund(PaidCharge calldata paid) external pure returns (address payer, uint256 amount) {
+        return (paid.receipt.chargedTo, paid.receipt.amount / paid.receipt.calls);
     }
 }

@@ -3,8 +3,11 @@ pragma solidity 0.8.37;
 
 import {IAccessManager} from "@openzeppelin/contracts/access/manager/IAccessManager.sol";
 import {IContextRouter} from "../../../contracts/interfaces/IContextRouter.sol";
+import {ICharges} from "../../../contracts/court/interfaces/ICharges.sol";
 import {IPenalties} from "../../../contracts/court/interfaces/IPenalties.sol";
+import {IReceiptCourt} from "../../../contracts/court/interfaces/IReceiptCourt.sol";
 import {IFiatToken} from "../../../contracts/interfaces/IFiatToken.sol";
+import {IOperatorBonds} from "../../../contracts/interfaces/IOperatorBonds.sol";
 import {IProtocolAccess} from "../../../contracts/interfaces/IProtocolAccess.sol";
 import {IToolStaking} from "../../../contracts/interfaces/IToolStaking.sol";
 import {vm} from "./Cheats.sol";
@@ -23,6 +26,8 @@ abstract contract ProtocolTest {
     IAccessManager internal manager;
     IToolStaking internal staking;
     IContextRouter internal router;
+    IOperatorBonds internal bonds;
+    IReceiptCourt internal court;
 
     function setUp() public virtual {
         // A time of day that is not the start of a period.
@@ -31,7 +36,9 @@ abstract contract ProtocolTest {
         manager = IAccessManager(deploy("ProtocolAccess", abi.encode(address(this))));
         bytes memory stakingArguments = abi.encode(manager, usdc, Parties.INSURANCE);
         staking = IToolStaking(deploy("ToolStaking", stakingArguments));
-        router = IContextRouter(deploy("ContextRouter", abi.encode(manager, staking, Parties.TREASURY)));
+        bonds = IOperatorBonds(deploy("OperatorBonds", abi.encode(manager, usdc)));
+        router = IContextRouter(deploy("ContextRouter", abi.encode(manager, staking, bonds, Parties.TREASURY)));
+        court = IReceiptCourt(deploy("ReceiptCourt", abi.encode(manager, router)));
 
         _give(address(manager), IProtocolAccess.suspend.selector, GUARDIAN_ROLE);
         _give(address(router), IContextRouter.pause.selector, GUARDIAN_ROLE);
@@ -42,13 +49,26 @@ abstract contract ProtocolTest {
         _give(address(staking), IToolStaking.executeSlash.selector, ADJUDICATOR_ROLE);
         _give(address(staking), IToolStaking.dismissSlash.selector, ADJUDICATOR_ROLE);
         _give(address(staking), IPenalties.penalize.selector, COURT_ROLE);
+        _give(address(court), ICharges.noteRefund.selector, COURT_ROLE);
 
+        bonds.nameCourt(address(court));
         router.setOperatorLimit(Parties.OPERATOR, uint48(router.MAX_OPERATOR_LIMIT()));
         manager.grantRole(GUARDIAN_ROLE, Parties.GUARDIAN, 0);
         manager.grantRole(ADJUDICATOR_ROLE, Parties.ADJUDICATOR, 0);
         manager.grantRole(COURT_ROLE, Parties.COURT, 0);
         manager.grantRole(ADMIN_ROLE, Parties.ADMIN, ADMIN_DELAY);
         manager.renounceRole(ADMIN_ROLE, address(this));
+        uint256 bond = bonds.requiredBond(router.MAX_OPERATOR_LIMIT());
+        postBond(Parties.OPERATOR, bond);
+        postBond(Parties.SECOND_OPERATOR, bond);
+    }
+
+    /// @notice Pledges new USDC for an operator.
+    function postBond(address operator, uint256 amount) internal {
+        mint(operator, amount);
+        approve(operator, address(bonds), amount);
+        vm.prank(operator);
+        bonds.post(operator, amount);
     }
 
     function _give(address target, bytes4 selector, uint64 role) private {

@@ -6,7 +6,7 @@ struct Rng {
     uint256 state;
 }
 
-using {between, happens} for Rng global;
+using {between, choose, happens} for Rng global;
 
 /// @notice The next number, from `min` to `max`, both included.
 function between(Rng memory rng, uint256 min, uint256 max) pure returns (uint256) {
@@ -17,4 +17,13 @@ function between(Rng memory rng, uint256 min, uint256 max) pure returns (uint256
 /// @notice Whether an event of the given probability happens.
 function happens(Rng memory rng, uint256 percent) pure returns (bool) {
     return between(rng, 1, 100) <= percent;
+}
+
+/// @notice `count` different numbers below `total`, in ascending order.
+function choose(Rng memory rng, uint256 count, uint256 total) pure returns (uint256[] memory chosen) {
+    chosen = new uint256[](count);
+    uint256 taken = 0;
+    for (uint256 i = 0; taken < count; ++i) {
+        if (between(rng, 1, total - i) <= count - taken) chosen[taken++] = i;
+    }
 }

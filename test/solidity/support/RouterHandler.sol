@@ -424,10 +424,11 @@ contract RouterHandler is Handler {
     }
 
     function _randomRows(Rng memory rng) private pure returns (Row[] memory rows) {
-        rows = new Row[](rng.between(1, 4));
+        uint256[] memory payers = rng.choose(rng.between(1, 4), PAYERS);
+        rows = new Row[](payers.length);
         for (uint256 i = 0; i < rows.length; ++i) {
             uint256 modelCost = rng.happens(50) ? 0 : rng.between(0, MAX_AMOUNT);
-            address payer = _payer(rng.between(0, PAYERS - 1));
+            address payer = _payer(payers[i]);
             rows[i] = Row(payer, rng.happens(25) ? 1 : 0, uint48(modelCost), new Line[](rng.between(0, 3)));
             for (uint256 j = 0; j < rows[i].lines.length; ++j) {
                 rows[i].lines[j] = Line(uint8(rng.between(0, 2)), uint48(rng.between(0, MAX_AMOUNT)));
@@ -446,7 +447,8 @@ contract RouterHandler is Handler {
     }
 
     /// @dev The insurance account pays like anybody else.
+    /// @dev In ascending order.
     function _payer(uint256 index) private pure returns (address) {
-        return index == PAYERS - 1 ? Parties.INSURANCE : Parties.payer(index);
+        return index == 0 ? Parties.INSURANCE : Parties.payer(index);
     }
 }

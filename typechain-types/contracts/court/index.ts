@@ -3,5 +3,9 @@
 /* eslint-disable */
 import type * as interfaces from './interfaces/index.js';
 export type { interfaces };
+import type * as receipts from './receipts/index.js';
+export type { receipts };
 export type { JsonSchema } from './JsonSchema.js';
+export type { OperatorBonds } from './OperatorBonds.js';
+export type { ReceiptCourt } from './ReceiptCourt.js';
 export type { SchemaCourt } from './SchemaCourt.js';

@@ -6,6 +6,7 @@ export type { IBudgets } from './IBudgets.js';
 export type { IContextRouter } from './IContextRouter.js';
 export type { ICredits } from './ICredits.js';
 export type { IFiatToken } from './IFiatToken.js';
+export type { IOperatorBonds } from './IOperatorBonds.js';
 export type { IPrepaid } from './IPrepaid.js';
 export type { IProtocolAccess } from './IProtocolAccess.js';
 export type { IToolStaking } from './IToolStaking.js';

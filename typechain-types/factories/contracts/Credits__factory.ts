@@ -10,38 +10,11 @@
     "inputs": [
       {
         "internalType": "address",
-        "name": "account",
-        "type": "address"
-      }
-    ],
-    "name": "InvalidBeneficiary",
-    "type": "error"
-  },
-  {
-    "inputs": [
-      {
-        "internalType": "address",
         "name": "to",
         "type": "address"
       }
     ],
     "name": "InvalidRecipient",
-    "type": "error"
-  },
-  {
-    "inputs": [
-      {
-        "internalType": "address",
-        "name": "caller",
-        "type": "address"
-      },
-      {
-        "internalType": "address",
-        "name": "pending",
-        "type": "address"
-      }
-    ],
-    "name": "NotPendingBeneficiary",
     "type": "error"
   },
   {
@@ -75,44 +48,6 @@
     "inputs": [],
     "name": "ZeroAmount",
     "type": "error"
-  },
-  {
-    "anonymous": false,
-    "inputs": [
-      {
-        "indexed": true,
-        "internalType": "address",
-        "name": "previous",
-        "type": "address"
-      },
-      {
-        "indexed": true,
-        "internalType": "address",
-        "name": "current",
-        "type": "address"
-      }
-    ],
-    "name": "BeneficiaryChanged",
-    "type": "event"
-  },
-  {
-    "anonymous": false,
-    "inputs": [
-      {
-        "indexed": true,
-        "internalType": "address",
-        "name": "current",
-        "type": "address"
-      },
-      {
-        "indexed": true,
-        "internalType": "address",
-        "name": "proposed",
-        "type": "address"
-      }
-    ],
-    "name": "BeneficiaryProposed",
-    "type": "event"
   },
   {
     "anonymous": false,
@@ -157,13 +92,6 @@
     ],
     "name": "PayoutFailed",
     "type": "event"
-  },
-  {
-    "inputs": [],
-    "name": "acceptBeneficiary",
-    "outputs": [],
-    "stateMutability": "nonpayable",
-    "type": "function"
   },
   {
     "inputs": [],
@@ -232,32 +160,6 @@
         "type": "uint256"
       }
     ],
-    "stateMutability": "nonpayable",
-    "type": "function"
-  },
-  {
-    "inputs": [],
-    "name": "pendingBeneficiary",
-    "outputs": [
-      {
-        "internalType": "address",
-        "name": "",
-        "type": "address"
-      }
-    ],
-    "stateMutability": "view",
-    "type": "function"
-  },
-  {
-    "inputs": [
-      {
-        "internalType": "address",
-        "name": "account",
-        "type": "address"
-      }
-    ],
-    "name": "proposeBeneficiary",
-    "outputs": [],
     "stateMutability": "nonpayable",
     "type": "function"
   },

@@ -5,6 +5,7 @@ export * as court from './court/index.js';
 export * as interfaces from './interfaces/index.js';
 export * as libraries from './libraries/index.js';
 export { Beneficiary__factory } from './Beneficiary__factory.js';
+export { BeneficiaryCredits__factory } from './BeneficiaryCredits__factory.js';
 export { Budgets__factory } from './Budgets__factory.js';
 export { Charges__factory } from './Charges__factory.js';
 export { ContextRouter__factory } from './ContextRouter__factory.js';

@@ -22,6 +22,29 @@ export declare namespace ISchemaCourt {
   
     }
 
+export declare namespace ICharges {
+      
+    export type ExceptionStruct = {row: BigNumberish, lines: BigNumberish}
+
+    export type ExceptionStructOutput = [row: bigint, lines: bigint] & {row: bigint, lines: bigint }
+  
+
+    export type SettlementStruct = {operator: AddressLike, call: BytesLike, exceptions: ICharges.ExceptionStruct[]}
+
+    export type SettlementStructOutput = [operator: string, call: string, exceptions: ICharges.ExceptionStructOutput[]] & {operator: string, call: string, exceptions: ICharges.ExceptionStructOutput[] }
+  
+
+    export type ReceiptStruct = {chargeId: BytesLike, payer: AddressLike, chargedTo: AddressLike, toolId: BytesLike, amount: BigNumberish, calls: BigNumberish, accruedAtMs: BigNumberish, attempts: BigNumberish, request: BytesLike, response: BytesLike, schema: BytesLike}
+
+    export type ReceiptStructOutput = [chargeId: string, payer: string, chargedTo: string, toolId: string, amount: bigint, calls: bigint, accruedAtMs: bigint, attempts: bigint, request: string, response: string, schema: string] & {chargeId: string, payer: string, chargedTo: string, toolId: string, amount: bigint, calls: bigint, accruedAtMs: bigint, attempts: bigint, request: string, response: string, schema: string }
+  
+
+    export type PaidChargeStruct = {settlement: ICharges.SettlementStruct, receipt: ICharges.ReceiptStruct, path: BytesLike[]}
+
+    export type PaidChargeStructOutput = [settlement: ICharges.SettlementStructOutput, receipt: ICharges.ReceiptStructOutput, path: string[]] & {settlement: ICharges.SettlementStructOutput, receipt: ICharges.ReceiptStructOutput, path: string[] }
+  
+    }
+
   export interface ISchemaCourtInterface extends Interface {
     getFunction(nameOrSignature: "ANSWER_WINDOW" | "BOUNTY" | "KEY_DELAY" | "PENALTY" | "SCHEMA_DELAY" | "charges" | "convict" | "conviction" | "digestOf" | "judge" | "keyPeriod" | "lastSchema" | "pinSchema" | "refund" | "registerKey" | "revokeKey" | "schemaPeriod" | "staking"): FunctionFragment;
 
@@ -40,7 +63,7 @@ encodeFunctionData(functionFragment: 'judge', values?: undefined): string;
 encodeFunctionData(functionFragment: 'keyPeriod', values: [BytesLike, AddressLike]): string;
 encodeFunctionData(functionFragment: 'lastSchema', values: [BytesLike, string]): string;
 encodeFunctionData(functionFragment: 'pinSchema', values: [BytesLike, string, BytesLike]): string;
-encodeFunctionData(functionFragment: 'refund', values: [BytesLike, BytesLike, BytesLike]): string;
+encodeFunctionData(functionFragment: 'refund', values: [BytesLike, BytesLike, ICharges.PaidChargeStruct]): string;
 encodeFunctionData(functionFragment: 'registerKey', values: [BytesLike, AddressLike]): string;
 encodeFunctionData(functionFragment: 'revokeKey', values: [BytesLike, AddressLike]): string;
 encodeFunctionData(functionFragment: 'schemaPeriod', values: [BytesLike, string, BytesLike]): string;
@@ -266,7 +289,7 @@ decodeFunctionResult(functionFragment: 'staking', data: BytesLike): Result;
 
     
     refund: TypedContractMethod<
-      [toolId: BytesLike, chargeId: BytesLike, proof: BytesLike, ],
+      [toolId: BytesLike, chargeId: BytesLike, paid: ICharges.PaidChargeStruct, ],
       [void],
       'nonpayable'
     >
@@ -373,7 +396,7 @@ getFunction(nameOrSignature: 'pinSchema'): TypedContractMethod<
       'nonpayable'
     >;
 getFunction(nameOrSignature: 'refund'): TypedContractMethod<
-      [toolId: BytesLike, chargeId: BytesLike, proof: BytesLike, ],
+      [toolId: BytesLike, chargeId: BytesLike, paid: ICharges.PaidChargeStruct, ],
       [void],
       'nonpayable'
     >;

@@ -4,4 +4,5 @@
 export type { ICharges } from './ICharges.js';
 export type { IJsonSchema } from './IJsonSchema.js';
 export type { IPenalties } from './IPenalties.js';
+export type { IReceiptCourt } from './IReceiptCourt.js';
 export type { ISchemaCourt } from './ISchemaCourt.js';

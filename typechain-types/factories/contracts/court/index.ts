@@ -2,5 +2,8 @@
 /* tslint:disable */
 /* eslint-disable */
 export * as interfaces from './interfaces/index.js';
+export * as receipts from './receipts/index.js';
 export { JsonSchema__factory } from './JsonSchema__factory.js';
+export { OperatorBonds__factory } from './OperatorBonds__factory.js';
+export { ReceiptCourt__factory } from './ReceiptCourt__factory.js';
 export { SchemaCourt__factory } from './SchemaCourt__factory.js';

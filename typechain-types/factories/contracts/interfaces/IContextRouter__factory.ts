@@ -41,6 +41,17 @@
   {
     "inputs": [
       {
+        "internalType": "address",
+        "name": "operator",
+        "type": "address"
+      }
+    ],
+    "name": "BondTooLow",
+    "type": "error"
+  },
+  {
+    "inputs": [
+      {
         "internalType": "uint64",
         "name": "id",
         "type": "uint64"
@@ -566,6 +577,25 @@
       },
       {
         "indexed": false,
+        "internalType": "bool",
+        "name": "bonded",
+        "type": "bool"
+      }
+    ],
+    "name": "OperatorBonded",
+    "type": "event"
+  },
+  {
+    "anonymous": false,
+    "inputs": [
+      {
+        "indexed": true,
+        "internalType": "address",
+        "name": "operator",
+        "type": "address"
+      },
+      {
+        "indexed": false,
         "internalType": "uint256",
         "name": "limit",
         "type": "uint256"
@@ -801,6 +831,19 @@
         "internalType": "bytes27",
         "name": "digest",
         "type": "bytes27"
+      }
+    ],
+    "stateMutability": "view",
+    "type": "function"
+  },
+  {
+    "inputs": [],
+    "name": "bonds",
+    "outputs": [
+      {
+        "internalType": "contract IOperatorBonds",
+        "name": "",
+        "type": "address"
       }
     ],
     "stateMutability": "view",
@@ -1156,6 +1199,11 @@
         "internalType": "uint256",
         "name": "left",
         "type": "uint256"
+      },
+      {
+        "internalType": "bool",
+        "name": "bonded",
+        "type": "bool"
       }
     ],
     "stateMutability": "view",
@@ -1268,6 +1316,19 @@
       }
     ],
     "name": "proposeBeneficiary",
+    "outputs": [],
+    "stateMutability": "nonpayable",
+    "type": "function"
+  },
+  {
+    "inputs": [
+      {
+        "internalType": "address",
+        "name": "operator",
+        "type": "address"
+      }
+    ],
+    "name": "refreshBond",
     "outputs": [],
     "stateMutability": "nonpayable",
     "type": "function"

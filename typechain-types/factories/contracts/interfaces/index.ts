@@ -6,6 +6,7 @@ export { IBudgets__factory } from './IBudgets__factory.js';
 export { IContextRouter__factory } from './IContextRouter__factory.js';
 export { ICredits__factory } from './ICredits__factory.js';
 export { IFiatToken__factory } from './IFiatToken__factory.js';
+export { IOperatorBonds__factory } from './IOperatorBonds__factory.js';
 export { IPrepaid__factory } from './IPrepaid__factory.js';
 export { IProtocolAccess__factory } from './IProtocolAccess__factory.js';
 export { IToolStaking__factory } from './IToolStaking__factory.js';

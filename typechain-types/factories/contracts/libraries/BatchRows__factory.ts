@@ -20,6 +20,11 @@ import type { NonPayableOverrides } from "../../../common.js"
     "type": "error"
   },
   {
+    "inputs": [],
+    "name": "RowsOutOfOrder",
+    "type": "error"
+  },
+  {
     "inputs": [
       {
         "internalType": "uint256",
@@ -37,7 +42,7 @@ import type { NonPayableOverrides } from "../../../common.js"
   }
 ] as const;
 
-  const _bytecode = "0x6080806040523460175760399081601c823930815050f35b5f80fdfe5f80fdfea26469706673582212205231774d1a8e9b50cc46fe4d62ba638e17945174eb13b8deba7583252ec14cac64736f6c63430008250033";
+  const _bytecode = "0x6080806040523460175760399081601c823930815050f35b5f80fdfe5f80fdfea2646970667358221220be569cf1b2021823590f7866338fe7e61ae7794b0a0565ce795369ef6c9c04b064736f6c63430008250033";
 
   
       type BatchRowsConstructorParams = [signer?: Signer] | ConstructorParameters<typeof ContractFactory>;

@@ -9,23 +9,116 @@
   {
     "inputs": [
       {
-        "internalType": "bytes",
-        "name": "proof",
-        "type": "bytes"
+        "components": [
+          {
+            "components": [
+              {
+                "internalType": "address",
+                "name": "operator",
+                "type": "address"
+              },
+              {
+                "internalType": "bytes",
+                "name": "call",
+                "type": "bytes"
+              },
+              {
+                "components": [
+                  {
+                    "internalType": "uint256",
+                    "name": "row",
+                    "type": "uint256"
+                  },
+                  {
+                    "internalType": "uint256",
+                    "name": "lines",
+                    "type": "uint256"
+                  }
+                ],
+                "internalType": "struct ICharges.Exception[]",
+                "name": "exceptions",
+                "type": "tuple[]"
+              }
+            ],
+            "internalType": "struct ICharges.Settlement",
+            "name": "settlement",
+            "type": "tuple"
+          },
+          {
+            "components": [
+              {
+                "internalType": "bytes32",
+                "name": "chargeId",
+                "type": "bytes32"
+              },
+              {
+                "internalType": "address",
+                "name": "payer",
+                "type": "address"
+              },
+              {
+                "internalType": "address",
+                "name": "chargedTo",
+                "type": "address"
+              },
+              {
+                "internalType": "bytes16",
+                "name": "toolId",
+                "type": "bytes16"
+              },
+              {
+                "internalType": "uint256",
+                "name": "amount",
+                "type": "uint256"
+              },
+              {
+                "internalType": "uint256",
+                "name": "calls",
+                "type": "uint256"
+              },
+              {
+                "internalType": "uint256",
+                "name": "accruedAtMs",
+                "type": "uint256"
+              },
+              {
+                "internalType": "uint256",
+                "name": "attempts",
+                "type": "uint256"
+              },
+              {
+                "internalType": "bytes32",
+                "name": "request",
+                "type": "bytes32"
+              },
+              {
+                "internalType": "bytes32",
+                "name": "response",
+                "type": "bytes32"
+              },
+              {
+                "internalType": "bytes32",
+                "name": "schema",
+                "type": "bytes32"
+              }
+            ],
+            "internalType": "struct ICharges.Receipt",
+            "name": "receipt",
+            "type": "tuple"
+          },
+          {
+            "internalType": "bytes32[]",
+            "name": "path",
+            "type": "bytes32[]"
+          }
+        ],
+        "internalType": "struct ICharges.PaidCharge",
+        "name": "paid",
+        "type": "tuple"
       }
     ],
-    "name": "provenCharge",
+    "name": "noteRefund",
     "outputs": [
-      {
-        "internalType": "bytes32",
-        "name": "chargeId",
-        "type": "bytes32"
-      },
-      {
-        "internalType": "bytes16",
-        "name": "toolId",
-        "type": "bytes16"
-      },
       {
         "internalType": "address",
         "name": "payer",
@@ -35,14 +128,9 @@
         "internalType": "uint256",
         "name": "amount",
         "type": "uint256"
-      },
-      {
-        "internalType": "uint256",
-        "name": "calls",
-        "type": "uint256"
       }
     ],
-    "stateMutability": "view",
+    "stateMutability": "nonpayable",
     "type": "function"
   }
 ] as const;

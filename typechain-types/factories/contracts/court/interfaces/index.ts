@@ -4,4 +4,5 @@
 export { ICharges__factory } from './ICharges__factory.js';
 export { IJsonSchema__factory } from './IJsonSchema__factory.js';
 export { IPenalties__factory } from './IPenalties__factory.js';
+export { IReceiptCourt__factory } from './IReceiptCourt__factory.js';
 export { ISchemaCourt__factory } from './ISchemaCourt__factory.js';

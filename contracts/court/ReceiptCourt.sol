@@ -1,0 +1,227 @@
+// SPDX-License-Identifier: MIT
+pragma solidity 0.8.37;
+
+import {AccessManaged} from "@openzeppelin/contracts/access/manager/AccessManaged.sol";
+import {MerkleProof} from "@openzeppelin/contracts/utils/cryptography/MerkleProof.sol";
+import {Math} from "@openzeppelin/contracts/utils/math/Math.sol";
+import {SafeCast} from "@openzeppelin/contracts/utils/math/SafeCast.sol";
+import {IContextRouter} from "../interfaces/IContextRouter.sol";
+import {IOperatorBonds} from "../interfaces/IOperatorBonds.sol";
+import {ICharges} from "./interfaces/ICharges.sol";
+import {IReceiptCourt} from "./interfaces/IReceiptCourt.sol";
+import {Accounts} from "./receipts/Accounts.sol";
+import {Receipts} from "./receipts/Receipts.sol";
+import {SettledRows} from "./receipts/SettledRows.sol";
+
+/// @title ReceiptCourt
+/// @notice See IReceiptCourt. It holds no money: bonds, deposits and what is credited are in OperatorBonds.
+contract ReceiptCourt is Accounts, AccessManaged {
+    using Receipts for Receipt;
+    using SafeCast for uint256;
+
+    /// @dev A receipt that was paid.
+    struct Paid {
+        bytes32 receiptsRoot;
+        uint256 settledAt;
+        bytes32 leaf;
+    }
+
+    /// @inheritdoc IReceiptCourt
+    uint256 public constant CONTEST_WINDOW = 7 days;
+
+    /// @inheritdoc IReceiptCourt
+    uint256 public constant ANSWER_WINDOW = 3 days;
+
+    /// @inheritdoc IReceiptCourt
+    uint256 public constant PROOF_WINDOW = 14 days;
+
+    /// @inheritdoc IReceiptCourt
+    uint256 public constant DEPOSIT = 1e6;
+
+    /// @inheritdoc IReceiptCourt
+    uint256 public constant PREMIUM = 0.5e6;
+
+    /// @inheritdoc IReceiptCourt
+    IContextRouter public immutable router;
+
+    /// @inheritdoc IReceiptCourt
+    IOperatorBonds public immutable bonds;
+
+    /// @param authority The AccessManager that knows the other courts.
+    /// @param router_ Who settles batches.
+    constructor(address authority, IContextRouter router_) AccessManaged(authority) {
+        router = router_;
+        bonds = router_.bonds();
+    }
+
+    /// @inheritdoc IReceiptCourt
+    function proveDoubleCharge(PaidCharge calldata first, PaidCharge calldata second) external {
+        bytes32 chargeId = second.receipt.chargeId;
+        address operator = second.settlement.operator;
+        Paid memory kept = _checkPaid(first);
+        Paid memory doubled = _checkPaid(second);
+        // An operator answers for its own receipts. Whoever else writes the id of its charge into one proves nothing.
+        bool isDouble =
+            first.receipt.chargeId == chargeId &&
+                first.settlement.operator == operator &&
+                kept.settledAt <= doubled.settledAt &&
+                (kept.receiptsRoot != doubled.receiptsRoot || kept.leaf != doubled.leaf);
+        if (!isDouble) revert NotDouble(first.receipt.chargeId, chargeId);
+        _checkWindow(doubled.settledAt + PROOF_WINDOW);
+        if (_copies[kept.receiptsRoot][kept.leaf].isDouble) {
+            revert AlreadyRefunded(kept.receiptsRoot, first.receipt.chargedTo);
+        }
+        _account(kept.receiptsRoot, first.receipt.chargedTo, kept.leaf, first.receipt.amount);
+
+        address payer = second.receipt.chargedTo;
+        Copy storage copy = _copies[doubled.receiptsRoot][doubled.leaf];
+        uint256 due = second.receipt.amount - copy.refunded;
+        if (due == 0) revert AlreadyRefunded(doubled.receiptsRoot, payer);
+        uint256 amount = bonds.seize(operator, due, payer);
+        uint256 premium = copy.isDouble ? 0 : bonds.seize(operator, PREMIUM, msg.sender);
+        copy.isDouble = true;
+        copy.refunded += amount.toUint64();
+        _account(doubled.receiptsRoot, payer, doubled.leaf, second.receipt.amount);
+        emit DoubleChargeProven(chargeId, payer, operator, doubled.receiptsRoot, msg.sender, amount, premium);
+    }
+
+    /// @inheritdoc IReceiptCourt
+    function contest(Settlement calldata settlement, address payer) external {
+        (bytes32 receiptsRoot, uint256 settledAt) = SettledRows.verify(router, settlement);
+        _checkWindow(settledAt + CONTEST_WINDOW);
+        (Line[] memory lines, uint256 charged) = SettledRows.charged(settlement, payer);
+        if (charged == 0) revert NothingCharged(receiptsRoot, payer);
+        Row storage row = _rows[receiptsRoot][payer];
+        Contest storage state = row.contest;
+        if (state.stage != Stage.None) revert AlreadyContested(receiptsRoot, payer);
+        uint256 until = block.timestamp + ANSWER_WINDOW;
+        state.stage = Stage.Contested;
+        state.operator = settlement.operator;
+        state.contester = msg.sender;
+        state.until = until.toUint40();
+        state.charged = charged.toUint64();
+        state.open = charged.toUint64();
+        row.linesHash = keccak256(abi.encode(lines));
+        emit Contested(receiptsRoot, payer, settlement.operator, msg.sender, charged, until, lines);
+        bonds.takeDeposit(msg.sender, DEPOSIT);
+    }
+
+    /// @inheritdoc IReceiptCourt
+    function answer(bytes32 receiptsRoot, address payer, Answer calldata shown) external {
+        Row storage row = _rows[receiptsRoot][payer];
+        Contest storage state = row.contest;
+        if (state.stage != Stage.Contested) revert NotContested(receiptsRoot, payer);
+        // Whoever else may show receipts could show the last one first, and leave no room for the others.
+        address operator = state.operator;
+        if (msg.sender != operator && msg.sender != bonds.ownerOf(operator)) revert NotAnswerable(msg.sender, operator);
+        _checkWindow(state.until);
+        Line[] memory lines = shown.lines;
+        if (keccak256(abi.encode(lines)) != row.linesHash) revert LinesMismatch(receiptsRoot, payer);
+        bytes32[] memory leaves = _showReceipts(row, payer, shown, lines);
+        if (!MerkleProof.multiProofVerifyCalldata(shown.proof, shown.proofFlags, receiptsRoot, leaves)) {
+            revert ReceiptNotInBatch(receiptsRoot);
+        }
+        if (state.open != 0) {
+            row.linesHash = keccak256(abi.encode(lines));
+            emit ReceiptsShown(receiptsRoot, payer, lines);
+            return;
+        }
+        state.stage = Stage.Answered;
+        emit Answered(receiptsRoot, payer, operator);
+        bonds.releaseDeposit(operator, DEPOSIT);
+    }
+
+    /// @inheritdoc IReceiptCourt
+    function refund(bytes32 receiptsRoot, address payer) external returns (uint256 amount) {
+        Contest storage state = _rows[receiptsRoot][payer].contest;
+        bool isFirst = state.stage == Stage.Contested;
+        if (!isFirst && state.stage != Stage.Refunded) revert NotContested(receiptsRoot, payer);
+        if (block.timestamp < state.until) revert WindowOpen(block.timestamp, state.until);
+        uint256 due = Math.saturatingSub(state.charged, state.accounted);
+        if (due == 0 && !isFirst) revert AlreadyRefunded(receiptsRoot, payer);
+        state.stage = Stage.Refunded;
+        amount = bonds.seize(state.operator, due, payer);
+        state.accounted += amount.toUint64();
+        emit RowRefunded(receiptsRoot, payer, state.operator, amount, due - amount);
+        if (isFirst) bonds.releaseDeposit(state.contester, DEPOSIT);
+    }
+
+    /// @inheritdoc ICharges
+    function noteRefund(PaidCharge calldata paid) external restricted returns (address payer, uint256 amount) {
+        Paid memory proven = _checkPaid(paid);
+        Receipt calldata receipt = paid.receipt;
+        payer = receipt.chargedTo;
+        Copy storage copy = _copies[proven.receiptsRoot][proven.leaf];
+        if (copy.isDouble || copy.isNoted) revert AlreadyRefunded(proven.receiptsRoot, payer);
+        copy.isNoted = true;
+        // Of a charge for several calls one is given back. Rounded down, in favour of who gives it.
+        amount = receipt.amount / receipt.calls;
+        _account(proven.receiptsRoot, payer, proven.leaf, amount);
+        emit RefundNoted(receipt.chargeId, payer, proven.receiptsRoot, amount);
+    }
+
+    /// @inheritdoc IReceiptCourt
+    function chargedIn(
+        Settlement calldata settlement,
+        address payer
+    ) external view returns (bytes32 receiptsRoot, Line[] memory lines, uint256 charged) {
+        (receiptsRoot, ) = SettledRows.verify(router, settlement);
+        (lines, charged) = SettledRows.charged(settlement, payer);
+    }
+
+    /// @inheritdoc IReceiptCourt
+    function leafOf(Receipt calldata receipt) external view returns (bytes32) {
+        return receipt.leaf(address(router));
+    }
+
+    /// @dev Takes the receipts off the lines and off what is open; returns their leaves.
+    function _showReceipts(
+        Row storage row,
+        address payer,
+        Answer calldata shown,
+        Line[] memory lines
+    ) private returns (bytes32[] memory leaves) {
+        uint256 open = row.contest.open;
+        bytes32 last = row.lastLeaf;
+        leaves = new bytes32[](shown.receipts.length);
+        for (uint256 i = 0; i < leaves.length; ++i) {
+            Receipt calldata receipt = shown.receipts[i];
+            Line memory line = lines[shown.places[i]];
+            if (receipt.chargedTo != payer || receipt.toolId != line.toolId) revert ReceiptMismatch(receipt.chargeId);
+            uint256 amount = receipt.amount;
+            if (amount > line.amount) revert ReceiptExceedsLine(receipt.chargeId, amount, line.amount);
+            bytes32 leaf = receipt.leaf(address(router));
+            if (leaf <= last) revert ReceiptsOutOfOrder(receipt.chargeId);
+            line.amount -= amount;
+            open -= amount;
+            leaves[i] = last = leaf;
+        }
+        row.lastLeaf = last;
+        row.contest.open = open.toUint64();
+    }
+
+    /// @dev That a receipt is in a batch, and that what it is for was charged there and not given back as a whole.
+    function _checkPaid(PaidCharge calldata paid) private view returns (Paid memory proven) {
+        (proven.receiptsRoot, proven.settledAt) = SettledRows.verify(router, paid.settlement);
+        Receipt calldata receipt = paid.receipt;
+        proven.leaf = receipt.leaf(address(router));
+        if (!MerkleProof.verifyCalldata(paid.path, proven.receiptsRoot, proven.leaf)) {
+            revert ReceiptNotInBatch(proven.receiptsRoot);
+        }
+        (Line[] memory lines, ) = SettledRows.charged(paid.settlement, receipt.chargedTo);
+        if (!_hasLine(lines, receipt)) revert NothingCharged(proven.receiptsRoot, receipt.chargedTo);
+        _checkOpen(proven.receiptsRoot, receipt.chargedTo);
+    }
+
+    /// @dev Whether a line that was charged is large enough for the receipt.
+    function _hasLine(Line[] memory lines, Receipt calldata receipt) private pure returns (bool) {
+        for (uint256 i = 0; i < lines.length; ++i) {
+            if (lines[i].toolId == receipt.toolId && lines[i].amount >= receipt.amount) return receipt.amount != 0;
+        }
+        return false;
+    }
+
+    function _checkWindow(uint256 deadline) private view {
+        if (block.timestamp >= deadline) revert WindowClosed(block.timestamp, deadline);
+    }
+}

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: MIT
+pragma solidity 0.8.37;
+
+import {SafeCast} from "@openzeppelin/contracts/utils/math/SafeCast.sol";
+import {IReceiptCourt} from "../interfaces/IReceiptCourt.sol";
+
+/// @title What was given back, so that nothing is given back twice
+/// @notice The part of ReceiptCourt that remembers: of each row how much was accounted for, and of each receipt under
+/// its root the same. A receipt counts towards its row once, however many proofs it appears in.
+abstract contract Accounts is IReceiptCourt {
+    using SafeCast for uint256;
+
+    /// @dev What is kept of a row.
+    struct Row {
+        Contest contest;
+        // The hash of the lines that no receipt was shown for yet.
+        bytes32 linesHash;
+        // The leaf of the receipt that was shown last.
+        bytes32 lastLeaf;
+    }
+
+    /// @param accounted How much of it counts towards what was accounted for of its row.
+    /// @param refunded How much of it was given back as the second payment of a charge.
+    /// @param isDouble Whether another receipt of the charge is the one that was rightly paid.
+    /// @param isNoted Whether another court has given something of it back.
+    struct Copy {
+        uint64 accounted;
+        uint64 refunded;
+        bool isDouble;
+        bool isNoted;
+    }
+
+    mapping(bytes32 receiptsRoot => mapping(address payer => Row)) internal _rows;
+    mapping(bytes32 receiptsRoot => mapping(bytes32 leaf => Copy)) internal _copies;
+
+    /// @inheritdoc IReceiptCourt
+    function contestOf(bytes32 receiptsRoot, address payer) external view returns (Contest memory) {
+        return _rows[receiptsRoot][payer].contest;
+    }
+
+    /// @dev A row that was given back as a whole is closed to every other proof.
+    function _checkOpen(bytes32 receiptsRoot, address payer) internal view {
+        if (_rows[receiptsRoot][payer].contest.stage == Stage.Refunded) revert AlreadyRefunded(receiptsRoot, payer);
+    }
+
+    /// @dev Counts `amount` of a receipt towards its row, unless that much was counted before.
+    function _account(bytes32 receiptsRoot, address payer, bytes32 leaf, uint256 amount) internal {
+        Copy storage copy = _copies[receiptsRoot][leaf];
+        uint256 before = copy.accounted;
+        if (amount <= before) return;
+        copy.accounted = amount.toUint64();
+        _rows[receiptsRoot][payer].contest.accounted += (amount - before).toUint64();
+    }
+}
