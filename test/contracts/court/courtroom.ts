@@ -43,6 +43,7 @@ export async function courtroom() {
       hashes: { ...NO_HASHES, request: freshHash() as Hex },
       accruedAtMs: 1_750_000_000_000,
       attempts,
+      budgetId: null,
     };
   }
 
