@@ -35,13 +35,13 @@ const cases: FaultCase[] = [
     async run(stage) {
       await stage.sequencer.stall();
       await stage.start();
-      // One turn is one batch, whenever the daemon looks.
-      const [first] = await stage.recordTurns(1);
-      const { batch, nonce } = await stage.submitted();
-      const rows = encodeRows([{ payer: stage.payer(0), modelCost: first?.modelCost ?? 0n, lines: [] }]);
+      // One turn is one batch, whenever the daemon looks: one before the thief's and one behind it.
+      const before = await followedBy(stage, null);
+      const { batch, nonce, modelCost } = await followedBy(stage, before.batch);
+      await followedBy(stage, batch);
+      const rows = encodeRows([{ payer: stage.payer(0), modelCost, lines: [] }]);
       const router = stage.world.router.connect(stage.operator);
-      const head = await router.headOf(stage.operator);
-      await router.settle(head, batch, [], rows, { ...FIRST, nonce: nonce ?? 0, gasLimit: 1_000_000n });
+      await router.settle(before.batch, batch, [], rows, { ...FIRST, nonce: nonce ?? 0, gasLimit: 1_000_000n });
       await stage.sequencer.mine();
       const [message = ""] = await halted(stage);
       assert.match(message, /with other rows|which has other rows|has used nonce/);
@@ -104,3 +104,11 @@ const cases: FaultCase[] = [
 ];
 
 export const reconcileFaults: FaultGroup = { name: "Ways out", cases };
+
+// Records a turn, which makes a batch of its own, behind the one that was there before.
+async function followedBy(stage: Stage, last: string | null) {
+  const [turn] = await stage.recordTurns(1);
+  const modelCost = turn?.modelCost ?? 0n;
+  await until("a batch to follow", async () => (await stage.submitted()).batch !== last);
+  return { ...(await stage.submitted()), modelCost };
+}
