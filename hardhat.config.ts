@@ -1,3 +1,4 @@
+import { globSync } from "node:fs";
 import { createRequire } from "node:module";
 import hardhatEthers from "@nomicfoundation/hardhat-ethers";
 import hardhatEthersChaiMatchers from "@nomicfoundation/hardhat-ethers-chai-matchers";
@@ -7,7 +8,7 @@ import hardhatNetworkHelpers from "@nomicfoundation/hardhat-network-helpers";
 import hardhatTypechain from "@nomicfoundation/hardhat-typechain";
 import hardhatVerify from "@nomicfoundation/hardhat-verify";
 import { configVariable, defineConfig } from "hardhat/config";
-import { compiler } from "./scripts/config/compiler.ts";
+import { compiler, testCompiler } from "./scripts/config/compiler.ts";
 import { ensureHome } from "./scripts/config/ensureHome.ts";
 import { environment } from "./scripts/config/environment.ts";
 import { NETWORKS } from "./scripts/config/networks.ts";
@@ -17,13 +18,15 @@ ensureHome(process.env);
 
 const require = createRequire(import.meta.url);
 
-const compilers = [
-  {
-    ...compiler,
-    // The compiler comes from npm like everything else, so a build needs no other download.
-    path: require.resolve("solc/soljson.js"),
-  },
-];
+// The compiler comes from npm like everything else, so a build needs no other download.
+const path = require.resolve("solc/soljson.js");
+const compilers = [{ ...compiler, path }];
+const overrides = Object.fromEntries(
+  globSync("test/solidity/{*,support/*}.sol", { cwd: import.meta.dirname }).map((test) => [
+    test.replaceAll("\\", "/"),
+    { ...testCompiler, path },
+  ]),
+);
 
 const explorerOf = (network: "base" | "base-sepolia") => ({
   name: "Basescan",
@@ -46,7 +49,7 @@ export default defineConfig({
   solidity: {
     npmFilesToBuild: ["@openzeppelin/contracts/access/manager/AccessManager.sol"],
     // Hardhat verifies sources with the production profile, so that one must build the very code that is deployed.
-    profiles: { default: { compilers }, production: { compilers } },
+    profiles: { default: { compilers, overrides }, production: { compilers, overrides } },
   },
   paths: {
     sources: ["contracts", "bench/contracts"],

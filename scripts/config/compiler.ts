@@ -7,3 +7,10 @@ export const compiler = {
     optimizer: { enabled: true, runs: 1_000 },
   },
 };
+
+// For Solidity tests, which call deployed contracts: whatever shortens the compiler's work serves them. Those of libraries are
+// not among them, because a library's code becomes a part of its test.
+export const testCompiler = {
+  ...compiler,
+  settings: { ...compiler.settings, viaIR: false, optimizer: { enabled: true, runs: 1 } },
+};

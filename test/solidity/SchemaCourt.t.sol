@@ -2,7 +2,6 @@
 pragma solidity 0.8.37;
 
 import {ECDSA} from "@openzeppelin/contracts/utils/cryptography/ECDSA.sol";
-import {SchemaCourt} from "../../contracts/court/SchemaCourt.sol";
 import {ICharges} from "../../contracts/court/interfaces/ICharges.sol";
 import {IJsonSchema, Verdict} from "../../contracts/court/interfaces/IJsonSchema.sol";
 import {ISchemaCourt} from "../../contracts/court/interfaces/ISchemaCourt.sol";
@@ -27,7 +26,7 @@ contract SchemaCourtTest {
     bytes private constant KEPT = '{"price":1}';
 
     RecordingStakes private _stakes;
-    SchemaCourt private _court;
+    ISchemaCourt private _court;
 
     function setUp() public {
         vm.warp(NOW);
@@ -157,7 +156,7 @@ contract SchemaCourtTest {
     }
 
     function test_aThiefInAnotherCourtLoses() public {
-        SchemaCourt other = _newCourt();
+        ISchemaCourt other = _newCourt();
         _register(other, TOOL, KEY);
         (ISchemaCourt.Answer memory answer, bytes memory signature) = _signedBy(KEY, _answer(SCHEMA, BROKEN), other);
         address recovered = ECDSA.recover(_court.digestOf(answer), signature);
@@ -406,20 +405,20 @@ contract SchemaCourtTest {
         paid.receipt.calls = calls;
     }
 
-    function _newCourt() private returns (SchemaCourt) {
-        IJsonSchema judge = IJsonSchema(_deploy("JsonSchema"));
-        return new SchemaCourt(IToolStaking(address(_stakes)), judge, new CredulousCharges());
+    function _newCourt() private returns (ISchemaCourt) {
+        IJsonSchema judge = IJsonSchema(_deploy("JsonSchema", ""));
+        return ISchemaCourt(_deploy("SchemaCourt", abi.encode(_stakes, judge, new CredulousCharges())));
     }
 
-    function _deploy(string memory name) private returns (address deployed) {
-        bytes memory code = vm.getCode(name);
+    function _deploy(string memory name, bytes memory arguments) private returns (address deployed) {
+        bytes memory code = bytes.concat(vm.getCode(name), arguments);
         assembly ("memory-safe") {
             deployed := create(0, add(code, 32), mload(code))
         }
         require(deployed != address(0), "not deployed");
     }
 
-    function _register(SchemaCourt court, bytes16 toolId, uint256 key) private {
+    function _register(ISchemaCourt court, bytes16 toolId, uint256 key) private {
         vm.prank(OWNER);
         court.registerKey(toolId, vm.addr(key));
     }
@@ -449,7 +448,7 @@ contract SchemaCourtTest {
     function _signedBy(
         uint256 key,
         ISchemaCourt.Answer memory answer,
-        SchemaCourt court
+        ISchemaCourt court
     ) private view returns (ISchemaCourt.Answer memory, bytes memory) {
         (uint8 v, bytes32 r, bytes32 s) = vm.sign(key, court.digestOf(answer));
         return (answer, abi.encodePacked(r, s, v));

@@ -38,6 +38,13 @@ contract StakingHandler is Handler {
         uint256 amount;
     }
 
+    /// @notice What a slash or a penalty has credited, in parts.
+    struct Paid {
+        uint256 refunds;
+        uint256 bounties;
+        uint256 remainders;
+    }
+
     uint256 public constant TOOLS = 4;
     uint256 private constant PAYERS = 4;
     uint256 private constant REPORTERS = 2;
@@ -216,7 +223,7 @@ contract StakingHandler is Handler {
         uint256 amount = terms.amount < slashable ? terms.amount : slashable;
         bool inTime = _now() >= balances.proposedAt + 3 days && _now() < balances.proposedAt + 7 days;
 
-        (uint256 refundsBefore, uint256 bountiesBefore, uint256 remaindersBefore) = _credits();
+        Paid memory paid = _credits();
         bytes memory call = abi.encodeCall(IToolStaking.executeSlash, (toolIds[index], terms));
         (bool ok, bytes memory answer) = _try(Parties.ADJUDICATOR, address(staking), call);
         if (!inTime) {
@@ -227,12 +234,11 @@ contract StakingHandler is Handler {
         // All of it can have left after 14 frozen days, or have gone to the court's penalties.
         if (amount == 0 && !ok) return;
         _mustSucceed(ok, answer);
-        (uint256 refundsAfter, uint256 bountiesAfter, uint256 remaindersAfter) = _credits();
-        uint256 bounty = bountiesAfter - bountiesBefore;
-        if (!_paidRight(terms, amount, refundsAfter - refundsBefore, bounty, balances.bountyBps)) ++slashesPaidWrong;
-        refunded += refundsAfter - refundsBefore;
-        bounties += bounty;
-        remainders += remaindersAfter - remaindersBefore;
+        paid = _since(paid);
+        if (!_paidRight(terms, amount, paid, balances.bountyBps)) ++slashesPaidWrong;
+        refunded += paid.refunds;
+        bounties += paid.bounties;
+        remainders += paid.remainders;
         slashed += amount;
         _booksTake(index, amount);
         balances.judged = terms.evidenceHash;
@@ -262,15 +268,14 @@ contract StakingHandler is Handler {
         uint256 share = rng.between(0, amount);
         address payer = Parties.payer(rng.between(0, PAYERS - 1));
         bool expected = amount <= _penaltyLeft(index);
-        (uint256 refundsBefore, , uint256 remaindersBefore) = _credits();
+        Paid memory paid = _credits();
         bytes memory call = abi.encodeCall(IPenalties.penalize, (toolIds[index], amount, payer, share));
         (bool ok, ) = _try(Parties.COURT, address(staking), call);
         if (ok != expected) ++penaltiesGoneWrong;
         _reach(ok ? bytes32("penalize") : bytes32("penalize too much"));
         if (!ok) return;
-        (uint256 refundsAfter, , uint256 remaindersAfter) = _credits();
-        if (refundsAfter - refundsBefore != share) ++penaltiesGoneWrong;
-        if (remaindersAfter - remaindersBefore != amount - share) ++penaltiesGoneWrong;
+        paid = _since(paid);
+        if (paid.refunds != share || paid.remainders != amount - share) ++penaltiesGoneWrong;
         if (_slashPending(index)) _reach("penalize beside a slash");
         _penalties[index].push(Penalty(_now(), amount));
         penalized += amount;
@@ -430,8 +435,7 @@ contract StakingHandler is Handler {
     function _paidRight(
         IToolStaking.SlashTerms memory terms,
         uint256 amount,
-        uint256 refunds,
-        uint256 bounty,
+        Paid memory paid,
         uint256 bountyBps
     ) private returns (bool) {
         uint256 proposed = _sum(terms.refunds);
@@ -443,15 +447,22 @@ contract StakingHandler is Handler {
             }
         }
         uint256 due = (amount * bountyBps) / 10_000;
-        if (due > amount - refunds) due = amount - refunds;
-        return refunds == proposed && bounty == (terms.reporter == address(0) ? 0 : due);
+        if (due > amount - paid.refunds) due = amount - paid.refunds;
+        return paid.refunds == proposed && paid.bounties == (terms.reporter == address(0) ? 0 : due);
     }
 
     /// @dev All credits that refunds, bounties and remainders have left in the contract.
-    function _credits() private view returns (uint256 refunds_, uint256 bounties_, uint256 remainders_) {
-        for (uint256 i = 0; i < PAYERS; ++i) refunds_ += staking.creditOf(Parties.payer(i));
-        for (uint256 i = 0; i < REPORTERS; ++i) bounties_ += staking.creditOf(Parties.reporter(i));
-        remainders_ = staking.creditOf(Parties.INSURANCE);
+    function _credits() private view returns (Paid memory paid) {
+        for (uint256 i = 0; i < PAYERS; ++i) paid.refunds += staking.creditOf(Parties.payer(i));
+        for (uint256 i = 0; i < REPORTERS; ++i) paid.bounties += staking.creditOf(Parties.reporter(i));
+        paid.remainders = staking.creditOf(Parties.INSURANCE);
+    }
+
+    function _since(Paid memory before) private view returns (Paid memory paid) {
+        paid = _credits();
+        paid.refunds -= before.refunds;
+        paid.bounties -= before.bounties;
+        paid.remainders -= before.remainders;
     }
 
     /// @dev A tool with a withdrawal if there is one: that is where the rules of time are.

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 pragma solidity 0.8.37;
 
-import {BatchRows} from "../../contracts/libraries/BatchRows.sol";
-import {vm} from "./support/Cheats.sol";
-import {Rng} from "./support/Rng.sol";
+import {BatchRows} from "../../../contracts/libraries/BatchRows.sol";
+import {vm} from "../support/Cheats.sol";
+import {Rng} from "../support/Rng.sol";
 
 contract BatchRowsTest {
     uint256 private constant HEAD_BYTES = 28;

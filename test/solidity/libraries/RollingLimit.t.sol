@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 pragma solidity 0.8.37;
 
-import {RollingLimit, Spending} from "../../contracts/libraries/RollingLimit.sol";
-import {vm} from "./support/Cheats.sol";
-import {Rng} from "./support/Rng.sol";
+import {RollingLimit, Spending} from "../../../contracts/libraries/RollingLimit.sol";
+import {vm} from "../support/Cheats.sol";
+import {Rng} from "../support/Rng.sol";
 
 contract RollingLimitTest {
     /// @dev All that was ever spent: what the library forgets, this remembers.

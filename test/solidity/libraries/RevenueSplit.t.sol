@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 pragma solidity 0.8.37;
 
-import {RevenueSplit} from "../../contracts/libraries/RevenueSplit.sol";
-import {vm} from "./support/Cheats.sol";
+import {RevenueSplit} from "../../../contracts/libraries/RevenueSplit.sol";
+import {vm} from "../support/Cheats.sol";
 
 contract RevenueSplitTest {
     function testFuzz_noUnitIsLost(uint256 amount) public pure {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 pragma solidity 0.8.37;
 
-import {ToolId} from "../../contracts/libraries/ToolId.sol";
-import {vm} from "./support/Cheats.sol";
+import {ToolId} from "../../../contracts/libraries/ToolId.sol";
+import {vm} from "../support/Cheats.sol";
 
 contract ToolIdTest {
     function testFuzz_anIdIsAUuidOfVersion8(address owner, bytes32 salt) public pure {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 pragma solidity 0.8.37;
 
-import {Tallies} from "../../contracts/libraries/Tallies.sol";
-import {vm} from "./support/Cheats.sol";
-import {Rng} from "./support/Rng.sol";
+import {Tallies} from "../../../contracts/libraries/Tallies.sol";
+import {vm} from "../support/Cheats.sol";
+import {Rng} from "../support/Rng.sol";
 
 contract TalliesTest {
     using Tallies for uint256[];
