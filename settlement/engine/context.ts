@@ -108,6 +108,8 @@ export type EngineContext = {
   fromBlock: bigint;
   // This process, for its leases.
   holder: string;
+  // How often a halt had been lifted when this tick, or whoever else looks, began to look.
+  looking: { lifted: number };
   policy: Policy;
   report: (event: EngineEvent) => void;
   reached: (failpoint: Failpoint) => void;

@@ -43,7 +43,8 @@ export type Engine = ReturnType<typeof createEngine>;
 // The lifecycle of a call, as verbs: preflight, hold, capture or void, and then `tick`, which takes what is due to the chain
 // and brings back what became of it. Everything that must survive is in the ledger, so a new engine on the same ledger
 // goes on where an old one stopped.
-export function createEngine(context: EngineContext, readSpendable: ReadSpendable) {
+export function createEngine(options: Omit<EngineContext, "looking">, readSpendable: ReadSpendable) {
+  const context = { ...options, looking: { lifted: 0 } };
   const { ledger, chain, clock, policy } = context;
   // How many rows the next batch may have: halved when a batch was too large, doubled when one went through.
   let maxRows = policy.bounds.maxRows;
@@ -84,6 +85,8 @@ export function createEngine(context: EngineContext, readSpendable: ReadSpendabl
         await settleWith(signer, lease, { mayPlan: !wasHalted, mayWait: !atOnce });
       }
     } catch (error) {
+      // A person has put right what this tick was about to halt for.
+      if (error instanceof SettlementError && error.code === "fenced") return;
       // What was saved is safe, and the next tick begins from it.
       if (!(error instanceof SettlementError && error.retryable)) throw error;
       const kind = error.code === "ledger_unavailable" ? error.code : "chain_unavailable";
@@ -93,7 +96,9 @@ export function createEngine(context: EngineContext, readSpendable: ReadSpendabl
 
   // Whoever halted may have died before it could tell anybody.
   async function tellHalt(): Promise<boolean> {
-    const reason = (await ledger.readHalt())?.reason ?? null;
+    const { halt, lifted } = await ledger.beginToLook();
+    context.looking.lifted = lifted;
+    const reason = halt?.reason ?? null;
     if (reason !== null && reason !== toldHalt) context.report({ kind: "halted", reason });
     toldHalt = reason;
     return reason !== null;
@@ -199,11 +204,17 @@ export function createEngine(context: EngineContext, readSpendable: ReadSpendabl
     }
   }
 
-  // Whatever the chain and the ledger disagree about would be settled on top of.
+  // Whatever the chain and the ledger disagree about would be settled on top of. It is looked for twice: a person may have put it
+  // right meanwhile.
   async function auditAndHalt(fromBlock = context.fromBlock): Promise<Audit> {
     const keys = context.signers.map(({ address }) => address);
-    const found = await audit(ledger, chain, fromBlock, keys);
-    if (found.kind === "different") await halt(context, found.differences.join("; ").slice(0, MAX_REASON_LENGTH));
+    const compare = () => audit(ledger, chain, fromBlock, keys);
+    const first = await compare();
+    if (first.kind !== "different") return first;
+    const { lifted } = await ledger.beginToLook();
+    const found = await compare();
+    if (found.kind !== "different") return found;
+    await halt({ ...context, looking: { lifted } }, found.differences.join("; ").slice(0, MAX_REASON_LENGTH));
     return found;
   }
 

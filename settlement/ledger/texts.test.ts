@@ -118,7 +118,7 @@ describe.each(backends)("texts that cannot be kept, on $name", ({ create }) => {
   });
 
   it("a halt is kept however its reason is written", async () => {
-    await ledger.halt("the node says \0\ud800", 5);
+    await ledger.halt("the node says \0\ud800", 5, 0);
     expect(await ledger.readHalt()).toEqual({ reason: "the node says \ufffd\ufffd", sinceMs: 5 });
   });
 

@@ -9,16 +9,22 @@ import { toolIdFromUuid } from "../../domain/toolId.ts";
 // The fields that requests are made of. Each says in words what it must be; the name is put in front when it is not.
 
 // Lower case, as the ledger keeps it: the same account is written in several ways.
+export const example = {
+  address: "0x70997970c51812dc3a010c7d01b50e0d17dc79c8",
+  hash: `0x${"5e".repeat(32)}`,
+  toolId: "0190a1b2-c3d4-8e5f-9a6b-7c8d9e0f1a2b",
+};
+
 export const address = z
   .string("must be an address")
   .regex(/^0x[0-9a-fA-F]{40}$/, "must be an address, 0x and 40 hexadecimal digits")
-  .meta({ examples: ["0x70997970c51812dc3a010c7d01b50e0d17dc79c8"] })
+  .meta({ examples: [example.address] })
   .transform((text) => text.toLowerCase() as Address);
 
 export const hash = z
   .string("must be a hash")
   .regex(/^0x[0-9a-fA-F]{64}$/, "must be a hash, 0x and 64 hexadecimal digits")
-  .meta({ examples: [`0x${"5e".repeat(32)}`] })
+  .meta({ examples: [example.hash] })
   .transform((text) => text.toLowerCase() as Hex);
 
 export const hashOrNone = hash.optional().transform((value) => value ?? NO_HASH);
@@ -58,7 +64,7 @@ export const positiveUsd = usd.refine((amount) => amount > 0n, "must be more tha
 
 export const toolId = z
   .string("must be a tool's UUID")
-  .meta({ examples: ["0190a1b2-c3d4-8e5f-9a6b-7c8d9e0f1a2b"] })
+  .meta({ examples: [example.toolId] })
   .transform(read(toolIdFromUuid));
 
 export const calls = z

@@ -43,7 +43,7 @@ it("what is old enough leaves, and nothing before", async () => {
 });
 
 it("while settlement is halted nothing leaves: a person may have to compare it", async () => {
-  await ledger.halt("the chain differs", 1);
+  await ledger.halt("the chain differs", 1, 0);
   expect(await archive(contextAt(99 * DAY_MS))).toMatchObject({ files: 0, held: "settlement is halted" });
   await ledger.resume({ reason: "the chain differs", sinceMs: 1 });
   expect(await archive(contextAt(99 * DAY_MS))).toMatchObject({ charges: 2 * TURNS, held: null });

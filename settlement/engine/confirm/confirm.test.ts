@@ -47,6 +47,7 @@ async function concludedWith(charged: bigint): Promise<string[]> {
       halt: async (reason: string) => did.push(reason),
     },
     clock: { nowMs: () => 0 },
+    looking: { lifted: 0 },
     policy: { maxFinalPerTick: 1 },
     report: () => {},
     reached: () => {},

@@ -161,7 +161,7 @@ function outcomeOf(submission: Submission, receipt: TxReceipt): BatchOutcome | n
 }
 
 // The chain and the ledger disagree, or the chain undid what it called final. Nobody submits until a person has looked.
-export async function halt({ ledger, clock, report }: EngineContext, reason: string): Promise<void> {
-  await ledger.halt(reason, clock.nowMs());
+export async function halt({ ledger, clock, report, looking }: EngineContext, reason: string): Promise<void> {
+  await ledger.halt(reason, clock.nowMs(), looking.lifted);
   report({ kind: "halted", reason });
 }

@@ -1,6 +1,7 @@
 import type { Address, Hex } from "viem";
 import { beforeEach, describe, expect, it } from "vitest";
 import { encodeSettle, NO_BATCH } from "../../chain/router/settleCall.ts";
+import { SettlementError } from "../../domain/errors.ts";
 import type { EngineContext, EngineEvent } from "../context.ts";
 import { createWatch } from "./watch.ts";
 
@@ -68,6 +69,7 @@ describe("the watch", () => {
       signers: [{ address: KEY }],
       clock: { nowMs: () => 0 },
       fromBlock: 0n,
+      looking: { lifted: 0 },
       report: ({ kind }: EngineEvent) => events.push(kind),
     } as unknown as EngineContext;
     watch = createWatch(context);
@@ -99,6 +101,18 @@ describe("the watch", () => {
     expect(halt).toContain("not in the ledger");
     expect(events).toEqual(["halted"]);
     expect(finalized?.number).toBe(3n);
+  });
+
+  it("looks again at what a person took in while it looked, and goes no further until then", async () => {
+    settle(hash(1));
+    context.ledger.halt = async () => {
+      throw new SettlementError("fenced", "a halt was lifted meanwhile");
+    };
+    await expect(watch.watch()).rejects.toThrow("lifted meanwhile");
+    expect(finalized?.number).toBe(3n);
+    known.set(hash(1), "final");
+    await watch.watch();
+    expect(finalized?.number).toBe(5n);
   });
 
   it("halts on a batch that the ledger has abandoned, whoever settled it", async () => {

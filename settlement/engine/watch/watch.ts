@@ -73,7 +73,7 @@ export function createWatch(context: EngineContext) {
     const number = smaller(larger(context.fromBlock, last.number - REWOUND_BLOCKS), last.number);
     const earlier = await chain.blockHash(number);
     const goOnFrom = earlier === null ? { number: last.number, hash } : { number, hash: earlier };
-    await ledger.haltForUndoneBlock(reason, goOnFrom, context.clock.nowMs());
+    await ledger.haltForUndoneBlock(reason, goOnFrom, context.clock.nowMs(), context.looking.lifted);
     seen = null;
     context.report({ kind: "halted", reason });
   }
@@ -101,7 +101,8 @@ export function createWatch(context: EngineContext) {
     }
     const nonces = chainNonce - own.nextNonce === 1 ? `${own.nextNonce}` : `${own.nextNonce} to ${chainNonce - 1}`;
     const reason = `${lease.operator} has used nonce ${nonces}, which this ledger never gave out`;
-    await ledger.haltForForeignNonces(lease, chainNonce, reason, context.clock.nowMs());
+    const { clock, looking } = context;
+    await ledger.haltForForeignNonces(lease, chainNonce, reason, clock.nowMs(), looking.lifted);
     context.report({ kind: "key_used_elsewhere", operator: lease.operator, nonce: own.nextNonce });
     context.report({ kind: "halted", reason });
   }

@@ -2,7 +2,7 @@ import type { Runner } from "../database/createRunner.ts";
 import { acquireLease } from "./acquireLease.ts";
 import { noteHome, planFiller, removeFence, setFence } from "./fence.ts";
 import { haltForUndoneBlock, noteFinalized, readFinalized } from "./finality.ts";
-import { halt, readHalt, resume } from "./halt.ts";
+import { beginToLook, halt, readHalt, resume } from "./halt.ts";
 import { haltForForeignNonces } from "./haltForForeignNonces.ts";
 import { createLeased } from "./lease.ts";
 import { listOperators } from "./listOperators.ts";
@@ -32,5 +32,6 @@ export function createOperators(runner: Runner) {
     readFinalized: read(readFinalized),
     listOperators: read(listOperators),
     readHalt: read(readHalt),
+    beginToLook: read(beginToLook),
   };
 }

@@ -30,9 +30,9 @@ export function noteFinalized({ number, hash }: FinalizedBlock) {
 
 // A block that was final is another one now. The same finding halts once: the watch goes on from an earlier block, that
 // person and engine can agree on, when somebody has looked and lifts the halt.
-export function haltForUndoneBlock(reason: string, goOnFrom: FinalizedBlock, nowMs: number) {
+export function haltForUndoneBlock(reason: string, goOnFrom: FinalizedBlock, nowMs: number, lifted: number) {
   validHash("the block's hash", goOnFrom.hash);
-  const halted = halt(reason, nowMs);
+  const halted = halt(reason, nowMs, lifted);
   return async (tx: Tx): Promise<void> => {
     await tx.run("UPDATE finalized_blocks SET number = $1, hash = $2", [goOnFrom.number, goOnFrom.hash]);
     await halted(tx);

@@ -5,9 +5,15 @@ import type { Lease } from "./lease.ts";
 
 // Halts because nonces up to `chainNonce` were used that this ledger never gave out, and counts them as used: so that the
 // same use halts once, and a person who has looked can let settlement go on.
-export function haltForForeignNonces({ operator }: Lease, chainNonce: number, reason: string, nowMs: number) {
+export function haltForForeignNonces(
+  { operator }: Lease,
+  chainNonce: number,
+  reason: string,
+  nowMs: number,
+  lifted: number,
+) {
   validCount("the nonce", chainNonce);
-  const halted = halt(reason, nowMs);
+  const halted = halt(reason, nowMs, lifted);
   return async (tx: Tx): Promise<void> => {
     await tx.run("UPDATE operators SET next_nonce = $2 WHERE operator = $1 AND next_nonce < $2", [
       operator,

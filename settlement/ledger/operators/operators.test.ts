@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { createLedger } from "../createLedger.ts";
 import type { Lease, Ledger } from "../ledger.ts";
 import { backends, createPostgresStore, type Store } from "../testing/backends.ts";
-import { leaseOf, OPERATOR } from "../testing/fixtures.ts";
+import { hashOf, leaseOf, OPERATOR } from "../testing/fixtures.ts";
 import { withClock } from "../testing/withClock.ts";
 
 describe.each(backends)("operators on $name", ({ create }) => {
@@ -52,8 +52,8 @@ describe.each(backends)("operators on $name", ({ create }) => {
 
   it("a halt keeps its first reason until it is lifted", async () => {
     expect(await ledger.readHalt()).toBeNull();
-    await ledger.halt("drift in batch 7", 10);
-    await ledger.halt("another", 20);
+    await ledger.halt("drift in batch 7", 10, 0);
+    await ledger.halt("another", 20, 0);
     expect(await ledger.readHalt()).toEqual({ reason: "drift in batch 7", sinceMs: 10 });
     // Somebody who has looked at another one has not looked at this one.
     await ledger.resume({ reason: "drift in batch 6", sinceMs: 10 });
@@ -61,6 +61,25 @@ describe.each(backends)("operators on $name", ({ create }) => {
     expect(await ledger.readHalt()).not.toBeNull();
     await ledger.resume({ reason: "drift in batch 7", sinceMs: 10 });
     expect(await ledger.readHalt()).toBeNull();
+  });
+
+  it("nobody halts for what was seen before the last halt was lifted", async () => {
+    const lease = await leaseOf(ledger);
+    await ledger.noteFinalized({ number: 7n, hash: hashOf("7") });
+    const { lifted } = await ledger.beginToLook();
+    await ledger.halt("drift in batch 7", 10, lifted);
+    await ledger.resume({ reason: "drift in batch 7", sinceMs: 10 });
+    const late = [
+      ledger.halt("drift in batch 7", 11, lifted),
+      ledger.haltForForeignNonces(lease, 3, "nonce 2", 11, lifted),
+      ledger.haltForUndoneBlock("block 7", { number: 6n, hash: hashOf("6") }, 11, lifted),
+    ];
+    for (const halt of late) await expect(halt).rejects.toMatchObject({ code: "fenced" });
+    expect(await ledger.readHalt()).toBeNull();
+    expect(await ledger.readFinalized()).toEqual({ number: 7n, hash: hashOf("7") });
+    expect(await ledger.listOperators()).toMatchObject([{ nextNonce: 0 }]);
+    await ledger.halt("drift in batch 8", 12, (await ledger.beginToLook()).lifted);
+    expect(await ledger.readHalt()).toEqual({ reason: "drift in batch 8", sinceMs: 12 });
   });
 });
 

@@ -46,11 +46,14 @@ describe("the gas of a batch, on the contracts", () => {
       previous: NO_BATCH,
       root: `0x${"11".repeat(32)}`,
       toolIds: world.tools.slice(0, lines).map(({ toolId }) => toolId),
-      rows: world.payers.map(({ address }) => ({
-        payer: address,
-        modelCost: 1n,
-        lines: Array.from({ length: lines }, (_, toolIndex) => ({ toolIndex, amount: 1n })),
-      })),
+      rows: world.payers
+        .map(({ address }) => address.toLowerCase() as Address)
+        .sort()
+        .map((payer) => ({
+          payer,
+          modelCost: 1n,
+          lines: Array.from({ length: lines }, (_, toolIndex) => ({ toolIndex, amount: 1n })),
+        })),
     }),
   });
 

@@ -107,6 +107,7 @@ export function createEngineContext(
       trace(`${actor.name} ${event.kind} ${Object.values(event).slice(1).join(" ")}`);
       invariants().reported(event);
     },
+    looking: { lifted: 0 },
     reached(failpoint) {
       if (actor.spared || !faults.strike("crash at a failpoint", 0.01)) return;
       scheduler.kill(actor, `at ${failpoint}`);

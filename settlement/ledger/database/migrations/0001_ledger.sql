@@ -206,11 +206,12 @@ CREATE TABLE homes (
   moved INTEGER NOT NULL CHECK (moved IN (0, 1))
 );
 
--- At most one row: why nobody may submit.
+-- At most one row: why nobody may submit, NULL once that is lifted, and how often a halt was lifted.
 CREATE TABLE halts (
   id INTEGER PRIMARY KEY CHECK (id = 1),
-  reason TEXT NOT NULL,
-  since_at BIGINT NOT NULL
+  reason TEXT,
+  since_at BIGINT NOT NULL,
+  lifted BIGINT NOT NULL
 );
 
 -- At most one row: the newest block that the chain has called final and up to which every batch of our keys is known. Kept
