@@ -8,13 +8,13 @@ import { toolIdFromUuid } from "../../domain/toolId.ts";
 
 // The fields that requests are made of. Each says in words what it must be; the name is put in front when it is not.
 
-// Lower case, as the ledger keeps it: the same account is written in several ways.
 export const example = {
   address: "0x70997970c51812dc3a010c7d01b50e0d17dc79c8",
   hash: `0x${"5e".repeat(32)}`,
   toolId: "0190a1b2-c3d4-8e5f-9a6b-7c8d9e0f1a2b",
 };
 
+// Lower case, as the ledger keeps it: the same account is written in several ways.
 export const address = z
   .string("must be an address")
   .regex(/^0x[0-9a-fA-F]{40}$/, "must be an address, 0x and 40 hexadecimal digits")

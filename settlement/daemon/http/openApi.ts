@@ -43,7 +43,7 @@ const idempotencyKey = z.object({
 
 // The same schemas that requests are checked with and answers are typed by.
 export function documentedOf(route: Route): Documented {
-  const { params, query, body, method, path, summary } = route;
+  const { params, query, body, example, method, path, summary } = route;
   return {
     summary,
     tags: [tagOf(path)],
@@ -51,6 +51,7 @@ export function documentedOf(route: Route): Documented {
     ...(params && { params }),
     ...(query && { querystring: query }),
     ...(body && body !== nothing && { body }),
+    ...(example && { example }),
     ...(method === "POST" && { headers: idempotencyKey }),
     response: { [route.status ?? 200]: answerOf(route), ...errorsOf(route) },
   };

@@ -64,6 +64,8 @@ export type Route<C = Caller, S = Services, A extends string = Access> = {
   params?: z.ZodType;
   query?: z.ZodType;
   body?: z.ZodType;
+  // A body for the page on which requests are tried, where not everything that may come should.
+  example?: object;
   // Where it is more than every other route takes.
   maxBodyBytes?: number;
   // Where it may take longer than every other route.

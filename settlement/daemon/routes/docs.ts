@@ -18,8 +18,11 @@ export type Document = { openapi: string; info: { title: string }; components: o
 export async function registerDocs(app: FastifyInstance, about: Document = OPEN_API): Promise<void> {
   await app.register(swagger, {
     openapi: structuredClone(about) as never,
-    transform: ({ route, ...rest }) =>
-      jsonSchemaTransform({ ...rest, route, schema: route.config?.documented ?? { hide: true } }),
+    transform: ({ route, ...rest }) => {
+      const { example, ...documented } = route.config?.documented ?? { hide: true };
+      const { schema, url } = jsonSchemaTransform({ ...rest, route, schema: documented });
+      return { url, schema: example === undefined ? schema : withExample(schema, example) };
+    },
     transformObject: jsonSchemaTransformObject,
   });
   await app.register(swaggerUi, {
@@ -35,3 +38,8 @@ export async function registerDocs(app: FastifyInstance, about: Document = OPEN_
     return reply.header("content-type", "application/json; charset=utf-8").send(document);
   });
 }
+
+const withExample = (schema: { body?: unknown }, example: unknown) => ({
+  ...schema,
+  body: { ...(schema.body as object), examples: [example] },
+});

@@ -24,27 +24,22 @@ export const callRoutes = [
     path: "/v1/calls",
     access: "platform",
     summary: "Hold a call's price before it runs; the call's id makes it happen once",
-    body: z
-      .strictObject({
-        callId: field.name,
-        sessionId: field.name,
-        toolId: field.toolId,
-        method: field.method,
-        priceUsd: field.usd,
-        ...field.signed,
-      })
-      .meta({
-        examples: [
-          {
-            callId: "call-1",
-            sessionId: "session-1",
-            toolId: field.example.toolId,
-            method: "search",
-            priceUsd: "0.10",
-          },
-        ],
-      }),
+    body: z.strictObject({
+      callId: field.name,
+      sessionId: field.name,
+      toolId: field.toolId,
+      method: field.method,
+      priceUsd: field.usd,
+      ...field.signed,
+    }),
     answer,
+    example: {
+      callId: "call-1",
+      sessionId: "session-1",
+      toolId: field.example.toolId,
+      method: "search",
+      priceUsd: "0.10",
+    },
     errors: [
       "conflict",
       "overloaded",

@@ -16,9 +16,8 @@ export const preflightRoutes = [
     access: "platform",
     summary:
       "Whether a payer can pay an amount, under a budget if it comes with one; reads the chain and reserves nothing",
-    body: z
-      .strictObject({ payer: field.address.nullable(), amountUsd: field.usd, ...field.signed })
-      .meta({ examples: [{ payer: field.example.address, amountUsd: "0.10" }] }),
+    body: z.strictObject({ payer: field.address.nullable(), amountUsd: field.usd, ...field.signed }),
+    example: { payer: field.example.address, amountUsd: "0.10" },
     answer: z.discriminatedUnion("code", [
       z.object({ allowed: z.literal(true), code: z.literal("ok"), funds: fundsSchema }),
       z.object({ allowed: z.literal(false), code: z.literal("no_wallet"), reason: z.string(), helpUrl }),

@@ -19,21 +19,20 @@ export const platformSessionRoutes = [
     path: "/v1/sessions",
     access: "platform",
     summary: "Start a session for a payer, on a budget that the payer has signed if it comes with one",
-    body: z
-      .strictObject({
-        payer: field.address,
-        maxSpendUsd: field.positiveUsd,
-        sessionId: field.name.optional(),
-        ttlSeconds: z
-          .number(TTL_MESSAGE)
-          .int(TTL_MESSAGE)
-          .min(1, TTL_MESSAGE)
-          .max(MAX_TTL_SECONDS, TTL_MESSAGE)
-          .optional(),
-        ...field.signed,
-      })
-      .meta({ examples: [{ payer: field.example.address, maxSpendUsd: "1.00" }] }),
+    body: z.strictObject({
+      payer: field.address,
+      maxSpendUsd: field.positiveUsd,
+      sessionId: field.name.optional(),
+      ttlSeconds: z
+        .number(TTL_MESSAGE)
+        .int(TTL_MESSAGE)
+        .min(1, TTL_MESSAGE)
+        .max(MAX_TTL_SECONDS, TTL_MESSAGE)
+        .optional(),
+      ...field.signed,
+    }),
     fieldCodes: { maxSpendUsd: "invalid_max_spend" },
+    example: { payer: field.example.address, maxSpendUsd: "1.00" },
     answer,
     errors: [
       "conflict",

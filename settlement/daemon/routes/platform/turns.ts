@@ -15,38 +15,26 @@ const MAX_TOOLS = 100;
 const MAX_TURNS = 500;
 const MAX_BYTES = 2 * 1024 * 1024;
 
-const turn = z
-  .strictObject({
-    turnId: field.name,
-    payer: field.address,
-    outcome: z.enum(["delivered", "failed"], 'must be "delivered" or "failed"'),
-    modelCostUsd: field.usd,
-    tools: z
-      .array(
-        z.strictObject({
-          toolId: field.toolId,
-          amountUsd: field.usd,
-          calls: field.calls,
-          schemaHash: field.hashOrNone,
-        }),
-        "must be a list",
-      )
-      .max(MAX_TOOLS, `has more than ${MAX_TOOLS} entries`),
-    requestHash: field.hashOrNone,
-    responseHash: field.hashOrNone,
-    ...field.signed,
-  })
-  .meta({
-    examples: [
-      {
-        turnId: "turn-1",
-        payer: field.example.address,
-        outcome: "delivered",
-        modelCostUsd: "0.01",
-        tools: [{ toolId: field.example.toolId, amountUsd: "0.10", calls: 1 }],
-      },
-    ],
-  });
+const turn = z.strictObject({
+  turnId: field.name,
+  payer: field.address,
+  outcome: z.enum(["delivered", "failed"], 'must be "delivered" or "failed"'),
+  modelCostUsd: field.usd,
+  tools: z
+    .array(
+      z.strictObject({
+        toolId: field.toolId,
+        amountUsd: field.usd,
+        calls: field.calls,
+        schemaHash: field.hashOrNone,
+      }),
+      "must be a list",
+    )
+    .max(MAX_TOOLS, `has more than ${MAX_TOOLS} entries`),
+  requestHash: field.hashOrNone,
+  responseHash: field.hashOrNone,
+  ...field.signed,
+});
 
 type TurnBody = z.output<typeof turn>;
 
@@ -72,6 +60,13 @@ export const turnRoutes = [
     access: "platform",
     summary: `Record a Query turn that was delivered, or failed, or up to ${MAX_TURNS} of them as a list \`turns\`; its id makes it happen once`,
     body: z.union([turn, turns]),
+    example: {
+      turnId: "turn-1",
+      payer: field.example.address,
+      outcome: "delivered",
+      modelCostUsd: "0.01",
+      tools: [{ toolId: field.example.toolId, amountUsd: "0.10", calls: 1 }],
+    },
     maxBodyBytes: MAX_BYTES,
     answer: z.union([recordedTurn, z.object({ turns: z.array(turnOutcome) })]),
     errors: [
