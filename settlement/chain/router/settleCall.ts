@@ -1,4 +1,12 @@
-import { decodeFunctionData, encodeFunctionData, type Hex } from "viem";
+import {
+  concatHex,
+  decodeAbiParameters,
+  encodeAbiParameters,
+  getAbiItem,
+  type Hex,
+  slice,
+  toFunctionSelector,
+} from "viem";
 import type { BatchRow } from "../../domain/batch.ts";
 import type { ToolId } from "../../domain/toolId.ts";
 import { routerAbi } from "./abi.ts";
@@ -10,23 +18,29 @@ export type SettleCall = { previous: Hex; root: Hex; toolIds: readonly ToolId[];
 // What the first batch of an operator follows.
 export const NO_BATCH: Hex = `0x${"0".repeat(64)}`;
 
+const SETTLE = getAbiItem({ abi: routerAbi, name: "settle" });
+// Hashed once: batches are decoded many times on their way.
+const SELECTOR = toFunctionSelector(SETTLE);
+
 export function encodeSettle({ previous, root, toolIds, rows }: SettleCall): Hex {
-  const args = [previous, root, toolIds, encodeRows(rows)] as const;
-  return encodeFunctionData({ abi: routerAbi, functionName: "settle", args });
+  return encode(previous, root, toolIds, encodeRows(rows));
 }
 
 export function decodeSettle(calldata: Hex): SettleCall {
-  const { functionName, args } = decodeFunctionData({ abi: routerAbi, data: calldata });
-  if (functionName !== "settle") throw new RangeError(`${functionName} settles no batch`);
-  const [previous, root, toolIds, packed] = args;
+  if (!isSettle(calldata)) throw new RangeError(`${slice(calldata, 0, 4)} settles no batch`);
+  const [previous, root, toolIds, packed] = decode(calldata);
   return { previous, root, toolIds: toolIds as readonly ToolId[], rows: decodeRows(packed) };
 }
 
 // The same batch after another one. What a batch will do when its turn comes is asked as if its turn were now. Whatever is no
 // batch has no place among them, and stays as it is.
 export function following(calldata: Hex, previous: Hex): Hex {
-  const { functionName, args } = decodeFunctionData({ abi: routerAbi, data: calldata });
-  if (functionName !== "settle") return calldata;
-  const [, root, toolIds, packed] = args;
-  return encodeFunctionData({ abi: routerAbi, functionName: "settle", args: [previous, root, toolIds, packed] });
+  if (!isSettle(calldata)) return calldata;
+  const [, root, toolIds, packed] = decode(calldata);
+  return encode(previous, root, toolIds, packed);
 }
+
+const isSettle = (calldata: Hex) => calldata.startsWith(SELECTOR);
+const decode = (calldata: Hex) => decodeAbiParameters(SETTLE.inputs, slice(calldata, 4));
+const encode = (...args: [Hex, Hex, readonly Hex[], Hex]) =>
+  concatHex([SELECTOR, encodeAbiParameters(SETTLE.inputs, args)]);

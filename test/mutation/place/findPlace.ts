@@ -11,7 +11,16 @@ export type Place = { source: Source; from: number; to: number; text: string };
 const MIN_KEPT_NAMES = 3;
 
 export function createSource(file: string, text: string): Source {
-  return { file, text, tokens: tokenize(text) };
+  let tokens: readonly Token[] | undefined;
+  return {
+    file,
+    text,
+    // Most files are never looked into.
+    get tokens() {
+      tokens ??= tokenize(text);
+      return tokens;
+    },
+  };
 }
 
 // The one place in the code where the change belongs, whatever has been renamed, moved or formatted since it was written.
@@ -22,8 +31,10 @@ export function createSource(file: string, text: string): Source {
 export function findPlace(change: Change, sources: readonly Source[]): Place {
   const cut = cutChange(change);
   const rankOf = ({ whole, source }: Candidate) => (whole ? 2 : 0) + (source.file === change.file ? 1 : 0);
-  const [best, second] = sources
-    .flatMap((source) => candidatesIn(source, cut))
+  // Nothing goes before a place in the named file that agrees with all lines.
+  const named = sources.filter(({ file }) => file === change.file).flatMap((source) => candidatesIn(source, cut));
+  const candidates = named.some(({ whole }) => whole) ? named : sources.flatMap((source) => candidatesIn(source, cut));
+  const [best, second] = candidates
     .map((candidate) => ({ ...candidate, rank: rankOf(candidate) }))
     .sort((a, b) => b.rank - a.rank || b.worth - a.worth);
   if (best === undefined)

@@ -1,4 +1,4 @@
-import { type Address, decodeFunctionData, type Hex } from "viem";
+import { type Address, decodeFunctionData, getAbiItem, type Hex } from "viem";
 import { routerAbi } from "../../../settlement/chain/router/abi.ts";
 import { decodeRows } from "../../../settlement/chain/router/encodeRows.ts";
 import type { ToolId } from "../../../settlement/domain/toolId.ts";
@@ -9,6 +9,9 @@ export const TRANSFER_GAS = 21_000n;
 const BATCH_GAS = 80_000n;
 const ROW_GAS = 30_000n;
 
+// All that the engine sends to the router.
+const CALLS = [getAbiItem({ abi: routerAbi, name: "settle" }), getAbiItem({ abi: routerAbi, name: "payout" })];
+
 // Runs a transaction on a state that the caller throws away if it reverts.
 export function runTransaction(
   protocol: Protocol,
@@ -16,7 +19,7 @@ export function runTransaction(
   timestamp: number,
 ): { gas: bigint; result: SettleResult | null; root: Hex | null } {
   if (to.toLowerCase() !== protocol.router) return { gas: TRANSFER_GAS, result: null, root: null };
-  const { functionName, args } = decodeFunctionData({ abi: routerAbi, data: calldata });
+  const { functionName, args } = decodeFunctionData({ abi: CALLS, data: calldata });
   if (functionName === "payout") {
     const [accounts] = args as [readonly Address[]];
     payout(protocol, accounts.map(lower));
@@ -37,6 +40,6 @@ export const maxGasOf = (maxRows: number) => BATCH_GAS + ROW_GAS * BigInt(maxRow
 // Whom a transaction charges, if it is a batch.
 export function payersOf({ router }: Protocol, { to, calldata }: Pick<Transaction, "to" | "calldata">): Address[] {
   if (to.toLowerCase() !== router) return [];
-  const { functionName, args } = decodeFunctionData({ abi: routerAbi, data: calldata });
+  const { functionName, args } = decodeFunctionData({ abi: CALLS, data: calldata });
   return functionName === "settle" ? decodeRows(args[3]).map(({ payer }) => lower(payer)) : [];
 }
