@@ -12,7 +12,7 @@ const corpus = JSON.parse(readFileSync(new URL("./corpus.json", import.meta.url)
 }[];
 
 const MAX_TRIES = 100;
-const SEEDS = 300;
+const SEEDS = 160;
 // Few enough for any machine within the time that a test has.
 const CHUNK = 20;
 
