@@ -2,7 +2,7 @@ import { randomUUID, X509Certificate } from "node:crypto";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { createRemoteJWKSet, importX509, jwtVerify } from "jose";
+import { createRemoteJWKSet, decodeJwt, decodeProtectedHeader, importX509, jwtVerify } from "jose";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createClient } from "../../scripts/client/createClient.ts";
 import { makeApiKey, registerTool } from "../../scripts/marketplace/asWallet.ts";
@@ -10,6 +10,7 @@ import { type MarketPrograms, startMarket, startMarketplaceProgram } from "../..
 import { until } from "../../scripts/waiting/until.ts";
 import { type LocalWorld, startWorld } from "../../scripts/world/startWorld.ts";
 import { uuidFromToolId } from "../../settlement/domain/toolId.ts";
+import { type FrontDoor, startFrontDoor } from "./startFrontDoor.ts";
 import { GAS, startTool, structured, type ToolServer } from "./startTool.ts";
 import { ContextError, createStrictClient } from "./strictClient.ts";
 
@@ -21,6 +22,8 @@ describe("a client of the public SDKs", () => {
   const folder = mkdtempSync(join(tmpdir(), "conformance-"));
   let world: LocalWorld;
   let market: MarketPrograms;
+  // Between the world and the marketplace, and between the marketplace and the daemon.
+  let [front, back]: FrontDoor[] = [];
   let [tool, broken]: ToolServer[] = [];
   let toolId: string;
   let client: ReturnType<typeof createStrictClient>;
@@ -33,7 +36,15 @@ describe("a client of the public SDKs", () => {
 
   beforeAll(async () => {
     world = await startWorld({ tools: 2, payers: 2 });
-    market = await startMarket(world, folder, { serviceToken: SERVICE_TOKEN, publicUrl: PUBLIC_URL });
+    front = await startFrontDoor();
+    back = await startFrontDoor();
+    market = await startMarket(world, folder, {
+      serviceToken: SERVICE_TOKEN,
+      publicUrl: PUBLIC_URL,
+      marketplace: { MARKETPLACE_SETTLEMENT_URL: back.url },
+    });
+    back.open(market.daemonUrl);
+    front.open(market.url);
     const ask = createClient({ url: market.url, serviceToken: "" });
     tool = await startTool({ methods: METHODS });
     broken = await startTool({
@@ -73,6 +84,8 @@ describe("a client of the public SDKs", () => {
     await market?.stop();
     await tool?.close();
     await broken?.close();
+    await front?.close();
+    await back?.close();
     await world?.stop();
     rmSync(folder, { recursive: true, force: true });
   });
@@ -119,6 +132,20 @@ describe("a client of the public SDKs", () => {
     await expect(client.developer.updateTool(toolId, update)).rejects.toMatchObject({ statusCode: 403 });
   });
 
+  it("searches by the names on the wire: excludeLatency with commas, favorites_only with an underscore", async () => {
+    const ids = async (parameters: Record<string, string>) =>
+      (await client.discovery.search(parameters)).tools.map(({ id }) => id);
+    const ask = createClient({ url: market.url, serviceToken: "" });
+    expect(await ids({ q: "adds", excludeLatency: "instant,streaming" })).toContain(toolId);
+    expect(await ids({ q: "adds", excludeLatency: "fast,slow" })).toEqual([]);
+    // Under the names of the options nothing is filtered.
+    expect(await ids({ q: "adds", excludeLatencyClasses: "fast,slow", favoritesOnly: "true" })).toContain(toolId);
+    expect(await ids({ q: "adds", favorites_only: "true" })).toEqual([]);
+    expect((await ask("POST", "/api/v1/favorites", { toolId }, { key })).status).toBe(200);
+    expect(await ids({ q: "adds", favorites_only: "true" })).toEqual([toolId]);
+    expect((await ask("DELETE", `/api/v1/favorites?toolId=${toolId}`, undefined, { key })).status).toBe(200);
+  });
+
   it("asks for what cannot be an id and gets a sentence, never a server error", async () => {
     for (const id of ["a/b", "%00", "\0", "x".repeat(400), "..%2F", randomUUID()]) {
       await expect(client.discovery.get(id)).rejects.toMatchObject({ statusCode: 404, code: "not_found" });
@@ -148,6 +175,99 @@ describe("a client of the public SDKs", () => {
     expect(again.session.sessionId).toBe(first.session.sessionId);
     expect(client.sent.at(-1)).toMatchObject({ replayed: true });
     await expect(client.tools.startSession({ maxSpendUsd: "2" }, once)).rejects.toMatchObject({ statusCode: 409 });
+  });
+
+  it("is answered through two 503s, and gives up after four", async () => {
+    const { session } = await client.tools.startSession({ maxSpendUsd: "0.01" });
+    const id = session.sessionId ?? "";
+    back?.shut();
+    const patient = createStrictClient(market.url, key, ({ length }) => {
+      if (length === 6) back?.open(market.daemonUrl);
+    });
+    await expect(patient.tools.getSession(id)).rejects.toMatchObject({ statusCode: 503, code: "unavailable" });
+    expect(patient.sent.map(({ status }) => status)).toEqual([503, 503, 503, 503]);
+    expect((await patient.tools.getSession(id)).session.sessionId).toBe(id);
+    expect(patient.sent.slice(4).map(({ status }) => status)).toEqual([503, 503, 200]);
+  });
+
+  it("repeats a call under a key through 503s, of which none reaches the tool, and starts no session twice", async () => {
+    const server = answer(() => structured({ value: 1 }));
+    const impatient = createStrictClient(market.url, key);
+    const request = { toolId, toolName: "add", idempotencyKey: randomUUID() };
+    back?.shut();
+    await expect(impatient.tools.execute(request)).rejects.toMatchObject({ statusCode: 503 });
+    expect(impatient.sent).toHaveLength(4);
+    await expect(impatient.tools.startSession({ maxSpendUsd: "1" })).rejects.toMatchObject({ statusCode: 503 });
+    expect(impatient.sent).toHaveLength(5);
+    expect(server.state.calls).toBe(0);
+    back?.open(market.daemonUrl);
+    expect((await impatient.tools.execute(request)).result).toEqual({ value: 1 });
+    expect(server.state.calls).toBe(1);
+  });
+
+  it("is told once that it asks too often, and repeats nothing", async () => {
+    const ask = createClient({ url: market.url, serviceToken: "" });
+    const [, other] = world.payers;
+    if (other === undefined) throw new Error("the world is too small");
+    const hasty = createStrictClient(market.url, await makeApiKey(ask, other, "hasty"));
+    const asked = Array.from({ length: 200 }, () => hasty.discovery.search({ q: "adds" }));
+    const refused = (await Promise.allSettled(asked)).flatMap((outcome) =>
+      outcome.status === "rejected" ? [outcome.reason] : [],
+    );
+    expect(refused.length).toBeGreaterThan(0);
+    for (const error of refused) expect(error).toMatchObject({ statusCode: 429, code: "rate_limited" });
+    expect(hasty.sent).toHaveLength(asked.length);
+  });
+
+  it("reads a sentence and a code in JSON for every error, whatever was sent", async () => {
+    const headers = { authorization: `Bearer ${key}`, "content-type": "application/json" };
+    const post = (body: string, more = {}) => ({ method: "POST", headers: { ...headers, ...more }, body });
+    const requests: [string, RequestInit, number][] = [
+      ["/api/v1/nothing", { headers }, 404],
+      ["/api/v1/tools/execute", { method: "PUT", headers, body: "{}" }, 404],
+      ["/api/v1/tools/execute", post("{"), 400],
+      ["/api/v1/tools/execute", post("[]"), 400],
+      ["/api/v1/tools/execute", post("null"), 400],
+      ["/api/v1/tools/execute", post("a=b", { "content-type": "text/html" }), 415],
+      ["/api/v1/tools/execute", post(JSON.stringify({ args: "x".repeat(1_100_000) })), 413],
+      ["/api/v1/query", post(JSON.stringify({ stream: true })), 400],
+      ["/api/v1/query/jobs", post(JSON.stringify({ query: 7 })), 400],
+    ];
+    for (const [path, init, status] of requests) {
+      const response = await fetch(market.url + path, init);
+      const body = (await response.json()) as { error: unknown; code: unknown };
+      expect([path, response.status, typeof body.error, typeof body.code]).toEqual([path, status, "string", "string"]);
+      expect(response.headers.get("content-type")).toContain("application/json");
+    }
+  });
+
+  it("is answered again if an answer under a key was lost, and has bought once", async () => {
+    const server = answer(() => structured({ value: 7 }));
+    const far = createStrictClient(front?.url ?? "", key);
+    front?.lose(2);
+    const bought = await far.tools.execute({ toolId, toolName: "add", idempotencyKey: randomUUID() });
+    expect(bought.result).toEqual({ value: 7 });
+    expect(far.sent).toMatchObject([{ status: 200, replayed: true }]);
+    expect(server.state.calls).toBe(1);
+    front?.lose(1);
+    const { session } = await far.tools.startSession({ maxSpendUsd: "1" }, randomUUID());
+    expect(far.sent.at(-1)).toMatchObject({ replayed: true });
+    expect((await far.tools.getSession(session.sessionId ?? "")).session.status).toBe("open");
+  });
+
+  it("sees no field error in a success, not even of a tool that answers with one, and whole milliseconds", async () => {
+    answer(() => structured({ value: 1, error: null, durationMs: 1.5 }));
+    const bought = await client.tools.execute({ toolId, toolName: "add" });
+    expect(bought.result).toEqual({ value: 1, error: null, durationMs: 1.5 });
+    expect(Object.keys(bought)).not.toContain("error");
+    expect(Number.isInteger(bought.durationMs)).toBe(true);
+    const { session } = await client.tools.startSession({ maxSpendUsd: "1" });
+    for (const shown of [
+      await client.tools.getSession(session.sessionId ?? ""),
+      await client.tools.closeSession(session.sessionId ?? ""),
+    ]) {
+      expect(Object.keys(shown)).not.toContain("error");
+    }
   });
 
   it("makes one call of two that arrive together under one key, and is answered twice", async () => {
@@ -282,6 +402,24 @@ describe("a client of the public SDKs", () => {
     await jwtVerify(token, await importX509(certificate, "RS256"), expected);
     for (const other of [`${audience}/`, broken?.url ?? ""]) {
       await expect(jwtVerify(token, createRemoteJWKSet(url), { ...expected, audience: other })).rejects.toThrow();
+    }
+  });
+
+  it("tools are called by one message at a time, with a header that their SDK takes and times that it demands", async () => {
+    const seen: { header: string; message: unknown }[] = [];
+    answer(({ request, message }) => {
+      seen.push({ header: request.headers.authorization ?? "", message });
+      return structured({ value: 1 });
+    });
+    await Promise.all(Array.from({ length: 5 }, () => client.tools.execute({ toolId, toolName: "add" })));
+    expect(seen).toHaveLength(5);
+    for (const { header, message } of seen) {
+      // A list of messages would pass the SDK's middleware unseen, and `bearer` is refused by it.
+      expect(Array.isArray(message)).toBe(false);
+      expect(header).toMatch(/^Bearer [\w-]+\.[\w-]+\.[\w-]+$/);
+      const claims = decodeJwt(header.slice("Bearer ".length));
+      expect(claims).toMatchObject({ iss: PUBLIC_URL, iat: expect.any(Number), exp: expect.any(Number) });
+      expect(decodeProtectedHeader(header.slice("Bearer ".length)).alg).toBe("RS256");
     }
   });
 

@@ -178,6 +178,71 @@ describe("questions to real programs", () => {
     expect(statuses).toEqual(expect.arrayContaining(["discovering", "planning", "executing", "tool-complete"]));
   });
 
+  it("stream is, byte for byte, comments, empty lines and one JSON after each data: with a space, up to [DONE]", async () => {
+    const response = await fetch(`${front?.url}/api/v1/query`, {
+      method: "POST",
+      headers: { authorization: `Bearer ${key}`, "content-type": "application/json" },
+      body: JSON.stringify({ query: WEIGHT, tools: [toolId], stream: true, includeDeveloperTrace: true }),
+    });
+    expect(response.headers.get("content-type")).toBe("text/event-stream");
+    expect(response.headers.get("content-encoding")).toBeNull();
+    const lines = (await response.text()).split("\n");
+    expect(lines.every((line) => /^(data: \S.*|:.*|)$/.test(line) && !line.endsWith("\r"))).toBe(true);
+    const data = lines.filter((line) => line.startsWith("data: ")).map((line) => line.slice("data: ".length));
+    expect(data.at(-1)).toBe("[DONE]");
+    const events = data.slice(0, -1).map((text) => JSON.parse(text) as { type: string; [field: string]: unknown });
+    const known = ["tool-status", "text-delta", "developer-trace", "error", "done"];
+    expect(events.filter(({ type }) => !known.includes(type))).toEqual([]);
+    for (const { type, tool: named } of events) {
+      if (type === "tool-status") expect(named).toEqual({ id: expect.any(String), name: expect.any(String) });
+    }
+    expect(events.filter(({ type }) => type === "done")).toHaveLength(1);
+  });
+
+  it("a trace whose parts are joined as the SDKs join them has every step once", async () => {
+    const steps: unknown[] = [];
+    for await (const event of client.query.stream({ query: WEIGHT, tools: [toolId], includeDeveloperTrace: true })) {
+      if (event.type === "developer-trace") steps.push(...((event.trace.timeline as unknown[]) ?? []));
+      if (event.type === "done") steps.push(...(event.result.developerTrace?.timeline ?? []));
+    }
+    const calls = steps.filter((step) => (step as { stepType: string }).stepType === "tool-call");
+    expect(calls).toHaveLength(1);
+    const names = steps.map((step) => JSON.stringify(step));
+    expect(new Set(names).size).toBe(names.length);
+    const untraced = await client.query.run(WEIGHT);
+    expect([untraced.developerTrace, untraced.orchestrationMetrics]).toEqual([undefined, undefined]);
+  });
+
+  it("what older SDKs send is read, and nobody is asked back", async () => {
+    const older = {
+      query: WEIGHT,
+      queryDepth: "deep",
+      debugScoutDeepMode: "deep-heavy",
+      clarificationPolicy: "always",
+      answerModelId: "rules",
+      responseShape: "answer",
+    };
+    const answered = await client.query.run(older);
+    expect(answered).toMatchObject({ outcomeType: "answer", response: expect.stringContaining("420") });
+    expect([answered.responseShape, answered.evidence]).toEqual([undefined, undefined]);
+    const events: StrictEvent[] = [];
+    for await (const event of client.query.stream(older)) events.push(event);
+    expect(events.at(-1)).toMatchObject({ type: "done", result: { outcomeType: "answer" } });
+  });
+
+  it("cost is one price for a listing, however many calls, adds up, and is what is recorded", async () => {
+    const { cost, toolsUsed, querySession } = await client.query.run({
+      query: "What is the weight of parcel numbers 7, 8 and 9?",
+      tools: [toolId],
+    });
+    expect(toolsUsed).toMatchObject([{ id: toolId, skillCalls: tool.state.calls }]);
+    expect(tool.state.calls).toBeGreaterThan(1);
+    const micros = (usd: string) => BigInt(Math.round(Number(usd) * 1_000_000));
+    expect(micros(cost.toolCostUsd)).toBe(price);
+    expect(micros(cost.totalCostUsd)).toBe(micros(cost.toolCostUsd) + micros(cost.modelCostUsd));
+    await settled(querySession?.attemptId ?? "");
+  });
+
   it("dataUrl opens without a header", async () => {
     const { dataUrl = "" } = await client.query.run({ query: WEIGHT, includeDataUrl: true });
     const opened = await fetch(dataUrl);

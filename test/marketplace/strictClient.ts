@@ -272,7 +272,12 @@ const RETRIES = 3;
 
 export type Question = string | { query: string; idempotencyKey?: string; [field: string]: unknown };
 
-export function createStrictClient(baseUrl: string, apiKey: string) {
+export function createStrictClient(
+  baseUrl: string,
+  apiKey: string,
+  // Hears of every answer before it is read, with those before it.
+  heard: (sent: readonly Sent[]) => void = () => undefined,
+) {
   const sent: Sent[] = [];
 
   async function request<T>(
@@ -301,6 +306,7 @@ export function createStrictClient(baseUrl: string, apiKey: string) {
       }
       const replayed = response.headers.get("idempotency-replayed") === "true";
       sent.push({ method, path, status: response.status, replayed });
+      heard(sent);
       const body: unknown = await response.json();
       if (response.ok) {
         if (path.startsWith("/api/v1/tools/execute") && typeof body === "object" && body !== null && "error" in body) {
