@@ -26,7 +26,7 @@ export type Services = {
   catalogue: Catalogue;
   sessions: Sessions;
   executeOnce: ExecuteOnce;
-  budgets: Pick<SettlementClient, "keepBudget" | "listBudgets">;
+  budgets: Pick<SettlementClient, "keepBudget" | "listBudgets" | "readFunds">;
   query: OpenedQuery;
   jwks: () => Promise<{ keys: object[] }>;
   publicUrl: string;

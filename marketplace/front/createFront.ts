@@ -13,6 +13,23 @@ const usd = z.string().regex(/^\d+(\.\d{1,6})?$/, "dollars as text, like 0.10");
 
 const MAX_FOUND = 20;
 
+// For a wallet that demands consent. The route judges both; what is said here is what an agent's model needs to pass them on.
+const signed = {
+  budget: z
+    .object({
+      id: z.string().describe('a number as text, like "7"'),
+      maxSpendUsd: usd.describe("the most that may be spent under this id in all"),
+      validUntil: z.string().describe("ISO 8601, a whole second"),
+      tools: z.array(z.uuid()).optional().describe("the tools it is for; all of them if left out"),
+    })
+    .optional()
+    .describe(
+      "only if a refusal says consent_required: the budget of the file that npx hardhat budget sign has written. " +
+        "A budget that was brought once to POST /api/v1/budgets is drawn on without this",
+    ),
+  signature: z.string().optional().describe("the signature of that file, beside its budget"),
+};
+
 // The marketplace as an MCP server: an agent that knows its address and a key can search and buy. Each tool is a thin layer
 // over a route, so that whatever holds there holds here.
 export function createFront(ask: AskRoute, version: string): McpServer {
@@ -63,6 +80,7 @@ export function createFront(ask: AskRoute, version: string): McpServer {
         maxSpendUsd: usd.optional().describe("opens a session with this budget, for this and later calls"),
         closeSession: z.boolean().optional().describe("whether the session ends with this call"),
         idempotencyKey: z.string().min(1).max(200).optional().describe("the same text when you repeat this very call"),
+        ...signed,
       },
       annotations: { readOnlyHint: false, openWorldHint: true },
     },
@@ -132,6 +150,7 @@ const question = {
   confirmAgentModelOverride: z.boolean().optional().describe("must be true where agentModelId is given"),
   maxCostUsd: usd.optional().describe("the most that this answer may cost"),
   idempotencyKey: z.string().min(1).max(200).optional().describe("the same text when you repeat this very question"),
+  ...signed,
 };
 
 type Question = z.infer<z.ZodObject<typeof question>>;

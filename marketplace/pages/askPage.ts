@@ -29,6 +29,16 @@ export function askPage({ question, examples, baseUrl }: Ask): Html {
           </div>
         </div>
         <p class="empty" id="about-key">The key stays in this tab. <code>npx hardhat api-key create</code> makes one.</p>
+        <details id="account">
+          <summary>What the account can pay</summary>
+          <div id="funds" aria-live="polite"><p class="empty">Enter a key to see it.</p></div>
+          <label for="signed">Signed budget, if its wallet demands consent</label>
+          <textarea id="signed" name="signed" rows="3" spellcheck="false" aria-describedby="about-signed" placeholder='{"budget":{"id":"7", …},"signature":"0x…"}'></textarea>
+          <p class="empty" id="about-signed">
+            What <code>npx hardhat budget sign --into budget.json</code> has written. It goes with the question, and settlement takes no
+            more than it says. Leave it empty to draw on the one that was brought before.
+          </p>
+        </details>
         <p class="tags"><button type="submit">Ask</button> <button type="button" class="quiet" id="stop" hidden>Stop</button></p>
         <noscript><p class="notice">This form needs JavaScript. The commands beside it do not.</p></noscript>
         ${
@@ -43,7 +53,7 @@ export function askPage({ question, examples, baseUrl }: Ask): Html {
         ${snippets.map(
           ({ language, code }, i) => html`<details name="language"${i === 0 && html` open`}>
             <summary>${language}</summary>
-            <pre tabindex="0" aria-label="${language}"><code data-template="${templates[i]?.code}">${code}</code></pre>
+            <pre tabindex="0" aria-label="${language}"><code data-language="${language}" data-template="${templates[i]?.code}">${code}</code></pre>
           </details>`,
         )}
       </section>

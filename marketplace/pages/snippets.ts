@@ -42,6 +42,20 @@ export function askSnippetsOf({ baseUrl, question }: { baseUrl: string; question
         "console.log(answer.response, answer.cost.totalCostUsd);",
       ].join("\n"),
     },
+    {
+      language: "Python",
+      code: [
+        "import asyncio, os",
+        "from ctxprotocol import ContextClient",
+        "",
+        "async def main():",
+        `    async with ContextClient(api_key=os.environ["CONTEXT_API_KEY"], base_url=${pythonOf(baseUrl)}) as client:`,
+        `        answer = await client.query.run(${pythonOf(question)})`,
+        "        print(answer.response)",
+        "",
+        "asyncio.run(main())",
+      ].join("\n"),
+    },
   ];
 }
 

@@ -5,6 +5,7 @@ import { type ApiCode, ApiError } from "../../settlement/daemon/http/errors.ts";
 import type { BudgetView } from "../../settlement/views/budget.ts";
 import type { CallView } from "../../settlement/views/call.ts";
 import type { ChargeView } from "../../settlement/views/charge.ts";
+import type { SpendableView } from "../../settlement/views/payer.ts";
 import type { SessionView } from "../../settlement/views/session.ts";
 import type { SignedBudget } from "./signedBudget.ts";
 
@@ -42,6 +43,8 @@ export type SettlementClient = {
   findTurn(turnId: string): Promise<readonly ChargeView[] | null>;
   keepBudget(payer: Address, signed: SignedBudget): Promise<void>;
   listBudgets(payer: Address): Promise<readonly BudgetView[]>;
+  // What a payer could be charged now, and what it has paid in advance.
+  readFunds(payer: Address): Promise<SpendableView>;
   nameTool(toolId: string, name: string): Promise<void>;
   // Of a tool, in final batches.
   earnings(toolId: string): Promise<Earnings>;
@@ -82,6 +85,11 @@ const WITH_HELP: ReadonlySet<string> = new Set<ApiCode>([
   "budget_tools",
   "no_wallet",
 ]);
+
+// What the daemon says to the marketplace, in words for whoever buys from it: many can send nothing but their question.
+const CONSENT =
+  "this account's wallet demands consent: sign a budget with npx hardhat budget sign --into budget.json, and send what is in " +
+  "that file, budget and signature, with the request, or once to POST /api/v1/budgets for all that follow";
 
 const TIMEOUT_MS = 10_000;
 const MAX_CONNECTIONS = 64;
@@ -154,7 +162,10 @@ export function createSettlementClient({ url, token, helpUrl }: SettlementClient
     const { error, code, session, ...given } = bodyOf(text);
     if (!REFUSALS.has(code)) return new Error(reason);
     const help = WITH_HELP.has(code) ? (helpUrl ?? given.helpUrl ?? null) : null;
-    return new ApiError(code, error, { helpUrl: help, ...(session && { session }) });
+    return new ApiError(code, code === "consent_required" ? CONSENT : error, {
+      helpUrl: help,
+      ...(session && { session }),
+    });
   }
 
   const sessionOf = ({ session }: { session: SessionView }) => session;
@@ -187,7 +198,9 @@ export function createSettlementClient({ url, token, helpUrl }: SettlementClient
       const answer = await ask<Preflight>("POST", "/v1/preflight", { payer, amountUsd, ...signed });
       if (answer.allowed) return;
       const { code, reason, helpUrl: own } = answer;
-      throw new ApiError(code, reason, { helpUrl: code === "payment_failed" ? null : (helpUrl ?? own ?? null) });
+      throw new ApiError(code, code === "consent_required" ? CONSENT : reason, {
+        helpUrl: code === "payment_failed" ? null : (helpUrl ?? own ?? null),
+      });
     },
     async recordTurn({ signed, ...turn }) {
       await ask("POST", "/v1/turns", { ...turn, ...signed });
@@ -198,6 +211,7 @@ export function createSettlementClient({ url, token, helpUrl }: SettlementClient
     async listBudgets(payer) {
       return (await ask<{ budgets: BudgetView[] }>("GET", `/v1/payers/${payer}/budgets`)).budgets;
     },
+    readFunds: (payer) => ask("GET", `/v1/payers/${payer}/spendable`),
     async findTurn(turnId) {
       try {
         return (await ask<{ charges: ChargeView[] }>("GET", `/v1/turns/${turnId}`)).charges;

@@ -419,7 +419,9 @@ describe("the console", () => {
       await page.locator("tbody a").first().click();
       await arrived(page, "Payer");
       expect(await textOf(page, ".verdict")).toMatch(/still owed/);
-      expect(await textOf(page, ".facts")).toMatch(/Balance\$1,000\.00.*Spending cap\$0\.00/);
+      expect(await textOf(page, ".facts")).toMatch(
+        /Balance\$1,000\.00Paid in advance\$0\.00Asked back of it\$0\.00Consentby its cap.*Spending cap\$0\.00/,
+      );
       await go(page, "#/sessions");
       expect(await page.locator("main").textContent()).toContain(history.sessions.open);
       await go(page, "#/operators");

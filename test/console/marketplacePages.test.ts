@@ -3,8 +3,10 @@ import type { Browser, BrowserContext, Page } from "playwright-core";
 import { generatePrivateKey, privateKeyToAccount } from "viem/accounts";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { PATIENCE_MS } from "../../scripts/waiting/until.ts";
+import { signBudget } from "../../settlement/chain/router/budgetDigest.ts";
+import { parseUsd } from "../../settlement/domain/money.ts";
 import { backends, type Store } from "../../settlement/ledger/testing/backends.ts";
-import { openDaemon } from "../marketplace/openDaemon.ts";
+import { DOMAIN, openDaemon } from "../marketplace/openDaemon.ts";
 import { makeKey, openMarketplace, PUBLIC_URL, register, standing } from "../marketplace/openMarketplace.ts";
 import { GAS, OUTPUT, startTool, structured, type ToolServer } from "../marketplace/startTool.ts";
 import { findFlaws } from "./findFlaws.ts";
@@ -228,6 +230,51 @@ describe("the marketplace's pages, in a browser", () => {
       expect(await page.textContent("#way li[aria-current=step]")).toBe("Recorded");
       expect(await page.textContent("#batch")).toBe("Settlement has not put it into a batch yet.");
       expect(await page.evaluate(findFlaws)).toEqual([]);
+    });
+
+    it("whoever demands consent is told what to sign, sees what the account can pay, and asks with what was signed", async () => {
+      const careful = privateKeyToAccount(generatePrivateKey());
+      market.pass(60_000);
+      const secret = await makeKey(market.ask, careful);
+      daemon.demandConsent(careful.address);
+      daemon.deposit(careful.address, 25_000_000n);
+      const page = await open("/ask");
+      await askOn(page, "What is the weight of parcel number 7?", secret);
+      await page.waitForSelector("#answer .notice");
+      expect(await page.textContent("#answer .notice")).toContain("npx hardhat budget sign");
+      await page.click("#account summary");
+      await page.waitForSelector("#funds dl");
+      expect(await page.textContent("#funds")).toMatch(/Paid in advance\$25\.00.*Consentdemands a signed budget/);
+      expect(await page.evaluate(findFlaws)).toEqual([]);
+      await page.fill("#signed", "not JSON");
+      await askOn(page, "What is the weight of parcel number 7?", secret);
+      await page.waitForSelector("#answer .notice");
+      await ended(page);
+      expect(await page.textContent("#answer .notice")).toContain("JSON with budget and signature");
+      const validUntil = Math.ceil(Date.now() / 1_000) + 86_400;
+      const { signature } = await signBudget(careful, DOMAIN, {
+        payer: careful.address,
+        id: 7n,
+        maxSpend: parseUsd("0.25"),
+        validUntil: BigInt(validUntil),
+        tools: [],
+      });
+      const budget = { id: "7", maxSpendUsd: "0.25", validUntil: new Date(validUntil * 1_000).toISOString() };
+      await page.fill("#signed", JSON.stringify({ budget, signature }));
+      await askOn(page, "What is the weight of parcel number 7?", secret);
+      await page.waitForSelector("#way li[aria-current=step]");
+      expect(await page.textContent("#cost h3")).toBe("It cost $0.05");
+      // Chromium reports the status by itself.
+      problems = problems.filter((problem) => !problem.includes("402"));
+    });
+
+    it("the question in the commands is the question in every language", async () => {
+      const page = await open("/ask");
+      await page.fill("#question", 'It\'s 🐘 "é"?');
+      const codes = await page.locator("code[data-template]").allTextContents();
+      expect(codes).toHaveLength(3);
+      expect(codes[0]).toContain(String.raw`-d '{"query":"It\u0027s \ud83d\udc18 \"\u00e9\"?"}'`);
+      expect(codes[2]).toContain(String.raw`client.query.run("It\u0027s \U0001f418 \"\u00e9\"?")`);
     });
 
     it("nothing that a tool says is more than text, and only our own pages are led to", async () => {

@@ -58,7 +58,7 @@ describe.each(backends)("a buyer who demands consent, on $name,", ({ create }) =
     daemon.demandConsent(wallet.address);
     return {
       wallet,
-      ask: (method: "GET" | "POST", path: string, body?: object, headers = {}) =>
+      ask: (method: "GET" | "POST" | "DELETE", path: string, body?: object, headers = {}) =>
         market.ask(method, path, body, key, headers),
       execute: (body: object = {}, headers = {}) =>
         market.ask(
@@ -127,6 +127,57 @@ describe.each(backends)("a buyer who demands consent, on $name,", ({ create }) =
     expect(await execute({ signature: forged.signature })).toMatchObject({
       status: 400,
       body: { code: "invalid_request" },
+    });
+  });
+
+  it("brings a budget once, and then buys, asks and starts sessions as the SDKs do, without a word of it", async () => {
+    const { ask, execute, sign, wallet } = await buyer();
+    const question = { query: "What is the weight of parcel number 7?", tools: [toolId] };
+    expect(await ask("POST", BUDGETS, await sign("0.2"))).toMatchObject({ status: 200 });
+    expect(await execute()).toMatchObject({ status: 200 });
+    expect(await execute({ maxSpendUsd: "0.01" })).toMatchObject({ status: 200 });
+    const { body } = await ask("POST", SESSIONS, { maxSpendUsd: "0.01" });
+    const { sessionId } = body.session as { sessionId: string };
+    expect(await execute({ sessionId }, { "idempotency-key": "kept" })).toMatchObject({ status: 200 });
+    expect(await ask("POST", "/api/v1/query", question)).toMatchObject({ status: 200 });
+    const started = await ask("POST", "/api/v1/query/jobs", question);
+    const { jobId } = started.body as { jobId: string };
+    expect((await ask("GET", `/api/v1/query/jobs/${jobId}`)).body).toMatchObject({ status: "completed" });
+    await until("all to be owed", async () => (await daemon.exposure(wallet.address)).pending === 103_000n);
+    expect((await ask("GET", BUDGETS)).body).toMatchObject({ budgets: [{ id: "1", pendingUsd: "0.103" }] });
+    // What was brought last counts, however little it is.
+    expect(await ask("POST", BUDGETS, await sign("0.0005", { id: "2" }))).toMatchObject({ status: 200 });
+    expect(await execute()).toMatchObject({ status: 402, body: { code: "budget_exceeded" } });
+    expect(await ask("POST", BUDGETS, await sign("0.3"))).toMatchObject({ status: 200 });
+    expect(await execute()).toMatchObject({ status: 200 });
+    expect(await ask("DELETE", BUDGETS)).toMatchObject({ status: 200, body: { budgets: [{}, {}] } });
+    expect(await execute()).toMatchObject({
+      status: 402,
+      body: { code: "consent_required", error: expect.stringContaining("npx hardhat budget sign") },
+    });
+  });
+
+  it("is bounded by what it has signed only where it demands that", async () => {
+    const { ask, execute, sign, wallet } = await buyer();
+    expect(await ask("POST", BUDGETS, await sign("0.0005"))).toMatchObject({ status: 200 });
+    expect(await execute()).toMatchObject({ status: 402, body: { code: "budget_exceeded" } });
+    daemon.waiveConsent(wallet.address);
+    expect(await execute()).toMatchObject({ status: 200 });
+  });
+
+  it("sees what its wallet could be charged, what it has paid in advance, and that it demands consent", async () => {
+    const { ask, wallet } = await buyer();
+    daemon.deposit(wallet.address, 25_000_000n);
+    expect(await ask("GET", "/api/v1/account/funds")).toMatchObject({
+      status: 200,
+      body: {
+        payer: wallet.address.toLowerCase(),
+        prepaidUsd: "25.00",
+        refundingUsd: "0.00",
+        consentRequired: true,
+        allowed: false,
+        reason: expect.stringContaining("demands consent"),
+      },
     });
   });
 

@@ -6,10 +6,12 @@ import { generatePrivateKey, privateKeyToAccount } from "viem/accounts";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { signAnswer, verifyAnswer } from "../../marketplace/toolkit/index.ts";
 import { until } from "../../scripts/waiting/until.ts";
+import { signBudget } from "../../settlement/chain/router/budgetDigest.ts";
 import { chargeIdOfCall } from "../../settlement/domain/charge.ts";
+import { parseUsd } from "../../settlement/domain/money.ts";
 import { toolIdFromUuid } from "../../settlement/domain/toolId.ts";
 import { backends, type Store } from "../../settlement/ledger/testing/backends.ts";
-import { openDaemon } from "./openDaemon.ts";
+import { DOMAIN, openDaemon } from "./openDaemon.ts";
 import { makeKey, openMarketplace, register, standing } from "./openMarketplace.ts";
 import { OUTPUT, startTool, structured, type ToolServer } from "./startTool.ts";
 
@@ -106,6 +108,47 @@ it("an agent asks and is answered, at once or by a job, and no model is used tha
   const refused = await agent.callTool({ name: "context_query", arguments: confirmed });
   expect(refused.isError).toBe(true);
   expect(JSON.stringify(refused.content)).toContain("none-such");
+  await agent.close();
+});
+
+it("an agent whose wallet demands consent is told what to sign, and buys with it or with what was brought before", async () => {
+  const careful = newWallet();
+  const secret = await makeKey(market.ask, careful);
+  daemon.demandConsent(careful.address);
+  const agent = await connect(secret);
+  const order = { toolId, toolName: "get_gas_prices" };
+  const refused = await agent.callTool({ name: "context_execute", arguments: order });
+  expect(refused.isError).toBe(true);
+  expect(JSON.stringify(refused.content)).toMatch(/npx hardhat budget sign.*consent_required/);
+  const validUntil = Math.ceil(Date.now() / 1_000) + 86_400;
+  const sign = async (id: bigint, maxSpendUsd: string) => {
+    const terms = {
+      payer: careful.address,
+      id,
+      maxSpend: parseUsd(maxSpendUsd),
+      validUntil: BigInt(validUntil),
+      tools: [],
+    };
+    const { signature } = await signBudget(careful, DOMAIN, terms);
+    return {
+      budget: { id: `${id}`, maxSpendUsd, validUntil: new Date(validUntil * 1_000).toISOString() },
+      signature,
+    };
+  };
+  const bought = await agent.callTool({
+    name: "context_execute",
+    arguments: { ...order, ...(await sign(1n, "0.001")) },
+  });
+  expect(bought.structuredContent).toMatchObject({ success: true });
+  const asked = { question: "What are the current gas prices of Base?", toolIds: [toolId] };
+  const answered = await agent.callTool({
+    name: "context_query",
+    arguments: { ...asked, ...(await sign(1n, "0.01")) },
+  });
+  expect(answered.structuredContent).toMatchObject({ success: true });
+  expect((await market.ask("POST", "/api/v1/budgets", await sign(2n, "1"), secret)).status).toBe(200);
+  const again = await agent.callTool({ name: "context_execute", arguments: order });
+  expect(again.structuredContent).toMatchObject({ success: true });
   await agent.close();
 });
 

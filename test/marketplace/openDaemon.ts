@@ -27,6 +27,7 @@ export async function openDaemon(store: Store) {
   const allowances = new Map<string, bigint>();
   const state = { away: false, requests: 0 };
   const consenting = new Set<string>();
+  const deposits = new Map<string, bigint>();
   // Nothing was ever brought there.
   const onChain = (id: bigint) =>
     [id, { maxSpend: NOTHING, spent: NOTHING, validUntil: 0n, endsAt: 0n, toolsHash: hashTools([]) }] as const;
@@ -35,6 +36,7 @@ export async function openDaemon(store: Store) {
       balance: microUsdc(RICH),
       dailyCapLeft: RICH,
       consentRequired: consenting.has(payer.toLowerCase()),
+      prepaid: microUsdc(deposits.get(payer.toLowerCase()) ?? 0n),
       budgets: new Map(ids.map(onChain)),
     });
   const readSpendable: ReadSpendable = (payer, _, id = null) => spendable(payer, id === null ? [] : [id]);
@@ -57,6 +59,7 @@ export async function openDaemon(store: Store) {
       chain: {
         ...chain,
         listings: async (toolIds: readonly unknown[]) => toolIds.map(() => null),
+        refunds: async (payers: readonly unknown[]) => payers.map(() => ({ amount: NOTHING, readyAt: 0n })),
       } as unknown as Chain,
       signers: [],
       clock: systemClock,
@@ -96,7 +99,9 @@ export async function openDaemon(store: Store) {
     url,
     state,
     ledger,
+    deposit: (payer: string, amount: bigint) => void deposits.set(payer.toLowerCase(), amount),
     demandConsent: (payer: string) => void consenting.add(payer.toLowerCase()),
+    waiveConsent: (payer: string) => void consenting.delete(payer.toLowerCase()),
     allow: (payer: string, amount: bigint) => void allowances.set(payer.toLowerCase(), amount),
     // What a payer owes and what is reserved of what it has, in micro-USDC.
     async exposure(payer: string) {

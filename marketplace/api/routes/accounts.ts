@@ -4,6 +4,7 @@ import { ApiError } from "../../../settlement/daemon/http/errors.ts";
 import * as field from "../../../settlement/daemon/http/fields.ts";
 import { createApiKeySecret, hashOfSecret } from "../../../settlement/domain/apiKeySecret.ts";
 import { formatUsd } from "../../../settlement/domain/money.ts";
+import { spendableSchema } from "../../../settlement/views/payer.ts";
 import * as shape from "../../../settlement/views/shapes.ts";
 import { type ApiKey, insertApiKey, listApiKeys, MAX_KEYS, revokeApiKey } from "../../accounts/apiKeys.ts";
 import { createLoginSecret, deleteLogin, insertLogin } from "../../accounts/logins.ts";
@@ -149,6 +150,17 @@ export const accountRoutes = [
     answer: accountSchema,
     async handle({ caller, services }) {
       return { body: await accountView(services, accountOf(caller)) };
+    },
+  }),
+  route({
+    method: "GET",
+    path: "/api/v1/account/funds",
+    access: "account",
+    summary:
+      "What the account's wallet could be charged now, and why no more: balance, caps, what it paid in advance, consent",
+    answer: spendableSchema,
+    async handle({ caller, services: { budgets } }) {
+      return { body: await budgets.readFunds(accountOf(caller)) };
     },
   }),
   route({

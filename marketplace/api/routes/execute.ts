@@ -7,6 +7,7 @@ import { successSchema } from "../../execute/answer.ts";
 import { sessionIdOf } from "../../execute/createSessions.ts";
 import { isTooDeep, MAX_DEPTH } from "../../mcp/transport/readJson.ts";
 import { signedFields, signedIn } from "../../settlement/signedBudget.ts";
+import { drawing } from "../drawing.ts";
 import { toolId } from "../fields.ts";
 import { accountOf, route } from "../route.ts";
 import { untilGone } from "../untilGone.ts";
@@ -69,7 +70,8 @@ export const executeRoutes = [
       "idempotency_conflict",
       "conflict",
     ],
-    async handle({ body, caller, request, services: { executeOnce } }) {
+    async handle({ body, caller, request, services }) {
+      const account = accountOf(caller);
       const key = idempotencyKeyOf(request.headers["idempotency-key"]);
       const { sessionId = null, maxSpendUsd = null, closeSession = false } = body;
       const asked = {
@@ -79,10 +81,11 @@ export const executeRoutes = [
         sessionId,
         maxSpendUsd: maxSpendUsd === null ? null : formatUsd(maxSpendUsd),
         closeSession: closeSession ?? false,
-        signed: signedIn(body),
       };
       const { status, text, replayed } = await untilGone(request, (gone) =>
-        executeOnce(asked, { account: accountOf(caller), key, gone }),
+        drawing(services, account, signedIn(body), (signed) =>
+          services.executeOnce({ ...asked, signed }, { account, key, gone }),
+        ),
       );
       return { status, text, contentType: JSON_TYPE, headers: replayed ? REPLAYED : {} };
     },
@@ -104,13 +107,16 @@ export const executeRoutes = [
       "budget_expired",
       "no_wallet",
     ],
-    async handle({ body, caller, newId, request, services: { sessions }, log }) {
+    async handle({ body, caller, newId, request, services, log }) {
+      const { sessions } = services;
       const account = accountOf(caller);
       const key = idempotencyKeyOf(request.headers["idempotency-key"]);
       const id = key === null ? newId() : sessionIdOf(account, key);
       const known = key === null ? null : await sessions.find(account, id);
       const maxSpendUsd = formatUsd(body.maxSpendUsd);
-      const session = await sessions.start(account, { id, maxSpendUsd, signed: signedIn(body) });
+      const session = await drawing(services, account, signedIn(body), (signed) =>
+        sessions.start(account, { id, maxSpendUsd, signed }),
+      );
       log.info({ event: "session_started", session: id, account }, "session started");
       return answerOf(session, known === null ? {} : REPLAYED);
     },

@@ -3,14 +3,15 @@ import { z } from "zod";
 import { type ApiCode, ApiError } from "../../../settlement/daemon/http/errors.ts";
 import { idempotencyKeyOf } from "../../../settlement/daemon/http/withIdempotency.ts";
 import { sentenceOf } from "../../../settlement/domain/sentence.ts";
-import type { Jobs, StartOptions } from "../../query/jobs/createJobs.ts";
+import type { Attached, Jobs, StartOptions } from "../../query/jobs/createJobs.ts";
 import type { Job } from "../../query/jobs/jobs.ts";
 import { DATA_PATH, IMAGES_PATH } from "../../query/openQuery.ts";
 import { jobSchema, jobView, resultOf, startedSchema, startedView } from "../../query/wire/job.ts";
 import { type QueryRequest, queryBody, requestOf } from "../../query/wire/request.ts";
 import { resultSchema } from "../../query/wire/result.ts";
 import { settlementSchema, settlementView } from "../../query/wire/settlement.ts";
-import { accountOf, route } from "../route.ts";
+import { drawing } from "../drawing.ts";
+import { accountOf, route, type Services } from "../route.ts";
 import { type Emit, streamEvents } from "../streamEvents.ts";
 import { untilGone } from "../untilGone.ts";
 
@@ -56,10 +57,11 @@ export const queryRoutes = [
     answer: startedSchema,
     status: 202,
     errors,
-    async handle({ body, caller, request, services: { query }, log }) {
+    async handle({ body, caller, request, services, log }) {
+      const { query } = services;
       const account = accountOf(caller);
       const key = idempotencyKeyOf(request.headers["idempotency-key"]);
-      const { job, replayed } = await query.jobs.start(requestOf(body), { account, key });
+      const { job, replayed } = await starting(services, requestOf(body), { account, key })();
       if (!replayed) log.info({ event: "question_taken", job: job.id, account }, "question taken");
       return { body: startedView(job, query.jobs.progressOf(job.id)), headers: replayed ? REPLAYED : {} };
     },
@@ -108,19 +110,21 @@ export const queryRoutes = [
     textTypes: [EVENTS],
     answerTimeoutMs: RUN_MS,
     errors: [...errors, "query_failed"],
-    async handle({ body, caller, request, services: { query } }) {
+    async handle({ body, caller, request, services }) {
+      const { jobs } = services.query;
       const asked = requestOf(body);
       const account = accountOf(caller);
       const key = idempotencyKeyOf(request.headers["idempotency-key"]);
       // A run that takes minutes says nothing on its connection meanwhile.
       request.raw.socket.setTimeout?.(RUN_MS);
+      const start = starting(services, asked, { account, key });
       if (body.stream !== true) {
-        const job = await untilGone(request, (gone) => follow(query.jobs, asked, { account, key }, gone));
+        const job = await untilGone(request, (gone) => follow(jobs, start, gone));
         const result = resultOf(job);
         if (result === null) throw new ApiError("query_failed", job.error ?? "the question was not answered");
         return { text: JSON.stringify({ success: true, ...result }), contentType: JSON_TYPE };
       }
-      return { text: await streamOf(query.jobs, asked, { account, key }), contentType: EVENTS, headers: UNBUFFERED };
+      return { text: await streamOf(jobs, start, asked), contentType: EVENTS, headers: UNBUFFERED };
     },
   }),
   route({
@@ -163,9 +167,19 @@ export const queryRoutes = [
 
 const NOBODY = () => undefined;
 
+type Start = (attached?: Attached) => ReturnType<Jobs["start"]>;
+
+// Takes a question, with what was signed for it or what its account has signed before.
+const starting =
+  (services: Services, asked: QueryRequest, { account, key }: Omit<StartOptions, "attached">): Start =>
+  (attached) =>
+    drawing(services, account, asked.signed, (signed) =>
+      services.query.jobs.start({ ...asked, signed }, { account, key, ...(attached && { attached }) }),
+    );
+
 // Waits for the end of a job, which ends with whoever waits for it.
-async function follow(jobs: Jobs, asked: QueryRequest, start: StartOptions, gone: AbortSignal): Promise<Job> {
-  const { job } = await jobs.start(asked, { ...start, attached: { gone, say: NOBODY } });
+async function follow(jobs: Jobs, start: Start, gone: AbortSignal): Promise<Job> {
+  const { job } = await start({ gone, say: NOBODY });
   return ended(jobs, job, gone);
 }
 
@@ -180,12 +194,12 @@ async function ended(jobs: Jobs, { account, id }: Job, gone: AbortSignal): Promi
 }
 
 // What can be refused is refused before there is a stream, as any other request.
-async function streamOf(jobs: Jobs, asked: QueryRequest, start: StartOptions) {
+async function streamOf(jobs: Jobs, start: Start, { responseShape }: QueryRequest) {
   const waiting: Parameters<Emit>[0][] = [];
   let emit: Emit = (event) => void waiting.push(event);
   const going = new AbortController();
   const say = (status: string, tool = { id: "", name: "" }) => emit({ type: "tool-status", status, tool });
-  const { job } = await jobs.start(asked, { ...start, attached: { gone: going.signal, say } });
+  const { job } = await start({ gone: going.signal, say });
   return streamEvents(async (write, gone) => {
     gone.addEventListener("abort", () => going.abort(), { once: true });
     for (const event of waiting.splice(0)) write(event);
@@ -197,7 +211,7 @@ async function streamOf(jobs: Jobs, asked: QueryRequest, start: StartOptions) {
         write({ type: "error", error: last.error ?? "The question was not answered.", code: "query_failed" });
         return;
       }
-      if (asked.responseShape !== "evidence_only") {
+      if (responseShape !== "evidence_only") {
         for (const delta of deltasOf(result.response)) write({ type: "text-delta", delta });
       }
       write({ type: "done", result });

@@ -48,12 +48,73 @@ form.addEventListener("input", () => {
   const question = JSON.stringify(form.question.value.trim() || form.question.placeholder).slice(1, -1);
   // As the server writes them: no character that a shell would read.
   const plain = question.replace(/[^ -~]|'/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`);
+  // Python does not read two halves as one character.
+  const python = plain.replace(/\\ud([89ab]..)\\ud([c-f]..)/g, (_, high, low) => {
+    const code = 0x10000 + ((Number.parseInt(high, 16) & 0x3ff) << 10) + (Number.parseInt(low, 16) & 0x3ff);
+    return `\\U${code.toString(16).padStart(8, "0")}`;
+  });
   for (const code of document.querySelectorAll("[data-template]")) {
-    code.textContent = code.dataset.template.replaceAll(QUESTION_MARK, () => plain);
+    const text = code.dataset.language === "Python" ? python : plain;
+    code.textContent = code.dataset.template.replaceAll(QUESTION_MARK, () => text);
   }
 });
 
 stop.addEventListener("click", () => running?.abort());
+
+const account = document.getElementById("account");
+const funds = document.getElementById("funds");
+account.addEventListener("toggle", () => account.open && showFunds());
+key.addEventListener("change", () => account.open && showFunds());
+
+// What the wallet behind the key could be charged, what it has paid in advance, and what is left of what it has signed.
+async function showFunds() {
+  if (key.value === "") return;
+  const headers = { authorization: `Bearer ${key.value}` };
+  const look = async (path) => {
+    const response = await fetch(path, { headers });
+    const body = await response.json().catch(() => ({}));
+    if (!response.ok) throw new Error(body.error ?? `The marketplace answered ${response.status}.`);
+    return body;
+  };
+  try {
+    const [has, { budgets }] = await Promise.all([look("/api/v1/account/funds"), look("/api/v1/budgets")]);
+    const facts = [
+      ["Could be charged now", `$${has.availableUsd}`],
+      ["Paid in advance", `$${has.prepaidUsd}`],
+      ["Spending cap", has.allowanceUsd === null ? "without limit" : `$${has.allowanceUsd}`],
+      ["Not settled yet", `$${has.pendingUsd}`],
+      ["Consent", has.consentRequired ? "demands a signed budget" : "by its cap"],
+    ].map(([name, value]) => make("div", {}, make("dt", {}, name), make("dd", {}, value)));
+    const rows = budgets.map(({ id, maxSpendUsd, remainingUsd, validUntil }) => [
+      id,
+      `$${maxSpendUsd}`,
+      `$${remainingUsd}`,
+      validUntil,
+    ]);
+    funds.replaceChildren(
+      ...(has.reason === null ? [] : [make("p", { class: "notice" }, said(has.reason))]),
+      make("dl", { class: "figures" }, ...facts),
+      ...(rows.length === 0 ? [] : [tablePart("Signed budgets", ["Budget", "At most", "Left", "Until"], rows)]),
+    );
+  } catch (error) {
+    funds.replaceChildren(make("p", { class: "notice" }, said(error.message)));
+  }
+}
+
+// The file of a signed budget, or nothing.
+function signedBudget() {
+  const text = form.signed.value.trim();
+  if (text === "") return {};
+  try {
+    const { budget, signature } = JSON.parse(text);
+    if (typeof budget === "object" && typeof signature === "string") return { budget, signature };
+  } catch {
+    // It is said below.
+  }
+  throw new Error(
+    "The signed budget must be what npx hardhat budget sign has written: JSON with budget and signature.",
+  );
+}
 
 form.addEventListener("submit", async (event) => {
   event.preventDefault();
@@ -110,6 +171,7 @@ async function ask(signal, page) {
       query: form.question.value,
       stream: true,
       ...(form.most.value !== "" && { maxCostUsd: form.most.value }),
+      ...signedBudget(),
     }),
   });
   if (!response.ok) {

@@ -39,6 +39,9 @@ export const payer = view<Data>({
         facts([
           ["Could be charged now", spendable === null ? "–" : money(spendable.availableUsd)],
           ["Balance", spendable === null ? "–" : money(spendable.balanceUsd)],
+          ["Paid in advance", spendable === null ? "–" : money(spendable.prepaidUsd)],
+          ["Asked back of it", spendable === null ? "–" : money(spendable.refundingUsd)],
+          ["Consent", spendable === null ? "–" : spendable.consentRequired ? "demands a signed budget" : "by its cap"],
           ["Spending cap", limit(spendable, "allowanceUsd")],
           ["Left of the daily cap", limit(spendable, "dailyCapLeftUsd")],
           ["Pending", money(exposure.pendingUsd)],
