@@ -1,4 +1,6 @@
 import { McpServer } from "@modelcontextprotocol/sdk/server/mcp.js";
+import type { RequestHandlerExtra } from "@modelcontextprotocol/sdk/shared/protocol.js";
+import type { ServerNotification, ServerRequest } from "@modelcontextprotocol/sdk/types.js";
 import { z } from "zod";
 
 // How the front asks the routes: with the caller's own key, as if the caller had.
@@ -120,24 +122,65 @@ export function createFront(ask: AskRoute, version: string): McpServer {
     async (asked) => answerOf(await ask({ ...requestOf(asked), path: "/api/v1/query/jobs" })),
   );
 
-  for (const [name, title] of [
-    ["context_query_poll", "Wait for the answer to a question"],
-    ["context_query_status", "See how far the answer to a question is"],
-  ] as const) {
-    server.registerTool(
-      name,
-      {
-        title,
-        description: "Shows a job, and waits for up to 25 seconds if it has not ended yet. Look again until it has.",
-        inputSchema: { jobId: z.uuid().describe("as context_query_start gave it") },
-        annotations: { readOnlyHint: true },
-      },
-      async ({ jobId }) => answerOf(await ask({ method: "GET", path: `/api/v1/query/jobs/${jobId}` })),
-    );
-  }
+  server.registerTool(
+    "context_query_poll",
+    {
+      title: "Wait for the answer to a question",
+      description:
+        "Waits until a job has ended and shows it, for up to 9 minutes if you ask for progress notifications and for 25 seconds " +
+        "otherwise. Look again until it has ended.",
+      inputSchema: job,
+      annotations: { readOnlyHint: true },
+    },
+    async ({ jobId }, extra) => {
+      const token = extra._meta?.progressToken;
+      if (token === undefined) return answerOf(await look(ask, jobId, MAX_LOOK_SECONDS));
+      const endMs = performance.now() + POLL_MS;
+      for (let looks = 1; ; looks += 1) {
+        const answer = await look(ask, jobId, LOOK_SECONDS);
+        const shown = answer.status < 300 ? (JSON.parse(answer.text) as JobShown) : null;
+        const hasEnded = shown === null || shown.status === "completed" || shown.status === "failed";
+        if (hasEnded || performance.now() >= endMs || extra.signal.aborted) return answerOf(answer);
+        await say(extra, token, looks, wordsOf(shown));
+      }
+    },
+  );
+
+  server.registerTool(
+    "context_query_status",
+    {
+      title: "See how far the answer to a question is",
+      description: "Shows a job as it stands now, without waiting for it.",
+      inputSchema: job,
+      annotations: { readOnlyHint: true },
+    },
+    async ({ jobId }) => answerOf(await look(ask, jobId, 0)),
+  );
 
   return server;
 }
+
+const job = { jobId: z.uuid().describe("as context_query_start gave it") };
+// What the original promises.
+const POLL_MS = 9 * 60 * 1_000;
+// How long one look at a job is held open: whoever hears of progress hears of it this often.
+const LOOK_SECONDS = 2;
+const MAX_LOOK_SECONDS = 25;
+
+type JobShown = { status: string; progress: { stage: string; toolCalls: number } | null };
+type Extra = RequestHandlerExtra<ServerRequest, ServerNotification>;
+
+const look = (ask: AskRoute, jobId: string, waitSeconds: number) =>
+  ask({ method: "GET", path: `/api/v1/query/jobs/${jobId}?waitSeconds=${waitSeconds}` });
+
+const wordsOf = ({ status, progress }: JobShown) =>
+  progress === null ? status : `${progress.stage}, tools answered ${progress.toolCalls} times`;
+
+// Nobody is told how far it is from its end, which nobody knows: only that it goes on. Whoever does not hear it misses nothing.
+const say = (extra: Extra, progressToken: string | number, progress: number, message: string) =>
+  extra
+    .sendNotification({ method: "notifications/progress", params: { progressToken, progress, message } })
+    .catch(() => undefined);
 
 const question = {
   question: z.string().min(1).max(4_000).describe("what you want to know, with all that it is about"),

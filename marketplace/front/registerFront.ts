@@ -1,6 +1,10 @@
+import { Readable } from "node:stream";
+import { finished } from "node:stream/promises";
+import type { ReadableStream } from "node:stream/web";
 import { WebStandardStreamableHTTPServerTransport } from "@modelcontextprotocol/sdk/server/webStandardStreamableHttp.js";
 import type { Transport } from "@modelcontextprotocol/sdk/shared/transport.js";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import { z } from "zod";
 import { untilGone } from "../api/untilGone.ts";
 import { type AskRoute, createFront } from "./createFront.ts";
 
@@ -12,24 +16,43 @@ export type FrontOptions = {
 
 export const FRONT_PATH = "/api/mcp";
 
+// As long as the longest of the routes behind it, each of which has a bound of its own.
+const ANSWER_MS = 1_900_000;
+
+// Whoever asks for progress is answered by events, of which the last is the answer. Everybody else is answered by JSON.
+const progressAsked = z.looseObject({
+  method: z.literal("tools/call"),
+  params: z.looseObject({ _meta: z.looseObject({ progressToken: z.union([z.string(), z.number()]) }) }),
+});
+const wantsProgress = (body: unknown) => progressAsked.safeParse(body).success;
+
 // Streamable HTTP without sessions: who asks is said by the key of each request, and nothing is kept between two.
 export function registerFront(app: FastifyInstance, { version, admit }: FrontOptions): void {
   app.route({
     method: "POST",
     url: FRONT_PATH,
     onRequest: async (request, reply) => void (await admit(request, reply)),
+    config: { answerTimeoutMs: ANSWER_MS },
     handler: async (request, reply) => {
       const server = createFront(askAs(app, request), version);
-      const transport = new WebStandardStreamableHTTPServerTransport({ enableJsonResponse: true });
+      const isStreamed = wantsProgress(request.body);
+      const transport = new WebStandardStreamableHTTPServerTransport({ enableJsonResponse: !isStreamed });
       await server.connect(transport as Transport);
+      // A call that takes minutes says nothing on its connection meanwhile.
+      request.raw.socket.setTimeout?.(ANSWER_MS);
       try {
         const { method, headers, body } = request;
         const asked = new Request(`http://localhost${FRONT_PATH}`, { method, headers: textsOf(headers) });
-        const answer = await untilGone(request, () => transport.handleRequest(asked, { parsedBody: body }));
-        return reply
-          .code(answer.status)
-          .headers(Object.fromEntries(answer.headers))
-          .send(await answer.text());
+        return await untilGone(request, async () => {
+          const answer = await transport.handleRequest(asked, { parsedBody: body });
+          reply.code(answer.status).headers(Object.fromEntries(answer.headers));
+          if (!isStreamed || answer.body === null) return reply.send(await answer.text());
+          const events = Readable.fromWeb(answer.body as ReadableStream);
+          reply.header("x-accel-buffering", "no").send(events);
+          // Whoever leaves has said so to whatever runs; there is nobody to tell that the stream broke off.
+          await finished(events).catch(() => undefined);
+          return reply;
+        });
       } finally {
         await server.close();
       }

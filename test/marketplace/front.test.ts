@@ -111,6 +111,61 @@ it("an agent asks and is answered, at once or by a job, and no model is used tha
   await agent.close();
 });
 
+it("an agent that waits for a job hears how far it is, and the answer when it is there", async () => {
+  const release = Promise.withResolvers<void>();
+  tool.tool.call = async () => {
+    await release.promise;
+    return structured({ value: 12 });
+  };
+  const agent = await connect(key);
+  const asked = { question: "What are the current gas prices of Base?", toolIds: [toolId] };
+  const started = await agent.callTool({ name: "context_query_start", arguments: asked });
+  const { jobId } = started.structuredContent as { jobId: string };
+  const status = await agent.callTool({ name: "context_query_status", arguments: { jobId } });
+  expect((status.structuredContent as { status: string }).status).toMatch(/queued|running/);
+  const heard: { progress: number; message?: string | undefined }[] = [];
+  const polled = agent.callTool({ name: "context_query_poll", arguments: { jobId } }, undefined, {
+    onprogress: (progress) => void heard.push(progress),
+    resetTimeoutOnProgress: true,
+  });
+  await until("two words on how far it is", () => heard.length >= 2);
+  release.resolve();
+  expect((await polled).structuredContent).toMatchObject({ status: "completed", result: { outcomeType: "answer" } });
+  expect(heard.map(({ progress }) => progress)).toEqual(heard.map((_, i) => i + 1));
+  expect(heard.at(-1)?.message).toMatch(/executing|tool-complete|planning/);
+  const none = await agent.callTool({ name: "context_query_poll", arguments: { jobId: randomUUID() } }, undefined, {
+    onprogress: () => undefined,
+  });
+  expect(none.isError).toBe(true);
+  delete tool.tool.call;
+  await agent.close();
+});
+
+it("an agent that leaves while it waits for a job leaves the job alone", async () => {
+  const release = Promise.withResolvers<void>();
+  tool.tool.call = async () => {
+    await release.promise;
+    return structured({ value: 12 });
+  };
+  const agent = await connect(key);
+  const asked = { question: "What are the current gas prices of Base?", toolIds: [toolId] };
+  const started = await agent.callTool({ name: "context_query_start", arguments: asked });
+  const { jobId } = started.structuredContent as { jobId: string };
+  let isHeard = false;
+  const polled = agent.callTool({ name: "context_query_poll", arguments: { jobId } }, undefined, {
+    onprogress: () => {
+      isHeard = true;
+    },
+  });
+  polled.catch(() => undefined);
+  await until("a word on how far it is", () => isHeard);
+  await agent.close();
+  release.resolve();
+  const { body } = await market.ask("GET", `/api/v1/query/jobs/${jobId}`, undefined, key);
+  expect(body).toMatchObject({ status: "completed" });
+  delete tool.tool.call;
+});
+
 it("an agent whose wallet demands consent is told what to sign, and buys with it or with what was brought before", async () => {
   const careful = newWallet();
   const secret = await makeKey(market.ask, careful);

@@ -3,7 +3,7 @@ import { z } from "zod";
 import { type ApiCode, ApiError } from "../../../settlement/daemon/http/errors.ts";
 import { idempotencyKeyOf } from "../../../settlement/daemon/http/withIdempotency.ts";
 import { sentenceOf } from "../../../settlement/domain/sentence.ts";
-import type { Attached, Jobs, StartOptions } from "../../query/jobs/createJobs.ts";
+import { type Attached, HELD_OPEN_MS, type Jobs, type StartOptions } from "../../query/jobs/createJobs.ts";
 import type { Job } from "../../query/jobs/jobs.ts";
 import { DATA_PATH, IMAGES_PATH } from "../../query/openQuery.ts";
 import { jobSchema, jobView, resultOf, startedSchema, startedView } from "../../query/wire/job.ts";
@@ -42,6 +42,9 @@ const errors: readonly ApiCode[] = [
 
 const params = z.object({ id: z.string() });
 const UUID = z.guid();
+// Whoever cannot wait says so; the SDKs never do.
+const MAX_WAIT_SECONDS = HELD_OPEN_MS / 1_000;
+const waitSeconds = z.coerce.number().min(0).max(MAX_WAIT_SECONDS).catch(MAX_WAIT_SECONDS);
 const PNG = "image/png";
 const IMAGE = /^([0-9a-f]{64})\.png$/;
 const DATASET = /^[A-Za-z0-9_-]{32}$/;
@@ -71,14 +74,18 @@ export const queryRoutes = [
     path: `${JOBS}/:id`,
     access: "account",
     paced: true,
-    summary: "A job; the request is held open until the job has ended, for 25 seconds at the most",
+    summary: "A job; the request is held open until the job has ended, for 25 seconds or waitSeconds at the most",
     params,
+    query: z.object({ waitSeconds }),
     answer: jobSchema,
     errors: ["not_found"],
-    async handle({ params: { id }, caller, request, services: { query } }) {
+    async handle({ params: { id }, query: { waitSeconds }, caller, request, services: { query } }) {
       const account = accountOf(caller);
       const known = UUID.safeParse(id).success;
-      const job = known ? await untilGone(request, (gone) => query.jobs.wait(account, id.toLowerCase(), gone)) : null;
+      const heldOpenMs = waitSeconds * 1_000;
+      const job = known
+        ? await untilGone(request, (gone) => query.jobs.wait(account, id.toLowerCase(), { gone, heldOpenMs }))
+        : null;
       if (job === null) throw new ApiError("not_found", "there is no such job");
       return { body: jobView(job, query.jobs.progressOf(job.id)) };
     },
@@ -185,7 +192,7 @@ async function follow(jobs: Jobs, start: Start, gone: AbortSignal): Promise<Job>
 
 async function ended(jobs: Jobs, { account, id }: Job, gone: AbortSignal): Promise<Job> {
   for (;;) {
-    const job = await jobs.wait(account, id, gone);
+    const job = await jobs.wait(account, id, { gone });
     if (job === null) throw new ApiError("not_found", "there is no such job");
     if (job.status === "completed" || job.status === "failed") return job;
     if (jobs.isStopping()) throw new ApiError("unavailable", "the marketplace is about to stop; ask again in a moment");

@@ -6,6 +6,7 @@ import type { Clock } from "../../../settlement/clock.ts";
 import { ApiError } from "../../../settlement/daemon/http/errors.ts";
 import { formatUsd, type MicroUsdc, microUsdc, parseUsd, sumOf } from "../../../settlement/domain/money.ts";
 import { sentenceOf } from "../../../settlement/domain/sentence.ts";
+import type { Quota } from "../../database/createQuota.ts";
 import type { Store } from "../../database/openStore.ts";
 import type { RecordTurn, SettlementClient } from "../../settlement/createSettlementClient.ts";
 import { QueryFailed } from "../turn/agent.ts";
@@ -45,7 +46,7 @@ export type Jobs = {
   // Null if the account has no such job.
   find(account: Address, id: string): Promise<Job | null>;
   // The job once it has ended, or as it is after a while.
-  wait(account: Address, id: string, gone?: AbortSignal): Promise<Job | null>;
+  wait(account: Address, id: string, options?: { gone?: AbortSignal; heldOpenMs?: number }): Promise<Job | null>;
   progressOf(id: string): Progress | null;
   // Says that this process is alive, and takes care of what others have left behind.
   keepAlive(): Promise<void>;
@@ -67,6 +68,8 @@ export type JobsOptions = {
   // The most that the model may cost in one turn. Throws if there is no such model.
   modelCostOf: (agentModelId: string | null) => MicroUsdc;
   holder: string;
+  // Hears how much of what tools have said is kept for whom.
+  quota: Quota;
   log: FastifyBaseLogger;
   observe: (outcome: string, durationMs: number) => void;
 };
@@ -77,7 +80,7 @@ const MAX_UNFINISHED_PER_ACCOUNT = 200;
 // The original's bound on a run.
 const RUN_MS = 1_800_000;
 const LAPSE_MS = 60_000;
-const HELD_OPEN_MS = 25_000;
+export const HELD_OPEN_MS = 25_000;
 const LOOK_MS = 500;
 const STOP_MS = 20_000;
 const KEPT_MS = 7 * 24 * 60 * 60 * 1_000;
@@ -88,7 +91,7 @@ const INTERRUPTED = "the marketplace was interrupted while it worked on this; no
 const GONE = "whoever asked went away before there was an answer; nothing is charged";
 
 export function createJobs(options: JobsOptions): Jobs {
-  const { store, clock, settlement, reporter, select, run, modelCostOf, holder, log, observe } = options;
+  const { store, clock, settlement, reporter, select, run, modelCostOf, holder, quota, log, observe } = options;
   const scheduler = createScheduler(MAX_RUNNING, MAX_RUNNING_PER_ACCOUNT);
   const progress = new Map<string, Progress>();
   const waiters = new Map<string, Set<() => void>>();
@@ -263,10 +266,11 @@ export function createJobs(options: JobsOptions): Jobs {
       images,
     };
     const times = { nowMs, turnDueAtMs: nowMs + FIRST_WAIT_MS, dataExpiresAtMs: nowMs + KEPT_MS };
-    if (!(await store.shared((sql) => completeJob(sql, job.id, holder, completion, times)))) {
+    if (!(await store.shared((sql) => completeJob(sql, job, holder, completion, times)))) {
       log.warn({ event: "overtaken", job: job.id }, "a job was taken for dead while it ran; nothing is charged");
       return;
     }
+    if (dataset !== null) quota.kept(job.account, dataset.bytes);
     // Nobody waits for the daemon: the turn is owed whether or not it is there.
     if (turn !== null)
       telling.add(reporter.tell(turn).catch((error) => log.error({ err: error }, "a turn is told later")));
@@ -292,8 +296,12 @@ export function createJobs(options: JobsOptions): Jobs {
     return isGone ? "gone" : "failed";
   }
 
-  async function wait(account: Address, id: string, gone?: AbortSignal): Promise<Job | null> {
-    const untilMs = performance.now() + HELD_OPEN_MS;
+  async function wait(
+    account: Address,
+    id: string,
+    { gone, heldOpenMs = HELD_OPEN_MS }: { gone?: AbortSignal; heldOpenMs?: number } = {},
+  ): Promise<Job | null> {
+    const untilMs = performance.now() + heldOpenMs;
     for (;;) {
       const { promise, resolve } = Promise.withResolvers<void>();
       const own = waiters.get(id) ?? new Set();
