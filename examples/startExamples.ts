@@ -21,7 +21,10 @@ export type ExamplesOptions = {
   port?: number;
   chain: ChainOptions;
   // The marketplace whose calls are taken.
-  marketplace: Omit<VerifierOptions, "audience">;
+  marketplace: Omit<VerifierOptions, "audience" | "toolId">;
+  // What each is listed as on chain, so that nobody sells it as a tool of their own. A tool that is left out takes every token
+  // for its address.
+  toolIds?: Partial<Record<ExampleName, string>>;
   // Who answers for the dates; unsigned without.
   signing?: SignAnswersOptions;
 };
@@ -75,7 +78,7 @@ export const LISTINGS: Readonly<Record<ExampleName, Omit<Example, "endpoint">>> 
 
 // Starts all examples behind one port, each at a path of its own: `npm start` and tests have their tools from here.
 export async function startExamples(options: ExamplesOptions): Promise<Examples> {
-  const { host = "127.0.0.1", port = 0, marketplace, signing } = options;
+  const { host = "127.0.0.1", port = 0, marketplace, toolIds = {}, signing } = options;
   const listeners: Record<ExampleName, ContextListener> = {
     chain: handleMcp(createChain(options.chain)),
     series: handleMcp(createSeries),
@@ -94,7 +97,9 @@ export async function startExamples(options: ExamplesOptions): Promise<Examples>
   for (const name of Object.keys(LISTINGS) as ExampleName[]) {
     const path = `/${name}/mcp`;
     const endpoint = `${origin}${path}`;
-    routes.set(path, withContext({ ...marketplace, audience: endpoint }, listeners[name]));
+    const toolId = toolIds[name];
+    const protection = { ...marketplace, audience: endpoint, ...(toolId !== undefined && { toolId }) };
+    routes.set(path, withContext(protection, listeners[name]));
     tools[name] = { ...LISTINGS[name], endpoint };
   }
   return { tools, close: () => close(server) };

@@ -48,6 +48,10 @@ export type MarketConfig = {
   logLevel: LogLevel;
   sessionTtlMs: number;
   rateLimitPerSecond: number;
+  // How much is kept for one account of calls' answers, and as much of what the tools of its questions have said.
+  maxKeptBytes: number;
+  // What metrics are read with; null: by nobody.
+  metricsToken: string | null;
   trustedProxies: string[];
   // Whether tools may be at plain http and private addresses: for development alone.
   privateEndpoints: boolean;
@@ -76,6 +80,8 @@ const schema = z.object({
   MARKETPLACE_INTERPRETER_PACKAGES: z.string().min(1, "must be a folder").optional(),
   MARKETPLACE_SESSION_TTL_SECONDS: whole(60, 604_800).default(1_200),
   MARKETPLACE_RATE_LIMIT_PER_SECOND: whole(1, 100_000).default(50),
+  MARKETPLACE_KEPT_MEGABYTES: whole(1, 1_000_000).default(256),
+  MARKETPLACE_METRICS_TOKEN: secret.optional(),
   MARKETPLACE_TRUSTED_PROXIES: commaList.optional(),
   MARKETPLACE_PRIVATE_ENDPOINTS: z.enum(["on", "off"], 'must be "on" or "off"').default("off"),
   MARKETPLACE_HOLDER: holderName.optional(),
@@ -86,6 +92,7 @@ const IN_FILES: readonly string[] = [
   "MARKETPLACE_RPC_URLS",
   "MARKETPLACE_DATABASE",
   "MARKETPLACE_SETTLEMENT_TOKEN",
+  "MARKETPLACE_METRICS_TOKEN",
 ] satisfies (keyof typeof schema.shape)[];
 
 export function readMarketConfig(environment: Environment): MarketConfig {
@@ -119,19 +126,22 @@ export function readMarketConfig(environment: Environment): MarketConfig {
     logLevel: values.MARKETPLACE_LOG_LEVEL,
     sessionTtlMs: values.MARKETPLACE_SESSION_TTL_SECONDS * 1_000,
     rateLimitPerSecond: values.MARKETPLACE_RATE_LIMIT_PER_SECOND,
+    maxKeptBytes: values.MARKETPLACE_KEPT_MEGABYTES * 1_000_000,
+    metricsToken: values.MARKETPLACE_METRICS_TOKEN ?? null,
     trustedProxies: values.MARKETPLACE_TRUSTED_PROXIES ?? [],
     privateEndpoints: values.MARKETPLACE_PRIVATE_ENDPOINTS === "on",
   };
 }
 
 // Everything in a configuration that must never be shown, for the filter in front of the logs.
-export function secretsOf({ settlement, database, rpcUrls, models }: MarketConfig): string[] {
+export function secretsOf({ settlement, database, rpcUrls, models, metricsToken }: MarketConfig): string[] {
   const password = URL.parse(database)?.password;
   const secrets = [
     settlement.token,
     ...rpcUrls,
     ...(password ? [database, password] : []),
     ...models.flatMap(({ key }) => key ?? []),
+    ...(metricsToken === null ? [] : [metricsToken]),
   ];
   // A development endpoint without a path holds no key, and its address helps whoever reads the log.
   return secrets.filter((value) => !/^http:\/\/(127\.0\.0\.1|localhost)(:\d+)?\/?$/.test(value));

@@ -44,6 +44,7 @@ export async function openQuestions(marketplace: Readonly<Record<string, string>
   const examples = await startExamples({
     chain: { rpcUrl: world.url, usdc },
     marketplace: { issuer: PUBLIC_URL, jwksUrl: `${market.url}/.well-known/jwks.json` },
+    toolIds: Object.fromEntries(world.tools.map(({ toolId }, i) => [OFFERED[i], uuidFromToolId(toolId)])),
   });
   const ask = createClient({ url: market.url, serviceToken: "" });
   for (const [i, name] of OFFERED.entries()) {

@@ -7,7 +7,7 @@ const HEADERS = {
 
 const PREFLIGHT = {
   "access-control-allow-methods": "GET, POST, PATCH, DELETE",
-  "access-control-allow-headers": "authorization, content-type, idempotency-key",
+  "access-control-allow-headers": "authorization, content-type, idempotency-key, mcp-protocol-version",
   "access-control-max-age": "86400",
 };
 

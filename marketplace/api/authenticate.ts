@@ -8,14 +8,15 @@ import type { Access, Caller } from "./route.ts";
 
 export type Authenticate = (authorization: string | undefined, access: Access) => Promise<Caller>;
 
-// The name of the scheme is written in any case (RFC 9110).
+// The name of the scheme is written in any case, and what stands around a key is no part of it (RFC 9110).
 const BEARER = /^bearer +/i;
 const WHOLE_API_KEY = new RegExp(`^${API_KEY_PATTERN.source}$`);
 
 // Who shows which secret. Both kinds are looked up by their hash, from which nobody can work back to a better guess.
 export function createAuthenticate({ store, clock }: { store: Store; clock: Clock }): Authenticate {
   return async (authorization, access) => {
-    const secret = authorization !== undefined && BEARER.test(authorization) ? authorization.replace(BEARER, "") : null;
+    const secret =
+      authorization !== undefined && BEARER.test(authorization) ? authorization.replace(BEARER, "").trim() : null;
     if (secret === null) {
       if (access === "anybody") return { kind: "anybody" };
       throw new ApiError("unauthorized", "send a header Authorization: Bearer with your API key");

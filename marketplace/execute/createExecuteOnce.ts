@@ -3,11 +3,12 @@ import { setTimeout as pause } from "node:timers/promises";
 import type { Address } from "viem";
 import type { Clock } from "../../settlement/clock.ts";
 import { ApiError } from "../../settlement/daemon/http/errors.ts";
+import type { Quota } from "../database/createQuota.ts";
 import type { Store } from "../database/openStore.ts";
 import { type ExecuteAnswer, ExecutionFailed } from "./answer.ts";
 import type { Execute, ExecuteRequest } from "./createExecute.ts";
 import type { Reporter } from "./createReporter.ts";
-import { claimExecution, type KeptAnswer, keepAnswer, lapseClaim, releaseClaim } from "./executions.ts";
+import { claimExecution, type KeptAnswer, keepAnswer, lapseClaim, releaseClaim, sizeOf } from "./executions.ts";
 
 export type Caller = {
   account: Address;
@@ -44,8 +45,10 @@ export function createExecuteOnce(options: {
   execute: Execute;
   reporter: Reporter;
   holder: string;
+  // Hears how much is kept for whom.
+  quota: Quota;
 }): ExecuteOnce {
-  const { store, clock, execute, reporter, holder } = options;
+  const { store, clock, execute, reporter, holder, quota } = options;
   const running = new Map<string, { digest: string; answer: Promise<ExecuteAnswer> }>();
 
   async function claimed(request: ExecuteRequest, account: Address, key: string, digest: string) {
@@ -68,6 +71,7 @@ export function createExecuteOnce(options: {
             return true;
           });
           if (!isKept) throw overtaken();
+          quota.kept(account, sizeOf(body));
         },
       });
       return { ...answer, replayed: false };
@@ -75,6 +79,7 @@ export function createExecuteOnce(options: {
       if (error instanceof ExecutionFailed && error.isKept) {
         const text = JSON.stringify(error.body);
         await store.shared((sql) => keepAnswer(sql, own, { status: error.status, body: text }, clock.nowMs()));
+        quota.kept(account, sizeOf(text));
         return { status: error.status, text, replayed: false };
       }
       // A refusal says how things stand, and a tool that was not reached may be reached the next time, so the key is judged

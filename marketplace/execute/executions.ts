@@ -69,9 +69,9 @@ export async function keepAnswer(
   nowMs: number,
 ): Promise<boolean> {
   const kept = await sql.run(
-    `UPDATE executions SET status = $4, body = $5, answered_at = $6, holder = NULL
+    `UPDATE executions SET status = $4, body = $5, size = $7, answered_at = $6, holder = NULL
      WHERE account = $1 AND idempotency_key = $2 AND claim = $3`,
-    [account, key, claim, status, body, nowMs],
+    [account, key, claim, status, body, nowMs, sizeOf(body)],
   );
   return kept > 0;
 }
@@ -107,9 +107,24 @@ export async function lapseOwn(sql: Sql, holder: string, nowMs: number): Promise
   ]);
 }
 
+export const sizeOf = (body: string) => Buffer.byteLength(body);
+
+// Forgets the oldest answers of an account until no more than so much is left. Their keys stay used: whoever comes with one is
+// told so, and no tool is called again.
+export async function evictAnswers(sql: Sql, account: string, maxBytes: number): Promise<number> {
+  return sql.run(
+    `UPDATE executions SET body = NULL, size = 0 WHERE account = $1 AND idempotency_key IN
+       (SELECT idempotency_key FROM
+         (SELECT idempotency_key, SUM(size) OVER (ORDER BY answered_at DESC, idempotency_key) AS kept
+          FROM executions WHERE account = $1 AND size > 0) AS sized
+        WHERE kept > $2)`,
+    [account, maxBytes],
+  );
+}
+
 export async function forgetAnswers(sql: Sql, beforeMs: number, limit: number): Promise<number> {
   return sql.run(
-    `UPDATE executions SET body = NULL WHERE (account, idempotency_key) IN
+    `UPDATE executions SET body = NULL, size = 0 WHERE (account, idempotency_key) IN
        (SELECT account, idempotency_key FROM executions WHERE answered_at <= $1 AND body IS NOT NULL LIMIT ${limit})`,
     [beforeMs],
   );

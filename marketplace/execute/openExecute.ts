@@ -2,6 +2,7 @@ import type { FastifyBaseLogger } from "fastify";
 import type { Address } from "viem";
 import type { Clock } from "../../settlement/clock.ts";
 import { readPreferences } from "../accounts/preferences.ts";
+import { createQuota } from "../database/createQuota.ts";
 import type { Store } from "../database/openStore.ts";
 import type { Catalogue } from "../discovery/createCatalogue.ts";
 import type { McpClient } from "../mcp/createMcpClient.ts";
@@ -12,7 +13,7 @@ import { createExecute } from "./createExecute.ts";
 import { createExecuteOnce, type ExecuteOnce } from "./createExecuteOnce.ts";
 import { createReporter } from "./createReporter.ts";
 import { createSessions, type Sessions } from "./createSessions.ts";
-import { forgetAnswers, lapseOwn } from "./executions.ts";
+import { evictAnswers, forgetAnswers, lapseOwn } from "./executions.ts";
 import type { ContextProviders } from "./injectContext.ts";
 import { countReports } from "./unreported.ts";
 
@@ -27,6 +28,8 @@ export type OpenExecuteOptions = {
   providers: ContextProviders;
   holder: string;
   sessionTtlMs: number;
+  // How much of the answers under Idempotency-Keys is kept for one account.
+  maxKeptBytes: number;
   log: FastifyBaseLogger;
   observeCall: (outcome: string, durationMs: number) => void;
 };
@@ -46,6 +49,8 @@ export type OpenedExecute = {
   // Writes down how tools did since the last time.
   writeCounts(): Promise<void>;
   forgetAnswers(): Promise<void>;
+  // Resolves when nothing is being evicted any more.
+  evicted(): Promise<void>;
 };
 
 // Answers are kept for longer than any client repeats a request.
@@ -73,8 +78,14 @@ export function openExecute(options: OpenExecuteOptions): OpenedExecute {
       return [account, ...linkedWallets.map(({ wallet }) => wallet)];
     },
   });
+  const quota = createQuota({
+    maxBytes: options.maxKeptBytes,
+    evict: (account, maxBytes) => store.alone((sql) => evictAnswers(sql, account, maxBytes)),
+    log,
+  });
   return {
-    executeOnce: createExecuteOnce({ store, clock, execute, reporter, holder }),
+    executeOnce: createExecuteOnce({ store, clock, execute, reporter, holder, quota }),
+    evicted: quota.idle,
     sessions,
     observe,
     lapseOwn: () => store.alone((sql) => lapseOwn(sql, holder, clock.nowMs())),

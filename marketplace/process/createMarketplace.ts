@@ -3,7 +3,6 @@ import { createServer } from "../../settlement/daemon/http/createServer.ts";
 import { createRateLimit } from "../../settlement/daemon/http/rateLimit.ts";
 import { registerDocs } from "../../settlement/daemon/routes/docs.ts";
 import { registerHealth } from "../../settlement/daemon/routes/health.ts";
-import { registerMetrics } from "../../settlement/daemon/routes/metrics.ts";
 import { allowBrowsers } from "../api/allowBrowsers.ts";
 import { createAuthenticate } from "../api/authenticate.ts";
 import { admit, MAX_PACED_MS, OPEN_API, registerRoutes } from "../api/registerRoutes.ts";
@@ -13,6 +12,7 @@ import { registerFront } from "../front/registerFront.ts";
 import { type PagesOptions, registerPages } from "../pages/registerPages.ts";
 import type { MarketMetrics } from "./metrics.ts";
 import { type Readiness, readinessSchema } from "./readiness.ts";
+import { registerOwnMetrics } from "./registerOwnMetrics.ts";
 
 export type MarketplaceOptions = {
   services: Services;
@@ -22,6 +22,7 @@ export type MarketplaceOptions = {
   trustedProxies: string[];
   log: FastifyBaseLogger;
   metrics: MarketMetrics;
+  metricsToken: string | null;
 };
 
 export type Marketplace = {
@@ -78,7 +79,8 @@ export async function createMarketplace(options: MarketplaceOptions): Promise<Ma
     admit: (request, reply) => admit({ method: "GET", access: "anybody" }, request, reply, gate),
   });
   registerHealth(app, readinessSchema, readiness, () => draining);
-  registerMetrics(app, metrics);
+  const { limitUnauthenticated } = gate;
+  registerOwnMetrics(app, { metrics, token: options.metricsToken, limitUnauthenticated });
   return {
     app,
     drain() {

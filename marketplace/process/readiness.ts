@@ -18,16 +18,19 @@ const TIMEOUT_MS = 3_000;
 // Anybody may ask, and each answer asks the chain and the daemon: a crowd is told what the first one was.
 const KEPT_MS = 1_000;
 
-export function createReadiness(checks: {
-  database: () => Promise<unknown>;
-  settlement: () => Promise<unknown>;
-  chain: () => Promise<unknown>;
-}): Readiness {
+type Part = "database" | "settlement" | "chain";
+
+// The world may read the answer, and what an error says may name machines: that is for `failed`, which tells the operator.
+export function createReadiness(
+  checks: Readonly<Record<Part, () => Promise<unknown>>>,
+  failed: (part: Part, error: unknown) => void,
+): Readiness {
   async function lookAtAll() {
+    const lookAt = (part: Part) => look(checks[part], (error) => failed(part, error));
     const [database, settlement, chain] = await Promise.all([
-      look(checks.database),
-      look(checks.settlement),
-      look(checks.chain),
+      lookAt("database"),
+      lookAt("settlement"),
+      lookAt("chain"),
     ]);
     return { ready: database.ok && settlement.ok && chain.ok, components: { database, settlement, chain } };
   }
@@ -39,7 +42,7 @@ export function createReadiness(checks: {
   };
 }
 
-async function look(check: () => Promise<unknown>): Promise<Component> {
+async function look(check: () => Promise<unknown>, failed: (error: unknown) => void): Promise<Component> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<Component>((resolve) => {
     timer = setTimeout(() => resolve({ ok: false, reason: `no answer within ${TIMEOUT_MS} ms` }), TIMEOUT_MS);
@@ -47,7 +50,8 @@ async function look(check: () => Promise<unknown>): Promise<Component> {
   try {
     return await Promise.race([check().then((): Component => ({ ok: true, reason: "it answers" })), late]);
   } catch (error) {
-    return { ok: false, reason: error instanceof Error ? error.message : "it failed" };
+    failed(error);
+    return { ok: false, reason: "it failed; the log says why" };
   } finally {
     clearTimeout(timer);
   }

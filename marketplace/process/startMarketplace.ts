@@ -87,6 +87,7 @@ export async function startMarketplace(
     providers,
     holder: config.holder,
     sessionTtlMs: config.sessionTtlMs,
+    maxKeptBytes: config.maxKeptBytes,
     log,
     observeCall: metrics.observeCall,
   });
@@ -104,15 +105,19 @@ export async function startMarketplace(
     interpreter: config.interpreter && createBackend(config.interpreter),
     publicUrl,
     holder: config.holder,
+    maxKeptBytes: config.maxKeptBytes,
     log,
     observeCall: execute.observe,
     observeTurn: metrics.observeTurn,
   });
-  const readiness = createReadiness({
-    database: async () => store.read.all("SELECT 1"),
-    settlement: settlement.ready,
-    chain: () => chain.tools([]),
-  });
+  const readiness = createReadiness(
+    {
+      database: async () => store.read.all("SELECT 1"),
+      settlement: settlement.ready,
+      chain: () => chain.tools([]),
+    },
+    (part, error) => log.warn({ err: error, part }, "not ready"),
+  );
   const marketplace = await createMarketplace({
     services: {
       store,
@@ -134,6 +139,7 @@ export async function startMarketplace(
     trustedProxies: config.trustedProxies,
     log,
     metrics,
+    metricsToken: config.metricsToken,
   });
   const { app } = marketplace;
   const closeAll = async () => {
@@ -169,6 +175,7 @@ export async function startMarketplace(
     await query.jobs.stop();
     await marketplace.close();
     await Promise.all(upkeep.map((each) => each.stop()));
+    await Promise.all([execute.evicted(), query.evicted()]);
     await execute.writeCounts().catch((error) => log.warn({ err: error }, "counts were not written"));
     await closeAll();
     log.info({ event: "stopped" }, "stopped");

@@ -3,6 +3,7 @@ import type { Address } from "viem";
 import type { Clock } from "../../settlement/clock.ts";
 import type { ChargeView } from "../../settlement/views/charge.ts";
 import { readPreferences } from "../accounts/preferences.ts";
+import { createQuota } from "../database/createQuota.ts";
 import type { Store } from "../database/openStore.ts";
 import type { Catalogue } from "../discovery/createCatalogue.ts";
 import { keepEvidence } from "../execute/evidence.ts";
@@ -18,7 +19,7 @@ import { createInterpreters } from "./interpreter/createInterpreters.ts";
 import type { Backend } from "./interpreter/launch.ts";
 import { createJobs, type Jobs } from "./jobs/createJobs.ts";
 import { createTurnReporter } from "./jobs/createTurnReporter.ts";
-import { findData, findImage } from "./jobs/jobs.ts";
+import { evictData, findData, findImage } from "./jobs/jobs.ts";
 import { createAgents } from "./models/createAgents.ts";
 import type { Models } from "./models/readModels.ts";
 import { runTurn } from "./turn/runTurn.ts";
@@ -39,6 +40,8 @@ export type OpenQueryOptions = {
   interpreter: Backend | null;
   publicUrl: string;
   holder: string;
+  // How much of what tools have said is kept for one account.
+  maxKeptBytes: number;
   log: FastifyBaseLogger;
   observeCall: ObserveCall;
   observeTurn: (outcome: string, durationMs: number) => void;
@@ -52,6 +55,8 @@ export type OpenedQuery = {
   chargesOf(jobId: string): Promise<readonly ChargeView[] | null>;
   // Tells the daemon what it has not heard yet. Returns how much is left.
   tellDue(): Promise<number>;
+  // Resolves when nothing is being evicted any more.
+  evicted(): Promise<void>;
 };
 
 export const DATA_PATH = "/api/v1/query/data";
@@ -64,12 +69,18 @@ export function openQuery(options: OpenQueryOptions): OpenedQuery {
   const agents = createAgents(options.models);
   const interpreters = options.interpreter && createInterpreters({ backend: options.interpreter, log });
 
+  const quota = createQuota({
+    maxBytes: options.maxKeptBytes,
+    evict: (account, maxBytes) => store.alone((sql) => evictData(sql, account, maxBytes)),
+    log,
+  });
   const jobs = createJobs({
     store,
     clock,
     settlement,
     reporter,
     holder,
+    quota,
     log,
     observe: options.observeTurn,
     modelCostOf: agents.maxCostOf,
@@ -135,5 +146,6 @@ export function openQuery(options: OpenQueryOptions): OpenedQuery {
     findImage: (hash) => findImage(store.read, hash, nowMs()),
     chargesOf: settlement.findTurn,
     tellDue: reporter.tellDue,
+    evicted: quota.idle,
   };
 }

@@ -94,6 +94,18 @@ describe.each(backends)("accounts, on $name", ({ create }) => {
     expect(await market.ask("GET", "/api/v1/keys", undefined, secret)).toMatchObject({ status: 401 });
   });
 
+  it("a key is the same key with spaces around it, and the scheme in any case", async () => {
+    const key = await makeKey(market.ask, newWallet());
+    for (const authorization of [`Bearer ${key}`, `bearer  ${key}`, `Bearer ${key} `, `BEARER   ${key}  `]) {
+      const { statusCode } = await market.app.inject({ url: "/api/v1/account", headers: { authorization } });
+      expect([authorization, statusCode]).toEqual([authorization, 200]);
+    }
+    for (const authorization of [`Bearer${key}`, `Bearer ${key}x`, `Bearer ${key} x`, `Basic ${key}`, key]) {
+      const { statusCode } = await market.app.inject({ url: "/api/v1/account", headers: { authorization } });
+      expect([authorization, statusCode]).toEqual([authorization, 401]);
+    }
+  });
+
   it("a stolen API key makes, lists and revokes no keys", async () => {
     const key = await makeKey(market.ask, newWallet());
     for (const [method, body] of [["POST", { name: "mine" }], ["GET"], ["DELETE"]] as const) {
@@ -167,6 +179,8 @@ describe("the edge", () => {
     const preflight = await market.app.inject({ method: "OPTIONS", url: "/api/v1/tools/execute" });
     expect(preflight.statusCode).toBe(204);
     expect(preflight.headers["access-control-allow-headers"]).toContain("idempotency-key");
+    // What MCP clients in browsers send to the front.
+    expect(preflight.headers["access-control-allow-headers"]).toContain("mcp-protocol-version");
     const missing = await market.ask("GET", "/api/v1/nothing");
     expect(missing).toMatchObject({ status: 404, body: { code: "not_found" } });
     expect(missing.headers["access-control-allow-origin"]).toBe("*");
@@ -177,5 +191,28 @@ describe("the edge", () => {
     expect(await market.ask("POST", "/api/v1/auth/challenge", {})).toMatchObject({ status: 503 });
     await market.close();
     await database.remove();
+  });
+
+  it("shows its metrics to who has their token, and to nobody where none is set", async () => {
+    const [sqlite] = backends;
+    if (sqlite === undefined) throw new Error("there is no database");
+    const [database, other] = [await sqlite.create(), await sqlite.create()];
+    const token = "metrics-token-of-the-tests-0123456789";
+    const open = await openMarketplace(database, { metricsToken: token });
+    const shut = await openMarketplace(other);
+    const statusOf = async (market: typeof open, authorization?: string) => {
+      const headers = authorization === undefined ? {} : { authorization };
+      return (await market.app.inject({ url: "/metrics", headers })).statusCode;
+    };
+    expect(await statusOf(open, `Bearer ${token}`)).toBe(200);
+    for (const wrong of [undefined, "Bearer ", `Bearer ${token}x`, `Bearer ${token.slice(1)}`, token]) {
+      expect([wrong, await statusOf(open, wrong)]).toEqual([wrong, 401]);
+    }
+    for (const guess of [undefined, "Bearer ", "Bearer null", `Bearer ${token}`]) {
+      expect([guess, await statusOf(shut, guess)]).toEqual([guess, 401]);
+    }
+    for (const market of [open, shut]) await market.close();
+    await database.remove();
+    await other.remove();
   });
 });

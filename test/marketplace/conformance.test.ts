@@ -16,6 +16,7 @@ import { ContextError, createStrictClient } from "./strictClient.ts";
 
 const PUBLIC_URL = "https://market.example";
 const SERVICE_TOKEN = "service-token-of-the-tests-0123456789";
+const METRICS_TOKEN = "metrics-token-of-the-tests-0123456789";
 
 // Programs as in production, on a chain with the real contracts, asked by a client that is as strict as the public SDKs.
 describe("a client of the public SDKs", () => {
@@ -41,7 +42,7 @@ describe("a client of the public SDKs", () => {
     market = await startMarket(world, folder, {
       serviceToken: SERVICE_TOKEN,
       publicUrl: PUBLIC_URL,
-      marketplace: { MARKETPLACE_SETTLEMENT_URL: back.url },
+      marketplace: { MARKETPLACE_SETTLEMENT_URL: back.url, MARKETPLACE_METRICS_TOKEN: METRICS_TOKEN },
     });
     back.open(market.daemonUrl);
     front.open(market.url);
@@ -124,6 +125,8 @@ describe("a client of the public SDKs", () => {
     ]);
     const featured = await client.discovery.search({ limit: "nonsense" });
     expect(featured).toMatchObject({ query: "", count: 2 });
+    expect(await client.discovery.search({ limit: "" })).toMatchObject({ count: 2 });
+    expect(await client.discovery.search({ limit: "-3" })).toMatchObject({ count: 1 });
     const shown = await client.discovery.get(toolId);
     expect(shown.mcpTools).toHaveLength(2);
     const update = { suggestedPrompts: [{ text: "What is one and one?", source: "contributor" }] };
@@ -354,7 +357,8 @@ describe("a client of the public SDKs", () => {
     expect(await ask("GET", "/ready")).toMatchObject({
       body: { components: { database: { ok: true }, chain: { ok: true } } },
     });
-    const { text } = await ask("GET", "/metrics");
+    expect((await ask("GET", "/metrics", undefined, { key: null })).status).toBe(401);
+    const { text } = await ask("GET", "/metrics", undefined, { key: METRICS_TOKEN });
     expect(text).toMatch(/marketplace_call_seconds_count\{outcome="delivered"\} \d+/);
     expect(market.marketplace.output()).not.toContain(SERVICE_TOKEN);
     expect(market.marketplace.output()).not.toContain(key);

@@ -13,6 +13,9 @@ const EXECUTE = "/api/v1/tools/execute";
 const SESSIONS = "/api/v1/tools/execute/sessions";
 const PRICE = 1_000n;
 
+// So little that a dozen answers are more.
+const KEPT_BYTES = 400_000;
+
 describe.each(backends)("one paid call, on $name", ({ create }) => {
   let [database, books]: Store[] = [];
   let daemon: Awaited<ReturnType<typeof openDaemon>>;
@@ -23,7 +26,7 @@ describe.each(backends)("one paid call, on $name", ({ create }) => {
     database = await create();
     books = await create();
     daemon = await openDaemon(books);
-    market = await openMarketplace(database, { daemonUrl: daemon.url });
+    market = await openMarketplace(database, { daemonUrl: daemon.url, maxKeptBytes: KEPT_BYTES });
   });
   afterEach(async () => {
     daemon.state.away = false;
@@ -550,6 +553,38 @@ describe.each(backends)("one paid call, on $name", ({ create }) => {
     const { status, body } = await execute({}, randomUUID());
     expect(status).toBe(200);
     expect(body.result).toEqual(large);
+  });
+
+  it("is answered again for as long as its account has room, and never made again afterwards", async () => {
+    const { server, execute, exposure } = await shop({
+      call: () => structured({ value: 1, padding: "x".repeat(KEPT_BYTES / 8) }),
+    });
+    const keys = Array.from({ length: 12 }, () => randomUUID());
+    const small = randomUUID();
+    for (const key of keys) expect((await execute({}, key)).status).toBe(200);
+    await market.execute.evicted();
+    server.tool.call = () => structured({ value: 2 });
+    expect((await execute({}, small)).status).toBe(200);
+    // Somebody else's answers are somebody else's room.
+    const other = await shop();
+    const theirs = randomUUID();
+    expect((await other.execute({}, theirs)).status).toBe(200);
+
+    for (const key of [keys.at(-1), keys.at(-2), small]) {
+      const again = await execute({}, key);
+      expect([again.status, again.headers["idempotency-replayed"]]).toEqual([200, "true"]);
+    }
+    for (const key of keys.slice(0, 2)) {
+      expect(await execute({}, key)).toMatchObject({
+        status: 409,
+        body: { code: "idempotency_conflict", error: expect.stringContaining("not kept any more") },
+      });
+    }
+    expect((await other.execute({}, theirs)).headers["idempotency-replayed"]).toBe("true");
+    expect(server.state.calls).toBe(13);
+    expect((await exposure()).pending).toBe(13_000n);
+    const [row] = await market.store.read.all("SELECT SUM(LENGTH(body)) AS kept FROM executions");
+    expect(Number(row?.kept)).toBeLessThan(KEPT_BYTES * 1.5);
   });
 
   it("counts for the tool: what it delivered, and what it did not", async () => {

@@ -58,6 +58,8 @@ export async function openMarketplace(
     rateLimitPerSecond?: number;
     models?: Models;
     interpreter?: Backend;
+    maxKeptBytes?: number;
+    metricsToken?: string;
     sign?: (request: { endpoint: string; toolId: string; payer: string }) => Promise<string>;
   } = {},
 ) {
@@ -95,6 +97,7 @@ export async function openMarketplace(
     providers,
     holder,
     sessionTtlMs: 1_200_000,
+    maxKeptBytes: options.maxKeptBytes ?? 256_000_000,
     log,
     observeCall: () => undefined,
   });
@@ -112,6 +115,7 @@ export async function openMarketplace(
     interpreter: options.interpreter ?? null,
     publicUrl: PUBLIC_URL,
     holder,
+    maxKeptBytes: options.maxKeptBytes ?? 256_000_000,
     log,
     observeCall: execute.observe,
     observeTurn: () => undefined,
@@ -140,6 +144,7 @@ export async function openMarketplace(
     trustedProxies: [],
     log,
     metrics: createMarketMetrics(),
+    metricsToken: options.metricsToken ?? null,
   });
   checkAnswers(app);
   const ask: Ask = async (method, path, body, secret = null, headers = {}) => {
@@ -177,6 +182,7 @@ export async function openMarketplace(
     async close() {
       await query.jobs.stop();
       await close();
+      await Promise.all([execute.evicted(), query.evicted()]);
       await mcp.close();
       await settlement.close();
       await store.close();

@@ -46,6 +46,9 @@ type Result = Record<string, never> & {
   querySession: { sessionId: string; attemptId: string };
 };
 
+// So little that a dozen answers are more.
+const KEPT_BYTES = 1_200_000;
+
 describe.each(backends)("a question, on $name", ({ create }) => {
   let [database, books]: Store[] = [];
   let daemon: Awaited<ReturnType<typeof openDaemon>>;
@@ -56,7 +59,7 @@ describe.each(backends)("a question, on $name", ({ create }) => {
     database = await create();
     books = await create();
     daemon = await openDaemon(books);
-    market = await openMarketplace(database, { daemonUrl: daemon.url });
+    market = await openMarketplace(database, { daemonUrl: daemon.url, maxKeptBytes: KEPT_BYTES });
   });
   afterEach(async () => {
     daemon.state.away = false;
@@ -427,6 +430,24 @@ describe.each(backends)("a question, on $name", ({ create }) => {
     market.pass(8 * 24 * 60 * 60 * 1_000);
     expect((await market.ask("GET", path)).status).toBe(404);
     await market.query.jobs.forget();
+  });
+
+  it("keeps what its tools said for as long as the account has room, the newest longest, and its answer in any case", async () => {
+    const stops = Array.from({ length: 3_000 }, (_, i) => ({
+      town: `Town ${i}`,
+      day: "x".repeat(KEPT_BYTES / 24_000),
+    }));
+    const { run, look } = await shop(() => structured({ stops }));
+    const runs: Awaited<ReturnType<typeof run>>[] = [];
+    for (let i = 0; i < 12; i += 1) runs.push(await run({ query: "list the stops of parcel 7", includeDataUrl: true }));
+    await market.query.evicted();
+    const pathOf = ({ result }: (typeof runs)[number]) =>
+      new URL((result as unknown as { dataUrl: string }).dataUrl).pathname;
+    const statuses = [];
+    for (const each of runs) statuses.push((await market.ask("GET", pathOf(each))).status);
+    expect([statuses[0], statuses.at(-1)]).toEqual([404, 200]);
+    expect(statuses).toEqual(statuses.toSorted((a, b) => b - a));
+    expect((await look(runs[0]?.started.body.jobId)).body).toMatchObject({ status: "completed" });
   });
 
   it("that goes on from another knows what was asked before", async () => {

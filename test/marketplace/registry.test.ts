@@ -212,7 +212,16 @@ describe.each(backends)("registration, on $name", ({ create }) => {
       category: null,
     };
     expect(await market.ask("PATCH", path, change, other)).toMatchObject({ status: 403, body: { code: "forbidden" } });
-    expect(await market.ask("PATCH", path, {}, key)).toMatchObject({ status: 400 });
+    expect(await market.ask("PATCH", path, {}, key)).toMatchObject({
+      status: 400,
+      body: {
+        error: "The request cannot be taken: name, description, suggestedPrompts or category must be given.",
+      },
+    });
+    expect(await market.ask("PATCH", "/api/v1/account", {}, key)).toMatchObject({
+      status: 400,
+      body: { error: "The request cannot be taken: favoritesOnly or maxQueryCostUsd must be given." },
+    });
     expect(await market.ask("PATCH", path, { category: "Nonsense" }, key)).toMatchObject({ status: 400 });
     const changed = await market.ask("PATCH", path, change, key);
     expect(changed).toMatchObject({

@@ -171,7 +171,10 @@ export const accountRoutes = [
     body: z
       .object({ favoritesOnly: z.boolean("must be true or false"), maxQueryCostUsd: field.usd.nullable() })
       .partial()
-      .refine((changes) => Object.values(changes).some((value) => value !== undefined), "has nothing to change"),
+      .refine(
+        (changes) => Object.values(changes).some((value) => value !== undefined),
+        "favoritesOnly or maxQueryCostUsd must be given",
+      ),
     answer: accountSchema,
     async handle({ body: { favoritesOnly, maxQueryCostUsd }, caller, services }) {
       const account = accountOf(caller);

@@ -99,10 +99,10 @@ export const registrationRoutes = [
         suggestedPrompts: prompts("sdk").optional(),
         category: category.optional(),
       })
-      .refine((body) => Object.values(body).some((value) => value !== undefined), {
-        path: ["name"],
-        error: "or description, suggestedPrompts or category must be given",
-      }),
+      .refine(
+        (body) => Object.values(body).some((value) => value !== undefined),
+        "name, description, suggestedPrompts or category must be given",
+      ),
     answer: updateAnswer,
     errors: ["not_found", "forbidden"],
     async handle({ params: { id }, body, caller, services: { registry }, log }) {

@@ -19,8 +19,12 @@ const yesOrNo = z
 
 const query = z.object({
   q: z.string().optional().catch(undefined),
-  limit: z.coerce
-    .number()
+  // An empty one is as none, and not zero.
+  limit: z
+    .string()
+    .trim()
+    .min(1)
+    .pipe(z.coerce.number())
     .transform((limit) => Math.min(MAX_LIMIT, Math.max(1, Math.trunc(limit))))
     .catch(DEFAULT_LIMIT),
   mode: z.enum(["query", "execute"]).optional().catch(undefined),

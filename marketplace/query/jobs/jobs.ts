@@ -115,7 +115,7 @@ export type Completion = {
 // The answer and what is owed for it, in one statement: neither is ever there without the other.
 export async function completeJob(
   sql: Sql,
-  id: string,
+  { id, account }: Pick<NewJob, "id" | "account">,
   holder: string,
   { result, toolsUsed, turn, dataset, images }: Completion,
   times: { nowMs: number; turnDueAtMs: number; dataExpiresAtMs: number },
@@ -142,8 +142,9 @@ export async function completeJob(
   }
   if (dataset !== null) {
     await sql.run(
-      "INSERT INTO query_data (id, hash, body, expires_at) VALUES ($1, $2, $3, $4) ON CONFLICT DO NOTHING",
-      [dataset.datasetId, dataset.hash, dataset.text, times.dataExpiresAtMs],
+      `INSERT INTO query_data (id, hash, body, expires_at, account, size) VALUES ($1, $2, $3, $4, $5, $6)
+       ON CONFLICT DO NOTHING`,
+      [dataset.datasetId, dataset.hash, dataset.text, times.dataExpiresAtMs, account, dataset.bytes],
     );
   }
   // The same picture may be in several answers, and is there for as long as the last of them.
@@ -247,6 +248,17 @@ export async function findData(sql: Reader, id: string, nowMs: number): Promise<
 export async function findImage(sql: Reader, hash: string, nowMs: number): Promise<Buffer | null> {
   const [row] = await sql.all("SELECT body FROM query_images WHERE hash = $1 AND expires_at > $2", [hash, nowMs]);
   return row === undefined ? null : Buffer.from(text(row, "body"), "base64");
+}
+
+// Forgets the oldest of what an account's tools have said until no more than so much is left. The answers themselves stay.
+export async function evictData(sql: Sql, account: string, maxBytes: number): Promise<number> {
+  return sql.run(
+    `DELETE FROM query_data WHERE id IN
+       (SELECT id FROM
+         (SELECT id, SUM(size) OVER (ORDER BY expires_at DESC, id) AS kept FROM query_data WHERE account = $1) AS sized
+        WHERE kept > $2)`,
+    [account, maxBytes],
+  );
 }
 
 // Answers are forgotten, and so is what is behind their addresses. The row stays: its key was used, and its turn was told.

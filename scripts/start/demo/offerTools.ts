@@ -16,6 +16,7 @@ export async function offerTools({ ask, cast, chainUrl, marketplaceUrl }: OfferO
   const examples = await startExamples({
     chain: { rpcUrl: chainUrl, usdc: USDC_ADDRESS as Address },
     marketplace: { issuer: marketplaceUrl },
+    toolIds: Object.fromEntries(cast.tools.map(({ example, uuid }) => [example, uuid])),
   });
   try {
     await Promise.all(

@@ -31,7 +31,8 @@ function issuesOf(issues: readonly z.core.$ZodIssue[]): readonly z.core.$ZodIssu
 
 function describe(issue: z.core.$ZodIssue, value: unknown): string {
   if (issue.code === "unrecognized_keys") return `${issue.keys.slice(0, MAX_PROBLEMS).join(", ")} is not known here`;
-  if (issue.path.length === 0) return "the body must be a JSON object";
+  // A rule about several fields says itself what is missing.
+  if (issue.path.length === 0) return issue.code === "custom" ? issue.message : "the body must be a JSON object";
   const name = issue.path.map((part) => (typeof part === "number" ? `[${part}]` : `.${String(part)}`)).join("");
   const missing = issue.path.reduce<unknown>((held, part) => (held as Record<PropertyKey, unknown>)?.[part], value);
   return `${name.slice(1)} ${missing === undefined ? "is missing" : issue.message}`;

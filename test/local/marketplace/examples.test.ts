@@ -1,3 +1,4 @@
+import { randomUUID } from "node:crypto";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -32,6 +33,7 @@ beforeAll(async () => {
   examples = await startExamples({
     chain: { rpcUrl: world.url, usdc: USDC_ADDRESS as Address },
     marketplace: { issuer, publicKey: keyring.current.certificate },
+    toolIds: { chain: toolId, series: toolId, dates: toolId, mischief: toolId },
     signing: { toolId, account, court },
   });
   client = createMcpClient({ policy: "development", callTimeoutMs: 30_000 });
@@ -54,6 +56,17 @@ function call(example: ExampleName, method: string, args: Arguments = {}, option
     ...(timeoutMs && { timeoutMs }),
   });
 }
+
+it("an example that knows its id answers nobody who has sold it as another tool", async () => {
+  const sold = async (example: ExampleName) => {
+    const { endpoint } = examples.tools[example];
+    const token = () => signer.sign({ endpoint, toolId: randomUUID() });
+    return client.connect(endpoint).callTool("nothing", {}, { token });
+  };
+  // Whoever does not know its own name lets everybody in, who then hears that there is no such method.
+  expect(await sold("text")).toMatchObject({ kind: "toolFailed" });
+  expect(await sold("series")).toMatchObject({ kind: "infrastructure" });
+});
 
 async function resultOf(example: ExampleName, method: string, args: Arguments = {}): Promise<unknown> {
   const outcome = await call(example, method, args);
