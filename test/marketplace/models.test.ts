@@ -19,6 +19,7 @@ import { startTool, structured, type ToolMethod, type ToolServer } from "./start
 
 const newWallet = () => privateKeyToAccount(generatePrivateKey());
 const PRICE = 50_000n;
+const NOTHING = microUsdc(0n);
 const WEIGHT = "What is the weight of parcel number 7?";
 const WEIGH = "t1_weigh_parcel";
 const SECRET = "key-of-the-model-0123456789";
@@ -62,7 +63,12 @@ describe("a question to a model", () => {
     });
     market = await openMarketplace(database, {
       daemonUrl: daemon.url,
-      models: [modelOf("first", first), modelOf("second", second)],
+      models: [
+        modelOf("first", first),
+        modelOf("second", second),
+        // At the same endpoint, as a model of one's own would be.
+        { ...modelOf("free", second), inputPrice: NOTHING, outputPrice: NOTHING, maxCost: NOTHING },
+      ],
       interpreter: createPyodideBackend({ packages: null }),
     });
     server = await startTool({ methods: [METHOD], call: () => structured({ weight: 1 }) });
@@ -128,6 +134,13 @@ describe("a question to a model", () => {
       role: "tool",
       content: expect.stringContaining("420"),
     });
+  });
+
+  it("calls tools for a model that costs nothing too, of which a bound of nothing is no end", async () => {
+    script(second, [call(7), call(8), { say: "They weigh 420 grams each." }]);
+    const result = await answered({ agentModelId: "free" });
+    expect(result).toMatchObject({ outcomeType: "answer", toolsUsed: [{ skillCalls: 2 }] });
+    expect(result.cost).toEqual({ modelCostUsd: "0.00", toolCostUsd: "0.05", totalCostUsd: "0.05" });
   });
 
   it("is answered with low confidence if a number of the answer stands in no tool's output", async () => {
@@ -362,7 +375,7 @@ render_chart({"type": "bar", "xKey": "n", "series": [{"key": "g"}]}, [{"n": 7, "
   it("is refused where the model is not known, or may cost more than the asker allows", async () => {
     expect(await ask({ agentModelId: "third" })).toMatchObject({
       status: 400,
-      body: { error: expect.stringContaining("there are first, second, rules") },
+      body: { error: expect.stringContaining("there are first, second, free, rules") },
     });
     expect(await ask({ maxCostUsd: "0.009" })).toMatchObject({ status: 400, body: { code: "invalid_request" } });
     expect(first?.state.asked).toHaveLength(0);

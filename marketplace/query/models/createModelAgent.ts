@@ -87,7 +87,9 @@ async function converse({ model, complete }: ModelClient, task: Task): Promise<C
   });
 
   for (let step = 1; step <= stepBudget; step += 1) {
-    const isLast = step === stepBudget || costOf(model, spent) >= model.maxCost;
+    const cost = costOf(model, spent);
+    // What costs nothing, as a model of one's own does, never comes to its bound.
+    const isLast = step === stepBudget || (cost > 0n && cost >= model.maxCost);
     const { content, toolCalls, usage } = await complete({
       messages,
       // Whoever has no step left can only answer.

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
 import { setTimeout as pause } from "node:timers/promises";
+import type { Turn } from "../../../marketplace/query/models/testing/startModel.ts";
 import type { Reply } from "../../../scripts/client/createClient.ts";
 import { until } from "../../../scripts/waiting/until.ts";
 import { GAS, OUTPUT, structured, type ToolServer } from "../../marketplace/startTool.ts";
@@ -38,6 +39,101 @@ async function spoil(shop: Shop, call: Call, check: (reply: Reply) => void): Pro
 }
 
 const refusal = (reply: Reply) => void refusedBy(reply);
+
+const CALL: Turn = { call: [{ name: `t1_${GAS.name}`, arguments: "{}" }] };
+const LOOP: Turn = {
+  call: [
+    {
+      name: "code_interpreter",
+      arguments: JSON.stringify({
+        code: "while True: pass",
+        postProcessingContract: {
+          operation: "wait",
+          reason: "for ever",
+          inputAliases: [`${GAS.name}_1`],
+          expectedArtifacts: [],
+        },
+      }),
+    },
+  ],
+};
+// As many of one account as are worked on at once.
+const AT_ONCE = 32;
+
+// Kills the marketplace in every stage of a question. Gives those that were answered.
+async function killQuestions(shop: Shop): Promise<string[]> {
+  const { tool, model } = shop;
+  const hang: Call = () => undefined;
+  const isAsked = async () => model.state.asked.length > 0;
+  const stages: [string, { plan: Turn[]; call?: Call; isThere: () => Promise<unknown> }][] = [
+    ["it is planned", { plan: [{ never: true }], isThere: () => until("the model to be asked", isAsked) }],
+    [
+      "its tool works",
+      { plan: [CALL], call: hang, isThere: () => until("the tool to be called", () => tool.state.calls === 1) },
+    ],
+    ["Python runs", { plan: [CALL, LOOP], isThere: () => shop.printed(/event=python_call_start/) }],
+    [
+      "it is written",
+      {
+        plan: [CALL, { begin: "It is" }],
+        isThere: () => until("the last words to be asked for", () => model.state.asked.length === 2),
+      },
+    ],
+  ];
+  for (const [stage, { plan, call = promised, isThere }] of stages) {
+    tool.state.calls = 0;
+    tool.tool.call = call;
+    model.state.asked.length = 0;
+    shop.plan(...plan);
+    const key = randomUUID();
+    const jobId = await shop.ask(key);
+    await isThere();
+    await shop.killMarketplace();
+    tool.tool.call = promised;
+    shop.plan(CALL);
+    const asked = model.state.asked.length;
+    const called = tool.state.calls;
+    await shop.startMarketplace();
+    assert.equal(await shop.ended(jobId), "failed", `killed while ${stage}`);
+    assert.match((await shop.job(jobId)).error ?? "", /interrupted/);
+    assert.equal(await shop.ask(key), jobId, "its key is its own");
+    assert.deepEqual([model.state.asked.length, tool.state.calls], [asked, called], "nothing is done again");
+  }
+
+  shop.plan({ never: true });
+  model.state.asked.length = 0;
+  const begun = await Promise.all(Array.from({ length: AT_ONCE }, () => shop.ask()));
+  await until("all of them to be begun", () => model.state.asked.length === AT_ONCE);
+  const waiting = await shop.ask();
+  assert.equal((await shop.job(waiting)).status, "queued");
+  await shop.killMarketplace();
+  shop.plan(CALL);
+  await shop.startMarketplace();
+  assert.equal(await shop.ended(waiting), "completed");
+  for (const jobId of begun) assert.equal(await shop.ended(jobId), "failed");
+
+  const answered = [waiting];
+  for (const how of [undefined, "afterwards"] as const) {
+    tool.tool.call = () => {
+      shop.shutDoor(how);
+      return promised();
+    };
+    const jobId = await shop.ask();
+    assert.equal(await shop.ended(jobId), "completed");
+    if (how === "afterwards") {
+      await until("the daemon to have heard", async () => {
+        return (await shop.stage.daemon.ask("GET", `/v1/turns/${jobId}`)).status === 200;
+      });
+    }
+    await shop.killMarketplace();
+    shop.openDoor();
+    tool.tool.call = promised;
+    await shop.startMarketplace();
+    assert.equal((await shop.job(jobId)).status, "completed");
+    answered.push(jobId);
+  }
+  return answered;
+}
 
 const cases: FaultCase[] = [
   {
@@ -195,9 +291,12 @@ const cases: FaultCase[] = [
   },
   {
     number: 59,
-    fault: "The marketplace is killed after `tools/call` was sent",
-    injected: "`kill -9` while the tool works, and a new process",
-    claim: "the call is never made again; it failed, and costs nothing",
+    fault: "The marketplace is killed in a call and in every stage of a question",
+    injected:
+      "`kill -9` while a tool works for a call; then of a question while it waits, is planned, calls its tool, runs Python and is " +
+      "written, when it is answered and not recorded, and when it is recorded and the marketplace has not heard so",
+    claim:
+      "what was begun is never done again, failed and costs nothing; what was not begun is done; what was answered is charged once",
     run: (stage) =>
       inShop(stage, async (shop) => {
         const { tool } = shop;
@@ -214,9 +313,12 @@ const cases: FaultCase[] = [
         assert.equal(tool.state.calls, 1);
         assert.ok(isDelivered(await shop.buy()));
         await shop.nothingIsHeld();
+        const answered = await killQuestions(shop);
         return {
-          happened: "`execution_failed` under its key, called once, not charged",
-          balances: await shop.settled(1),
+          happened:
+            "`execution_failed` under its key, called once; four questions failed and were not begun again; one that had waited was answered; " +
+            "two that were answered stayed so, and all three were charged once",
+          balances: await shop.settled(1, answered),
         };
       }),
   },

@@ -1,6 +1,8 @@
 import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { type ScriptedModel, startModel, type Turn } from "../../../marketplace/query/models/testing/startModel.ts";
 import { createKeyring } from "../../../marketplace/signing/keyring.ts";
 import { type Ask, createClient, type Reply } from "../../../scripts/client/createClient.ts";
 import { makeApiKey, registerTool, type Wallet } from "../../../scripts/marketplace/asWallet.ts";
@@ -18,6 +20,8 @@ import type { Balances } from "./balances.ts";
 import type { Stage } from "./stage.ts";
 
 export const PRICE = "0.001";
+// Two requests of a thousand tokens, at a dollar for a million.
+const MODEL_COST = microUsdc(2_000n);
 
 // A marketplace in a process of its own before the stage's daemon, a tool on it that does what a case wants, and a buyer.
 export type Shop = {
@@ -27,17 +31,29 @@ export type Shop = {
   list(description: string): Promise<void>;
   // Buys one call; the key is the Idempotency-Key.
   buy(key?: string): Promise<Reply>;
+  // The model that answers questions, and what it does with each request of a turn, in their order.
+  model: ScriptedModel;
+  plan(...steps: Turn[]): void;
+  // Asks a question, whose job is given, and how that job stands.
+  ask(key?: string): Promise<string>;
+  job(id: string): Promise<{ status: string; error: string | null }>;
+  ended(id: string): Promise<string>;
+  // The marketplace reaches no daemon, or hears none of its answers, until the next `startDaemon` or `openDoor`.
+  shutDoor(how?: "afterwards"): void;
+  openDoor(): void;
+  // When the marketplace has printed something.
+  printed(what: RegExp): Promise<unknown>;
   killMarketplace(): Promise<void>;
   startMarketplace(): Promise<void>;
   // Starts a daemon on the same ledger, behind the address that the marketplace knows.
   startDaemon(): Promise<void>;
   // Whether nothing of the buyer's is reserved any more.
   nothingIsHeld(): Promise<void>;
-  // So many calls were delivered: each is charged once and settled, and nothing else is.
-  settled(delivered: number): Promise<Balances>;
+  // So many calls and these questions were delivered: each is charged once and settled, and nothing else is.
+  settled(delivered: number, questions?: readonly string[]): Promise<Balances>;
 };
 
-type Charge = { callId?: string; amountUsd: string };
+type Charge = { callId?: string; turnId?: string; amountUsd: string };
 
 export async function inShop<T>(stage: Stage, work: (shop: Shop) => Promise<T>): Promise<T> {
   const endings: (() => Promise<unknown>)[] = [];
@@ -55,9 +71,19 @@ async function openShop(stage: Stage, endings: (() => Promise<unknown>)[]): Prom
   // What is reported after a session was to be closed is due by its age, which nobody wants to wait for here.
   const startDaemon = async () =>
     door.open(urlOf(await stage.start({ environment: { SETTLEMENT_FLUSH_SECONDS: "1" } })));
+  const openDoor = () => door.open(urlOf(stage.daemon));
   await startDaemon();
   const tool = await startTool();
   endings.push(tool.close);
+  let steps: readonly Turn[] = [];
+  // As many turns of its own as the model has heard of are behind it.
+  const model = await startModel(
+    ({ messages }) => steps[messages.filter(({ role }) => role === "assistant").length] ?? { say: "It is 12." },
+  );
+  endings.push(model.close);
+  const models = join(folder, "models.json");
+  const prices = { inputUsdPerMillion: "1", outputUsdPerMillion: "0", maxCostUsd: "0.01" };
+  writeFileSync(models, JSON.stringify([{ id: "scripted", url: model.url, model: "scripted", ...prices }]));
   const signingKeys = join(folder, "signing-keys.json");
   await createKeyring(signingKeys);
   const environment = {
@@ -73,6 +99,7 @@ async function openShop(stage: Stage, endings: (() => Promise<unknown>)[]): Prom
     MARKETPLACE_SIGNING_KEYS: signingKeys,
     MARKETPLACE_PRIVATE_ENDPOINTS: "on",
     MARKETPLACE_HOLDER: "marketplace",
+    MARKETPLACE_MODELS: models,
   };
   let marketplace: Program | undefined;
   let url = "";
@@ -83,7 +110,7 @@ async function openShop(stage: Stage, endings: (() => Promise<unknown>)[]): Prom
   await startMarketplace();
   const ask: Ask = (...request) => createClient({ url, serviceToken: "" })(...request);
 
-  const { toolId: id, developer } = stage.tool(0);
+  const { toolId: id, developer, price } = stage.tool(0);
   const toolId = uuidFromToolId(id);
   const list = async (description: string) => {
     const registration = { toolId, endpoint: tool.url, name: "Gas", description };
@@ -97,12 +124,36 @@ async function openShop(stage: Stage, endings: (() => Promise<unknown>)[]): Prom
   const payer = stage.payer(0);
   const key = await makeApiKey(ask, walletOf(account), "agent");
 
+  async function job(jobId: string) {
+    const { body } = await ask("GET", `/api/v1/query/jobs/${jobId}?waitSeconds=0`, undefined, { key });
+    return { status: String(body.status), error: body.error as string | null };
+  }
+
   return {
     stage,
     tool,
     list,
     buy: (idempotencyKey = randomUUID()) =>
       ask("POST", "/api/v1/tools/execute", { toolId, toolName: GAS.name, args: {} }, { key, idempotencyKey }),
+    model,
+    plan(...planned) {
+      steps = planned;
+    },
+    async ask(idempotencyKey = randomUUID()) {
+      const question = { query: "What are the current gas prices of Base?", tools: [toolId] };
+      const { status, body } = await ask("POST", "/api/v1/query/jobs", question, { key, idempotencyKey });
+      assert.equal(status, 202, JSON.stringify(body));
+      return body.jobId as string;
+    },
+    job,
+    ended: (jobId) =>
+      until("the job to end", async () => {
+        const { status } = await job(jobId);
+        return (status === "completed" || status === "failed") && status;
+      }),
+    shutDoor: door.shut,
+    openDoor,
+    printed: async (what) => marketplace?.printed(what),
     async killMarketplace() {
       await marketplace?.kill();
     },
@@ -114,16 +165,27 @@ async function openShop(stage: Stage, endings: (() => Promise<unknown>)[]): Prom
         return body.heldUsd === "0.00";
       });
     },
-    async settled(delivered) {
+    async settled(delivered, questions = []) {
       const chargesOf = async () => {
         const { body } = await stage.daemon.ask("GET", `/v1/charges?payer=${payer}`);
         return body.charges as Charge[];
       };
-      await until(`${delivered} charges`, async () => (await chargesOf()).length === delivered);
+      // A question is charged for its tool and for its model.
+      const due = delivered + 2 * questions.length;
+      await until(`${due} charges`, async () => (await chargesOf()).length === due);
+      for (const turnId of questions) {
+        const tools = [{ toolId: id, amount: microUsdc(price) }];
+        stage.platform.acknowledged.turns.set(turnId, { turnId, payer, modelCost: MODEL_COST, tools });
+      }
       await stage.settled();
       const charges = await chargesOf();
-      assert.equal(charges.length, delivered, "what was delivered is charged, and nothing else");
-      for (const { callId = "", amountUsd } of charges) {
+      assert.equal(charges.length, due, "what was delivered is charged, and nothing else");
+      assert.deepEqual(
+        charges.flatMap(({ turnId }) => turnId ?? []).sort(),
+        questions.flatMap((turnId) => [turnId, turnId]).sort(),
+      );
+      for (const { callId, amountUsd } of charges) {
+        if (callId === undefined) continue;
         assert.equal(amountUsd, PRICE);
         stage.platform.acknowledged.calls.set(callId, { payer, amount: microUsdc(parseUsd(PRICE)) });
       }

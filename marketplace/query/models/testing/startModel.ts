@@ -15,6 +15,8 @@ export type Turn =
   | { status: number }
   // Ends the connection after a few tokens.
   | { cut: true }
+  // Says so much, and never goes on.
+  | { begin: string }
   | { raw: string }
   | { never: true };
 
@@ -40,6 +42,7 @@ function perform(turn: Turn, response: ServerResponse): void {
   const send = (chunk: unknown) => void response.write(`data: ${JSON.stringify(chunk)}\n\n`);
   const delta = (part: object, finish: string | null = null) =>
     send({ choices: [{ index: 0, delta: part, finish_reason: finish }] });
+  if ("begin" in turn) return void delta({ content: turn.begin });
   if ("raw" in turn) return void response.end(turn.raw);
   if ("cut" in turn) {
     delta({ content: "The answer is" });
