@@ -206,7 +206,8 @@ export function createJobs(options: JobsOptions): Jobs {
     const timer = setTimeout(() => late.abort(), RUN_MS).unref();
     const signal = AbortSignal.any([late.signal, stopping.signal, ...(attached ? [attached.gone] : [])]);
     try {
-      if (!(await store.shared((sql) => beginJob(sql, job.id, holder, clock.nowMs())))) return;
+      const isBegun = job.origin === "attached";
+      if (!isBegun && !(await store.shared((sql) => beginJob(sql, job.id, holder, clock.nowMs())))) return;
       signal.throwIfAborted();
       const request = begun?.request ?? requestFrom(job.request);
       const ancestors = await ancestorsOf(job);

@@ -39,7 +39,8 @@ export type Job = NewJob & {
   completedAtMs: number | null;
 };
 
-// False if another process was first with the same key.
+// False if another process was first with the same key. Whoever waits on a connection has nobody who would begin it again after a
+// crash, so that theirs counts as begun from the start, and is written down once.
 export async function insertJob(
   sql: Sql,
   job: NewJob,
@@ -50,7 +51,7 @@ export async function insertJob(
   const inserted = await sql.run(
     `INSERT INTO query_jobs (id, account, idempotency_key, digest, session_id, parent_id, root_id, mode, request, origin, status,
        holder, lapses_at, reserved, turn_attempts, created_at, updated_at)
-     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, 'queued', $11, $12, $13, 0, $14, $14) ON CONFLICT DO NOTHING`,
+     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $15, $11, $12, $13, 0, $14, $14) ON CONFLICT DO NOTHING`,
     [
       job.id,
       job.account,
@@ -66,6 +67,7 @@ export async function insertJob(
       lapsesAtMs,
       job.reserved,
       nowMs,
+      job.origin === "attached" ? "running" : "queued",
     ],
   );
   if (inserted > 0) return true;
