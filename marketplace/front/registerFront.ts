@@ -1,4 +1,4 @@
-import { Readable } from "node:stream";
+import { addAbortSignal, Readable } from "node:stream";
 import { finished } from "node:stream/promises";
 import type { ReadableStream } from "node:stream/web";
 import { WebStandardStreamableHTTPServerTransport } from "@modelcontextprotocol/sdk/server/webStandardStreamableHttp.js";
@@ -43,11 +43,11 @@ export function registerFront(app: FastifyInstance, { version, admit }: FrontOpt
       try {
         const { method, headers, body } = request;
         const asked = new Request(`http://localhost${FRONT_PATH}`, { method, headers: textsOf(headers) });
-        return await untilGone(request, async () => {
+        return await untilGone(request, async (gone) => {
           const answer = await transport.handleRequest(asked, { parsedBody: body });
           reply.code(answer.status).headers(Object.fromEntries(answer.headers));
           if (!isStreamed || answer.body === null) return reply.send(await answer.text());
-          const events = Readable.fromWeb(answer.body as ReadableStream);
+          const events = addAbortSignal(gone, Readable.fromWeb(answer.body as ReadableStream));
           reply.header("x-accel-buffering", "no").send(events);
           // Whoever leaves has said so to whatever runs; there is nobody to tell that the stream broke off.
           await finished(events).catch(() => undefined);
