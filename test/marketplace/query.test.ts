@@ -1,7 +1,9 @@
 import { randomUUID } from "node:crypto";
 import type { ServerResponse } from "node:http";
+import { keccak256, stringToBytes } from "viem";
 import { generatePrivateKey, privateKeyToAccount } from "viem/accounts";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
+import { canonicalJson } from "../../marketplace/toolkit/answer/canonicalJson.ts";
 import { until } from "../../scripts/waiting/until.ts";
 import { backends, type Store } from "../../settlement/ledger/testing/backends.ts";
 import { openDaemon } from "./openDaemon.ts";
@@ -171,6 +173,31 @@ describe.each(backends)("a question, on $name", ({ create }) => {
     // The daemon knows the turn by the attempt: telling it again changes nothing.
     await market.query.tellDue();
     expect(await owed()).toBe(PRICE);
+  });
+
+  it("has receipts that name what was asked, what was answered and what the tools that were called had promised", async () => {
+    const { run, settled, toolId } = await shop(({ name }) =>
+      structured(name === "list_stops" ? { stops: [{ town: "Rome", day: "Monday" }] } : { weight: 420 }),
+    );
+    const { result, started } = await run();
+    await settled(PRICE);
+    const hashOf = (value: unknown) => keccak256(stringToBytes(canonicalJson(value)));
+    const [weighed] = await daemon.ledger.listChargesOf({ turnId: started.body.jobId as string });
+    expect(weighed?.hashes).toEqual({
+      request: hashOf({ query: WEIGHT, tools: [toolId], responseShape: "answer_with_evidence" }),
+      response: keccak256(stringToBytes(result.response)),
+      schema: hashOf(WEIGH.outputSchema),
+    });
+    // Of several methods of a tool, all that they had promised, by name.
+    const both = await run({
+      query: "What is the weight of parcel number 7? Which stops were on the way of parcel 7?",
+    });
+    expect(both.result.toolsUsed).toMatchObject([{ skillCalls: 2 }]);
+    await settled(2n * PRICE);
+    const [charge] = await daemon.ledger.listChargesOf({ turnId: both.started.body.jobId as string });
+    expect(charge?.hashes.schema).toBe(
+      hashOf({ weigh_parcel: hashOf(WEIGH.outputSchema), list_stops: hashOf(ROUTE.outputSchema) }),
+    );
   });
 
   it("that names several of what a method takes one of is several calls, one table and one price", async () => {

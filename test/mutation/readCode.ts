@@ -15,6 +15,6 @@ export function readCode(root: string): Code {
       file,
       text: readFileSync(join(root, file), "utf8"),
     }));
-  const sources = read(FOLDERS, "{ts,sol}").filter(({ file }) => !file.endsWith(".test.ts"));
+  const sources = read(FOLDERS, "{ts,sol,js}").filter(({ file }) => !file.endsWith(".test.ts"));
   return { sources: sources.map(({ file, text }) => createSource(file, text)), tests: read(TESTED_IN, "ts") };
 }

@@ -203,6 +203,7 @@ describe.each(backends.map((backend, i) => ({ title: titles[i], backend })))("Py
     ["Pyodide's own fetch", "from pyodide.http import open_url; open_url('http://127.0.0.1/')"],
     ["the process", "import js; js.process.exit()"],
     ["Node's modules", "import js; js.require('fs')"],
+    ["what JavaScript knows by itself", "import js; js.Object"],
     ["JavaScript from text", "from pyodide.code import run_js; run_js('globalThis')"],
     ["a function from text", "import pyodide_js; pyodide_js.runPython.constructor('return process')()"],
     ["a generator from text", "import pyodide_js; pyodide_js.loadPackage.constructor('yield process')()"],
