@@ -27,6 +27,7 @@ export type Services = {
   sessions: Sessions;
   executeOnce: ExecuteOnce;
   budgets: Pick<SettlementClient, "keepBudget" | "listBudgets" | "readFunds">;
+  receipts: Pick<SettlementClient, "receiptsOf">;
   query: OpenedQuery;
   jwks: () => Promise<{ keys: object[] }>;
   publicUrl: string;

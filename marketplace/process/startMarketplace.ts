@@ -128,6 +128,7 @@ export async function startMarketplace(
       sessions,
       executeOnce,
       budgets: settlement,
+      receipts: settlement,
       query,
       jwks: signer.jwks,
       publicUrl,

@@ -6,6 +6,7 @@ import type { BudgetView } from "../../settlement/views/budget.ts";
 import type { CallView } from "../../settlement/views/call.ts";
 import type { ChargeView } from "../../settlement/views/charge.ts";
 import type { SpendableView } from "../../settlement/views/payer.ts";
+import type { ReceiptsView } from "../../settlement/views/receipts.ts";
 import type { SessionView } from "../../settlement/views/session.ts";
 import type { SignedBudget } from "./signedBudget.ts";
 
@@ -45,6 +46,8 @@ export type SettlementClient = {
   listBudgets(payer: Address): Promise<readonly BudgetView[]>;
   // What a payer could be charged now, and what it has paid in advance.
   readFunds(payer: Address): Promise<SpendableView>;
+  // What a payer was charged for in a batch, with its proof. Throws `not_found` if the payer has no receipts there.
+  receiptsOf(payer: Address, batch: Hex): Promise<ReceiptsView>;
   nameTool(toolId: string, name: string): Promise<void>;
   // Of a tool, in final batches.
   earnings(toolId: string): Promise<Earnings>;
@@ -212,6 +215,7 @@ export function createSettlementClient({ url, token, helpUrl }: SettlementClient
       return (await ask<{ budgets: BudgetView[] }>("GET", `/v1/payers/${payer}/budgets`)).budgets;
     },
     readFunds: (payer) => ask("GET", `/v1/payers/${payer}/spendable`),
+    receiptsOf: (payer, batch) => ask("GET", `/v1/payers/${payer}/batches/${batch}/receipts`),
     async findTurn(turnId) {
       try {
         return (await ask<{ charges: ChargeView[] }>("GET", `/v1/turns/${turnId}`)).charges;

@@ -25,6 +25,7 @@ const sources: readonly Source[] = [
       "operatorLimit",
       "paused",
       "staking",
+      "bonds",
       "usdc",
       "BatchSettled",
       "ToolPaid",
@@ -41,6 +42,17 @@ const sources: readonly Source[] = [
     name: "stakingAbi",
     contract: "contracts/interfaces/IToolStaking.sol/IToolStaking",
     members: ["insurance", "tool", "requiredStake"],
+  },
+  {
+    name: "bondsAbi",
+    contract: "contracts/interfaces/IOperatorBonds.sol/IOperatorBonds",
+    members: ["court"],
+  },
+  {
+    name: "receiptCourtAbi",
+    contract: "contracts/court/ReceiptCourt.sol/ReceiptCourt",
+    members: ["answer", "contestOf", "Contested"],
+    allErrors: true,
   },
   {
     name: "usdcAbi",

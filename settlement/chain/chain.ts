@@ -1,6 +1,7 @@
 import type { Address, Hex } from "viem";
 import type { BatchOutcome } from "../domain/batch.ts";
 import type { BudgetKey, BudgetOnChain } from "../domain/budget.ts";
+import type { Contest, ContestOnChain } from "../domain/contest.ts";
 import type { MicroUsdc } from "../domain/money.ts";
 import type { ToolId } from "../domain/toolId.ts";
 
@@ -10,6 +11,8 @@ export type Chain = {
   chainId: number;
   router: Address;
   insurance: Address;
+  // Where rows are contested; null if the router knows no such court.
+  court: Address | null;
   // `maxGas` is the most that one transaction may use.
   head(): Promise<Block & { baseFeePerGas: bigint; maxGas: bigint }>;
   // The newest block that the chain will not undo.
@@ -51,6 +54,13 @@ export type Chain = {
   send(raw: Hex): Promise<SendOutcome>;
   // Every settled batch between two blocks, both included.
   settledBatches(fromBlock: bigint, toBlock: bigint): Promise<SettledBatch[]>;
+  // The same, and every row that was contested, from the same logs.
+  settledAndContested(
+    fromBlock: bigint,
+    toBlock: bigint,
+  ): Promise<{ batches: readonly SettledBatch[]; contests: readonly Contest[] }>;
+  // What became of a contested row by this block.
+  contestOf(root: Hex, account: Address, at: Block): Promise<ContestOnChain>;
 };
 
 export type SettledBatch = { root: Hex; operator: Address; txHash: Hex; blockNumber: bigint };

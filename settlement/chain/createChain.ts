@@ -2,6 +2,7 @@ import { type Address, isAddress } from "viem";
 import { SettlementError } from "../domain/errors.ts";
 import { createBlockReads } from "./blocks/createBlockReads.ts";
 import type { Chain } from "./chain.ts";
+import { createCourtReads } from "./court/createCourtReads.ts";
 import { createAccountReads } from "./router/createAccountReads.ts";
 import { createBatchReads } from "./router/createBatchReads.ts";
 import { createTokenReads } from "./router/createTokenReads.ts";
@@ -38,14 +39,16 @@ export async function createChain(options: ChainOptions): Promise<Chain> {
   const endpoints = createEndpoints(options);
   const client = createClient(endpoints);
   const survey = createSurvey({ endpoints, clock, finalityDepthBlocks, compared });
-  const { insurance, usdc, staking } = await answered(() => verifyRouter(client, chainId, router))();
+  const { insurance, usdc, staking, court } = await answered(() => verifyRouter(client, chainId, router))();
   return {
     chainId,
     router,
     insurance,
+    court,
     ...allAnswered({
       ...createBlockReads({ endpoints, client, finalityDepthBlocks, maxTransactionGas, survey }),
-      ...createBatchReads({ endpoints, client, router, maxLogRangeBlocks }),
+      ...createBatchReads({ endpoints, client, router, court, maxLogRangeBlocks }),
+      ...createCourtReads({ endpoints, court }),
       ...createAccountReads({ endpoints, client, router }),
       ...createTokenReads({ client, router, usdc }),
       ...createToolReads({ client, staking }),

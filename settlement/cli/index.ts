@@ -35,6 +35,11 @@ const commands: readonly Listed[] = [
     load: async () => (await import("./commands/proof.ts")).proof,
   },
   {
+    name: "receipts",
+    summary: "export a payer's receipts with their proofs",
+    load: async () => (await import("./commands/receipts.ts")).receipts,
+  },
+  {
     name: "archive",
     summary: "move what is final and old into files, check them, or bring them back",
     load: async () => (await import("./commands/archive.ts")).archive,

@@ -1,7 +1,7 @@
 import { hash } from "node:crypto";
 import type { Address, Hex } from "viem";
 
-export type SubmissionKind = "settle" | "payout" | "filler";
+export type SubmissionKind = "settle" | "payout" | "filler" | "answer";
 
 // A place in a transaction's life on chain. Only `included`, `reverted` and `final` have a block.
 export type Inclusion = { txHash: Hex; blockNumber: bigint; blockHash: Hex; gasUsed: bigint };
@@ -28,8 +28,8 @@ export type Broadcast = {
   signedAtMs: number;
 };
 
-// Something that an operator does on chain: settle a batch, push payouts, or fill a gap in its nonces. A nonce belongs to one
-// of them.
+// Something that an operator does on chain: settle a batch, push payouts, answer a contest, or fill a gap in its nonces. A nonce
+// belongs to one of them.
 export type Submission = {
   // The receipts root for `settle`; a hash of its own for the others.
   id: Hex;
@@ -46,11 +46,18 @@ export type Submission = {
 };
 
 // What an operator plans beside batches.
-export type OtherSubmission = Pick<Submission, "id" | "to" | "calldata" | "nonce"> & { kind: "payout" | "filler" };
+export type OtherSubmission = Pick<Submission, "id" | "to" | "calldata" | "nonce"> & {
+  kind: "payout" | "filler" | "answer";
+};
 
 // An empty transfer of the operator to itself, which fills a nonce that nothing else will use. It is named after the nonce, so
 // that whoever finds the same gap plans the same filler.
 export function fillerOf(operator: Address, nonce: number): OtherSubmission {
   const id: Hex = `0x${hash("sha256", `filler ${operator} ${nonce}`)}`;
   return { id, kind: "filler", to: operator, calldata: "0x", nonce };
+}
+
+// The name of an answer to a contest: after the row and the answers before it, so that whoever answers the same plans the same one.
+export function answerIdOf(operator: Address, root: Hex, account: Address, answers: number): Hex {
+  return `0x${hash("sha256", `answer ${operator} ${root} ${account} ${answers}`)}`;
 }

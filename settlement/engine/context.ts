@@ -3,10 +3,12 @@ import type { Chain } from "../chain/chain.ts";
 import type { Signer } from "../chain/signer/signer.ts";
 import type { Clock, Random } from "../clock.ts";
 import type { BatchBounds } from "../domain/batch.ts";
+import type { Contest, ContestState } from "../domain/contest.ts";
 import type { CreditPolicy } from "../domain/credit.ts";
 import type { MicroUsdc } from "../domain/money.ts";
 import type { ToolId } from "../domain/toolId.ts";
 import type { ArchiveLimits, FlushPolicy, Ledger, RetryPolicy } from "../ledger/ledger.ts";
+import type { AnswerBounds } from "./court/answerOf.ts";
 
 // Everything that decides how the engine behaves. `DEFAULT_POLICY` in policy.ts says why each number is what it is.
 export type Policy = {
@@ -56,6 +58,8 @@ export type Policy = {
   listingWaitMs: number;
   // How often the code behind the token is looked at.
   tokenCheckMs: number;
+  // How much one answer to a contest shows, and how long a contest that nothing has happened to is left alone.
+  court: AnswerBounds & { lookMs: number };
   // How old what is final must be to leave for the archive, and how much of it leaves in a file and in a commit.
   archive: { afterMs: number; limits: ArchiveLimits };
 };
@@ -75,6 +79,9 @@ export type Failpoint =
   | "after_archive_written"
   | "after_archive_moved";
 
+// A row that somebody demands receipts for.
+type Contested = Pick<Contest, "root" | "account" | "operator" | "charged" | "untilMs">;
+
 export type EngineEvent =
   | { kind: "planned"; root: Hex; operator: Address }
   | { kind: "sent"; id: Hex; txHash: Hex; outcome: string }
@@ -83,13 +90,18 @@ export type EngineEvent =
   | { kind: "lost"; id: Hex }
   | { kind: "final"; id: Hex }
   | { kind: "abandoned"; id: Hex }
+  | { kind: "answer_dropped"; id: Hex; reason: string }
   | { kind: "admitting" }
+  | ({ kind: "contest_ended"; ended: Exclude<ContestState, "open"> } & Contested)
   // These ask for a person.
   | { kind: "overloaded"; reason: string }
   | { kind: "holding"; operator: Address; reason: string }
   | { kind: "row_set_aside"; payer: Address; reason: string }
   // It waits until the operator's limit is raised, or another operator has a higher one.
   | { kind: "above_limit"; operator: Address; chargeId: Hex; amount: MicroUsdc; limit: MicroUsdc }
+  // It is answered, unless there is nothing to answer with, or no way to.
+  | ({ kind: "contested" } & Contested)
+  | ({ kind: "contest_unanswerable"; reason: string } & Contested)
   | { kind: "key_used_elsewhere"; operator: Address; nonce: number }
   | { kind: "usdc_upgraded"; from: Address; to: Address }
   // It was restored from a copy, or a standby took over.

@@ -27,6 +27,8 @@ import { createPayouts } from "./batch/payout.ts";
 import { plan } from "./batch/plan.ts";
 import { createConfirm, halt } from "./confirm/confirm.ts";
 import type { EngineContext } from "./context.ts";
+import { createAnswers } from "./court/createAnswers.ts";
+import { receiptsOf } from "./court/receiptsOf.ts";
 import { checkHome, fence } from "./submit/fence.ts";
 import { fillNonceGap } from "./submit/fillNonceGap.ts";
 import { rebroadcast, type Waits } from "./submit/rebroadcast.ts";
@@ -49,8 +51,11 @@ export function createEngine(options: Omit<EngineContext, "looking">, readSpenda
   // How many rows the next batch may have: halved when a batch was too large, doubled when one went through.
   let maxRows = policy.bounds.maxRows;
   let lastTokenCheckAtMs = Number.NEGATIVE_INFINITY;
-  const { watch, checkNonces } = createWatch(context);
+  const answers = createAnswers(context);
+  const { watch, checkNonces } = createWatch(context, answers.note);
   const payouts = createPayouts(context);
+  // Operators who have shown receipts since they last left room for a batch.
+  const hasAnswered = new Set<Address>();
   const confirm = createConfirm(context);
   const admission = createAdmission(context);
   let toldHalt: string | null = null;
@@ -118,14 +123,17 @@ export function createEngine(options: Omit<EngineContext, "looking">, readSpenda
       const fenced = await fence(context, lease, signer, unmined);
       if (fenced.kind === "fenced")
         context.report({ kind: "holding", operator: lease.operator, reason: fenced.reason });
-      if (!mayPlan || fenced.kind === "fenced" || (await ledger.readHalt()) !== null)
+      if (!mayPlan || fenced.kind === "fenced" || (await ledger.readHalt()) !== null) {
+        await answers.tellHeld(lease.operator, fenced.kind === "fenced" ? fenced.reason : "settlement is halted");
         return await takeApartUnsigned(lease, unmined);
+      }
       const gap = await fillNonceGap(context, lease, unmined);
       if (gap !== null) await submit(context, lease, signer, gap);
       for (const planned of unmined.filter(({ state }) => state.kind === "planned")) {
         if ((await take(signer, lease, planned)) === "hold") return;
       }
-      await submitNew(signer, lease, policy.maxInFlight - unmined.length, mayWait);
+      const answered = await answerNext(signer, lease, unmined);
+      await submitNew(signer, lease, policy.maxInFlight - unmined.length - answered, mayWait);
     } catch (error) {
       if (!(error instanceof SettlementError)) throw error;
       // Another process took over; it has everything that it needs.
@@ -146,6 +154,17 @@ export function createEngine(options: Omit<EngineContext, "looking">, readSpenda
       if (kind !== "settle" || state.kind !== "planned" || (await chain.settledAt(id, "latest")) !== 0n) continue;
       await ledger.unplanBatch(lease, id, [], 0, clock.nowMs());
     }
+  }
+
+  // Shows receipts for one contested row, if any is, and says how many transactions that was. The last room there is goes to
+  // answers and batches in turns, so that neither waits for the end of the other.
+  async function answerNext(signer: Signer, lease: Lease, unmined: readonly Submission[]): Promise<number> {
+    const room = policy.maxInFlight - unmined.length;
+    if (room <= 0 || (room === 1 && hasAnswered.delete(lease.operator))) return 0;
+    const answer = await answers.planNext(lease, unmined);
+    if (answer === null || (await take(signer, lease, answer)) !== "sent") return 0;
+    hasAnswered.add(lease.operator);
+    return 1;
   }
 
   async function submitNew(signer: Signer, lease: Lease, maxNew: number, mayWait: boolean): Promise<void> {
@@ -179,7 +198,12 @@ export function createEngine(options: Omit<EngineContext, "looking">, readSpenda
       context.report({ kind: "holding", operator: lease.operator, reason: outcome.reason });
     }
     if (outcome.kind === "unplanned" && outcome.smaller) maxRows = Math.max(1, Math.floor(maxRows / 2));
-    if (outcome.kind === "sent") maxRows = Math.min(policy.bounds.maxRows, maxRows * 2);
+    if (outcome.kind === "dropped") {
+      answers.dropped(submission.id, outcome.reason);
+      context.report({ kind: "answer_dropped", id: submission.id, reason: outcome.reason });
+    }
+    // An answer says nothing about how large a batch may be.
+    if (outcome.kind === "sent" && submission.kind !== "answer") maxRows = Math.min(policy.bounds.maxRows, maxRows * 2);
     return outcome.kind;
   }
 
@@ -258,6 +282,7 @@ export function createEngine(options: Omit<EngineContext, "looking">, readSpenda
     archive: (options?: ArchiveOptions) => archive(context, options),
     restore: (number: number) => restore(context, number),
     prove: (chargeId: Hex) => prove(ledger, chain, chargeId),
+    receiptsOf: (root: Hex, account: Address) => receiptsOf(ledger, chain, root, account),
     operators: context.signers.map(({ address }) => address) as readonly Address[],
     tick,
     releaseLeases,

@@ -55,6 +55,9 @@ export const DEFAULT_POLICY: Policy = {
   listingWaitMs: SECOND_MS,
   // An upgrade of USDC is rare and announced; this costs one read.
   tokenCheckMs: MINUTE_MS,
+  // A receipt is 384 bytes of calldata, and its part of the proof about as much again: so many are two thirds of the 128 KiB that
+  // nodes take, and a few million gas. What changes about a contest by itself is that it becomes final, a quarter of an hour later.
+  court: { maxReceipts: 100, maxBytes: 100_000, lookMs: MINUTE_MS },
   // A month of charges is at hand for whoever asks about last month's bill. A commit of 500 takes some 20 ms, which nobody who
   // waits for it notices, and a file of 50,000 some megabytes.
   archive: { afterMs: 30 * 24 * HOUR_MS, limits: { chargesPerFile: 50_000, chargesPerBlock: 500 } },

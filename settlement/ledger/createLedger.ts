@@ -6,6 +6,7 @@ import { createArchiveFiles } from "./archive/readBlock.ts";
 import { withArchive } from "./archive/withArchive.ts";
 import { createBudgets } from "./budgets/createBudgets.ts";
 import { createCallers } from "./callers/createCallers.ts";
+import { createContests } from "./contests/createContests.ts";
 import { createRunner } from "./database/createRunner.ts";
 import { migrate } from "./database/migrate.ts";
 import type { Database } from "./database/sql.ts";
@@ -50,6 +51,7 @@ export async function createLedger(database: Database, options: LedgerOptions = 
     ...createBudgets(runner),
     ...createOperators(runner),
     ...createCallers(runner),
+    ...createContests(runner),
     ...createToken(runner),
     ...createTools(runner),
     readHome: () => database.home(),

@@ -2,6 +2,7 @@ import type { Archives } from "./archive/createArchives.ts";
 import type { withArchive } from "./archive/withArchive.ts";
 import type { Budgets } from "./budgets/createBudgets.ts";
 import type { Callers } from "./callers/createCallers.ts";
+import type { Contests } from "./contests/createContests.ts";
 import type { Operators } from "./operators/createOperators.ts";
 import type { Token } from "./token/createToken.ts";
 import type { Tools } from "./tools/createTools.ts";
@@ -14,6 +15,7 @@ export type Ledger = ReturnType<typeof withArchive> &
   Budgets &
   Operators &
   Callers &
+  Contests &
   Token &
   Tools & {
     // Where the data is: another place after a restore or a failover.
@@ -27,6 +29,7 @@ export type { Archive } from "./archive/listArchives.ts";
 export type { ArchiveLimits } from "./archive/selectBlocks.ts";
 export type { Carried } from "./budgets/noteCarried.ts";
 export type { Answer } from "./callers/saveAnswer.ts";
+export type { NotedContest } from "./contests/listContests.ts";
 export type { Lease } from "./operators/lease.ts";
 export type { SettledBatch } from "./reads/batches.ts";
 export type { ToolEarnings } from "./reads/earnings.ts";

@@ -47,6 +47,8 @@ const reads: [name: string, read: (ledger: Ledger, text: string) => Promise<unkn
   ["listFailures", (ledger, text) => ledger.listFailures(text as Hex)],
   ["findBatch", (ledger, text) => ledger.findBatch(text as Hex)],
   ["listReceipts", (ledger, text) => ledger.listReceipts(text as Hex)],
+  ["listChargesOfRow", (ledger, text) => ledger.listChargesOfRow(text as Hex, text as Address)],
+  ["listOpenContests", (ledger, text) => ledger.listOpenContests(text as Address, 10)],
   ["listAccounts", (ledger, text) => ledger.listAccounts(text as Hex)],
   ["listEarnings", (ledger, text) => ledger.listEarnings(text as Address, PAGE)],
   ["listEarnings after a place", (ledger, id) => ledger.listEarnings(ALICE, after(id))],
@@ -78,6 +80,8 @@ const writes: [name: string, write: (ledger: Ledger, text: string, lease: Lease)
   ["assignNonce", (ledger, text, lease) => ledger.assignNonce(lease, text as Hex, 0, 1n)],
   ["recordLoss", (ledger, text, lease) => ledger.recordLoss(lease, text as Hex)],
   ["recordInclusion", (ledger, id, lease) => ledger.recordInclusion(lease, id as Hex, inclusion, "reverted", null)],
+  ["closeContest", (ledger, text, lease) => ledger.closeContest(lease, text as Hex, ALICE, "lapsed")],
+  ["dropAnswer", (ledger, text, lease) => ledger.dropAnswer(lease, text as Hex)],
   ["abandon", (ledger, text, lease) => ledger.abandon(lease, text as Hex, 0)],
 ];
 

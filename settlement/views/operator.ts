@@ -5,7 +5,7 @@ import { address, count, hash, time, timeOf, usd } from "./shapes.ts";
 const submissionSchema = z
   .object({
     id: hash,
-    kind: z.enum(["settle", "payout", "filler"]),
+    kind: z.enum(["settle", "payout", "filler", "answer"]),
     nonce: count.nullable(),
     state: z.enum(["planned", "submitted", "included", "reverted", "final", "abandoned"]),
     createdAt: time,

@@ -18,13 +18,14 @@ export const statusSchema = z
     sessions: z.object({ open: count, runningCalls: count, heldUsd: usd }),
     submissions: z.array(
       z.object({
-        kind: z.enum(["settle", "payout", "filler"]),
+        kind: z.enum(["settle", "payout", "filler", "answer"]),
         state: z.enum(["planned", "submitted", "included", "reverted"]),
         count,
         oldestCreatedAt: time,
       }),
     ),
     debtUsd: usd,
+    contests: z.object({ open: count, chargedUsd: usd }),
     halted: z.object({ reason: z.string(), since: time }).nullable(),
   })
   .meta({ id: "Status" });
@@ -57,6 +58,7 @@ export function statusView(totals: Read<"readTotals">, gauges: Read<"readGauges"
       oldestCreatedAt: timeOf(oldestCreatedAtMs),
     })),
     debtUsd: formatUsd(gauges.debt),
+    contests: { open: gauges.contests.count, chargedUsd: formatUsd(gauges.contests.amount) },
     halted: halted === null ? null : { reason: halted.reason, since: timeOf(halted.sinceMs) },
   };
 }

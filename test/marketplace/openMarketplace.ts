@@ -130,6 +130,7 @@ export async function openMarketplace(
       sessions,
       executeOnce,
       budgets: settlement,
+      receipts: settlement,
       query,
       jwks: async () => ({ keys: [] }),
       publicUrl: PUBLIC_URL,

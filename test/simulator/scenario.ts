@@ -96,6 +96,7 @@ export function policyOf(rng: Rng): Policy {
     listingWaitMs: Number.POSITIVE_INFINITY,
     tokenCheckMs: 60 * SECOND_MS,
     // A run lasts minutes, so that what is final is soon old.
+    court: { maxReceipts: 2, maxBytes: 100_000, lookMs: 10 * SECOND_MS },
     archive: { afterMs: 30 * SECOND_MS, limits: { chargesPerFile: 6, chargesPerBlock: 2 } },
   };
 }

@@ -3,6 +3,7 @@ import { accountRoutes } from "./accounts.ts";
 import { budgetRoutes } from "./budgets.ts";
 import { executeRoutes } from "./execute.ts";
 import { queryRoutes } from "./query.ts";
+import { receiptRoutes } from "./receipts.ts";
 import { registrationRoutes } from "./registration.ts";
 import { toolRoutes } from "./tools.ts";
 import { wellKnownRoutes } from "./wellKnown.ts";
@@ -11,6 +12,7 @@ export const routes: readonly MarketRoute[] = [
   ...executeRoutes,
   ...budgetRoutes,
   ...queryRoutes,
+  ...receiptRoutes,
   ...toolRoutes,
   ...registrationRoutes,
   ...accountRoutes,

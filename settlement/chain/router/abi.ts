@@ -45,6 +45,7 @@ export const routerAbi = [
   {"anonymous":false,"inputs":[{"indexed":true,"name":"account","type":"address"},{"indexed":false,"name":"amount","type":"uint256"}],"name":"PayoutFailed","type":"event"},
   {"anonymous":false,"inputs":[{"indexed":true,"name":"receiptsRoot","type":"bytes32"},{"indexed":true,"name":"toolId","type":"bytes16"},{"indexed":true,"name":"payee","type":"address"},{"indexed":false,"name":"amount","type":"uint256"},{"indexed":false,"name":"developerShare","type":"uint256"}],"name":"ToolPaid","type":"event"},
   {"anonymous":false,"inputs":[{"indexed":true,"name":"receiptsRoot","type":"bytes32"},{"indexed":true,"name":"toolId","type":"bytes16"},{"indexed":false,"name":"reason","type":"uint8"}],"name":"ToolRefused","type":"event"},
+  {"inputs":[],"name":"bonds","outputs":[{"name":"","type":"address"}],"stateMutability":"view","type":"function"},
   {"inputs":[{"name":"payer","type":"address"},{"name":"id","type":"uint64"}],"name":"budgetOf","outputs":[{"components":[{"name":"maxSpend","type":"uint48"},{"name":"spent","type":"uint48"},{"name":"validUntil","type":"uint40"},{"name":"endsAt","type":"uint40"},{"name":"isForTools","type":"bool"}],"name":"budget","type":"tuple"},{"name":"toolsHash","type":"bytes32"}],"stateMutability":"view","type":"function"},
   {"inputs":[{"name":"account","type":"address"}],"name":"creditOf","outputs":[{"name":"amount","type":"uint256"}],"stateMutability":"view","type":"function"},
   {"inputs":[{"name":"operator","type":"address"}],"name":"headOf","outputs":[{"name":"receiptsRoot","type":"bytes32"}],"stateMutability":"view","type":"function"},
@@ -63,6 +64,38 @@ export const stakingAbi = [
   {"inputs":[],"name":"insurance","outputs":[{"name":"","type":"address"}],"stateMutability":"view","type":"function"},
   {"inputs":[{"name":"price","type":"uint256"}],"name":"requiredStake","outputs":[{"name":"","type":"uint256"}],"stateMutability":"view","type":"function"},
   {"inputs":[{"name":"toolId","type":"bytes16"}],"name":"tool","outputs":[{"components":[{"name":"payout","type":"address"},{"name":"stake","type":"uint48"},{"name":"price","type":"uint48"},{"name":"owner","type":"address"},{"name":"withdrawing","type":"uint48"},{"name":"readyAt","type":"uint48"},{"name":"pendingOwner","type":"address"}],"name":"","type":"tuple"}],"stateMutability":"view","type":"function"},
+] as const;
+
+export const bondsAbi = [
+  {"inputs":[],"name":"court","outputs":[{"name":"","type":"address"}],"stateMutability":"view","type":"function"},
+] as const;
+
+export const receiptCourtAbi = [
+  {"inputs":[{"name":"authority","type":"address"}],"name":"AccessManagedInvalidAuthority","type":"error"},
+  {"inputs":[{"name":"caller","type":"address"},{"name":"delay","type":"uint32"}],"name":"AccessManagedRequiredDelay","type":"error"},
+  {"inputs":[{"name":"caller","type":"address"}],"name":"AccessManagedUnauthorized","type":"error"},
+  {"inputs":[{"name":"receiptsRoot","type":"bytes32"},{"name":"payer","type":"address"}],"name":"AlreadyContested","type":"error"},
+  {"inputs":[{"name":"receiptsRoot","type":"bytes32"},{"name":"payer","type":"address"}],"name":"AlreadyRefunded","type":"error"},
+  {"inputs":[{"name":"receiptsRoot","type":"bytes32"},{"name":"payer","type":"address"}],"name":"LinesMismatch","type":"error"},
+  {"inputs":[],"name":"MerkleProofInvalidMultiproof","type":"error"},
+  {"inputs":[{"name":"caller","type":"address"},{"name":"operator","type":"address"}],"name":"NotAnswerable","type":"error"},
+  {"inputs":[{"name":"receiptsRoot","type":"bytes32"},{"name":"payer","type":"address"}],"name":"NotContested","type":"error"},
+  {"inputs":[{"name":"chargeId","type":"bytes32"},{"name":"otherChargeId","type":"bytes32"}],"name":"NotDouble","type":"error"},
+  {"inputs":[{"name":"receiptsRoot","type":"bytes32"}],"name":"NotSettled","type":"error"},
+  {"inputs":[{"name":"receiptsRoot","type":"bytes32"},{"name":"payer","type":"address"}],"name":"NothingCharged","type":"error"},
+  {"inputs":[{"name":"chargeId","type":"bytes32"},{"name":"amount","type":"uint256"},{"name":"left","type":"uint256"}],"name":"ReceiptExceedsLine","type":"error"},
+  {"inputs":[{"name":"chargeId","type":"bytes32"}],"name":"ReceiptMismatch","type":"error"},
+  {"inputs":[{"name":"receiptsRoot","type":"bytes32"}],"name":"ReceiptNotInBatch","type":"error"},
+  {"inputs":[{"name":"chargeId","type":"bytes32"}],"name":"ReceiptsOutOfOrder","type":"error"},
+  {"inputs":[{"name":"flags","type":"uint256"}],"name":"RowFlagsInvalid","type":"error"},
+  {"inputs":[],"name":"RowsOutOfOrder","type":"error"},
+  {"inputs":[{"name":"needed","type":"uint256"},{"name":"given","type":"uint256"}],"name":"RowsTruncated","type":"error"},
+  {"inputs":[{"name":"bits","type":"uint8"},{"name":"value","type":"uint256"}],"name":"SafeCastOverflowedUintDowncast","type":"error"},
+  {"inputs":[{"name":"timestamp","type":"uint256"},{"name":"deadline","type":"uint256"}],"name":"WindowClosed","type":"error"},
+  {"inputs":[{"name":"timestamp","type":"uint256"},{"name":"deadline","type":"uint256"}],"name":"WindowOpen","type":"error"},
+  {"anonymous":false,"inputs":[{"indexed":true,"name":"receiptsRoot","type":"bytes32"},{"indexed":true,"name":"payer","type":"address"},{"indexed":true,"name":"operator","type":"address"},{"indexed":false,"name":"contester","type":"address"},{"indexed":false,"name":"charged","type":"uint256"},{"indexed":false,"name":"until","type":"uint256"},{"components":[{"name":"toolId","type":"bytes16"},{"name":"amount","type":"uint256"}],"indexed":false,"name":"lines","type":"tuple[]"}],"name":"Contested","type":"event"},
+  {"inputs":[{"name":"receiptsRoot","type":"bytes32"},{"name":"payer","type":"address"},{"components":[{"components":[{"name":"toolId","type":"bytes16"},{"name":"amount","type":"uint256"}],"name":"lines","type":"tuple[]"},{"components":[{"name":"chargeId","type":"bytes32"},{"name":"payer","type":"address"},{"name":"chargedTo","type":"address"},{"name":"toolId","type":"bytes16"},{"name":"amount","type":"uint256"},{"name":"calls","type":"uint256"},{"name":"accruedAtMs","type":"uint256"},{"name":"attempts","type":"uint256"},{"name":"request","type":"bytes32"},{"name":"response","type":"bytes32"},{"name":"schema","type":"bytes32"}],"name":"receipts","type":"tuple[]"},{"name":"places","type":"uint8[]"},{"name":"proof","type":"bytes32[]"},{"name":"proofFlags","type":"bool[]"}],"name":"shown","type":"tuple"}],"name":"answer","outputs":[],"stateMutability":"nonpayable","type":"function"},
+  {"inputs":[{"name":"receiptsRoot","type":"bytes32"},{"name":"payer","type":"address"}],"name":"contestOf","outputs":[{"components":[{"name":"operator","type":"address"},{"name":"until","type":"uint40"},{"name":"stage","type":"uint8"},{"name":"contester","type":"address"},{"name":"charged","type":"uint64"},{"name":"open","type":"uint64"},{"name":"accounted","type":"uint64"}],"name":"","type":"tuple"}],"stateMutability":"view","type":"function"},
 ] as const;
 
 export const usdcAbi = [

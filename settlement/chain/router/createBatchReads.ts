@@ -3,34 +3,42 @@ import {
   encodeFunctionData,
   getAbiItem,
   type Hex,
+  isAddressEqual,
   type PublicClient,
   TransactionNotFoundError,
   TransactionReceiptNotFoundError,
 } from "viem";
+import type { Contest } from "../../domain/contest.ts";
 import { blocksAtTimestamp } from "../blocks/blocksAtTimestamp.ts";
 import { byHash } from "../blocks/createBlockReads.ts";
 import type { Block, Chain, SettledBatch, TxReceipt } from "../chain.ts";
 import { createClient } from "../rpc/createClient.ts";
 import type { Endpoints } from "../rpc/endpoints.ts";
-import { routerAbi } from "./abi.ts";
+import { receiptCourtAbi, routerAbi } from "./abi.ts";
 import { decodeOutcome } from "./decodeOutcome.ts";
 
 export type BatchReadsOptions = {
   endpoints: Endpoints;
   client: PublicClient;
   router: Address;
+  court?: Address | null;
   // The most blocks that one search of logs may cover.
   maxLogRangeBlocks: bigint;
 };
 
-export type BatchReads = Pick<Chain, "receipt" | "calldataOf" | "receiptOfBatch" | "settledAt" | "settledBatches">;
+export type BatchReads = Pick<
+  Chain,
+  "receipt" | "calldataOf" | "receiptOfBatch" | "settledAt" | "settledBatches" | "settledAndContested"
+>;
 
 const WORD = /^0x[0-9a-f]{64}$/i;
 
 const batchSettled = getAbiItem({ abi: routerAbi, name: "BatchSettled" });
+const contested = getAbiItem({ abi: receiptCourtAbi, name: "Contested" });
 
 // What became of transactions and batches.
-export function createBatchReads({ endpoints, client, router, maxLogRangeBlocks }: BatchReadsOptions): BatchReads {
+export function createBatchReads(options: BatchReadsOptions): BatchReads {
+  const { endpoints, client, router, court = null, maxLogRangeBlocks } = options;
   const receipt = async (txHash: Hex): Promise<TxReceipt | null> => {
     try {
       const { transactionHash, blockNumber, blockHash, status, gasUsed, logs } = await client.getTransactionReceipt({
@@ -100,30 +108,60 @@ export function createBatchReads({ endpoints, client, router, maxLogRangeBlocks 
 
     settledAt: (root, at) => (at === "latest" ? settledAtHead(root) : settledByFinal(root, at)),
 
-    // From one endpoint, which must have the last block: one that does not has fewer logs, and does not say so.
-    settledBatches: (fromBlock, toBlock) =>
-      endpoints.fromOne((read) => listSettled(createClient({ read }), fromBlock, toBlock)),
+    async settledBatches(fromBlock, toBlock) {
+      const { batches } = await fromOne(fromBlock, toBlock, [router]);
+      return batches;
+    },
+
+    settledAndContested: (fromBlock, toBlock) =>
+      fromOne(fromBlock, toBlock, court === null ? [router] : [router, court]),
   };
 
-  async function listSettled(one: PublicClient, fromBlock: bigint, toBlock: bigint): Promise<SettledBatch[]> {
-    const found: SettledBatch[] = [];
+  // From one endpoint, which must have the last block: one that does not has fewer logs, and does not say so.
+  function fromOne(fromBlock: bigint, toBlock: bigint, contracts: readonly Address[]): Promise<Logged> {
+    return endpoints.fromOne((read) => listLogged(createClient({ read }), fromBlock, toBlock, contracts));
+  }
+
+  async function listLogged(
+    one: PublicClient,
+    fromBlock: bigint,
+    toBlock: bigint,
+    contracts: readonly Address[],
+  ): Promise<Logged> {
+    const found: Logged = { batches: [], contests: [] };
     if (fromBlock > toBlock) return found;
     await one.getBlock({ blockNumber: toBlock });
     for (let start = fromBlock; start <= toBlock; start += maxLogRangeBlocks) {
       let end = start + maxLogRangeBlocks - 1n;
       if (end > toBlock) end = toBlock;
       const logs = await one.getLogs({
-        address: router,
-        event: batchSettled,
+        address: [...contracts],
+        events: [batchSettled, contested],
         strict: true,
         fromBlock: start,
         toBlock: end,
       });
-      for (const { args, transactionHash, blockNumber } of logs) {
+      for (const { address, eventName, args, transactionHash, blockNumber } of logs) {
         const operator = args.operator.toLowerCase() as Address;
-        found.push({ root: args.receiptsRoot, operator, txHash: transactionHash, blockNumber });
+        // Each event is its own contract's.
+        if (eventName === "BatchSettled" && isAddressEqual(address, router)) {
+          found.batches.push({ root: args.receiptsRoot, operator, txHash: transactionHash, blockNumber });
+        }
+        if (eventName !== "Contested" || court === null || !isAddressEqual(address, court)) continue;
+        found.contests.push({
+          root: args.receiptsRoot,
+          account: args.payer.toLowerCase() as Address,
+          operator,
+          contester: args.contester.toLowerCase() as Address,
+          charged: args.charged,
+          untilMs: Number(args.until) * 1_000,
+          lines: args.lines,
+          blockNumber,
+        });
       }
     }
     return found;
   }
 }
+
+type Logged = { batches: SettledBatch[]; contests: Contest[] };

@@ -2,12 +2,14 @@ import { type Address, type DecodeErrorResultReturnType, decodeErrorResult, type
 import type { Simulation } from "../chain.ts";
 import type { Endpoints } from "../rpc/endpoints.ts";
 import { JsonRpcError, revertDataOf } from "../rpc/jsonRpc.ts";
-import { routerAbi } from "./abi.ts";
+import { receiptCourtAbi, routerAbi } from "./abi.ts";
 
 // What nodes say if a call needs more gas than they allow. Like a refused send, it comes without a code that means it.
 const NEEDS_TOO_MUCH_GAS = /gas required exceeds|out of gas|outofgas|exceeds[\w\s-]* gas|gas limit (?:is )?too high/i;
 // Some nodes leave out what a reverted call returned.
 const REVERTED = /revert/i;
+
+const abi = [...routerAbi, ...receiptCourtAbi] as const;
 
 // Estimates the gas of a transaction, which runs it: the answer is its cost or what the contract objects to. Everything
 // that is neither is thrown, because it says nothing about the transaction. A batch that needs more gas than geth gives
@@ -35,9 +37,9 @@ export async function simulate(
 }
 
 function objectionOf(data: Hex): Simulation {
-  let objection: DecodeErrorResultReturnType<typeof routerAbi>;
+  let objection: DecodeErrorResultReturnType<typeof abi>;
   try {
-    objection = decodeErrorResult({ abi: routerAbi, data });
+    objection = decodeErrorResult({ abi, data });
   } catch {
     return { kind: "reverts", reason: `unknown error ${data}` };
   }

@@ -18,6 +18,9 @@ export const status: Command = {
       output.say(`waiting       ${found.waiting.charges} charges, ${found.waiting.amountUsd} USD`);
       output.say(`sessions      ${found.sessions.open} open, ${found.sessions.runningCalls} calls running`);
       for (const { kind, state, count } of found.submissions) output.say(`on its way    ${count} ${kind} ${state}`);
+      if (found.contests.open > 0) {
+        output.say(`contested     ${found.contests.open} rows, ${found.contests.chargedUsd} USD`);
+      }
       output.say(found.halted === null ? "not halted" : `HALTED since ${found.halted.since}: ${found.halted.reason}`);
       return { exitCode: found.halted === null ? 0 : 1, value: found };
     } finally {

@@ -21,6 +21,8 @@ it("what is known is shown while the database is away, and that it is away", asy
       holds: { count: 0, amount: zero, oldestHeldAtMs: null },
       submissions: [],
       debt: zero,
+      owed: zero,
+      contests: { count: 0, amount: zero },
     }),
     readHalt: async () => null,
   } as unknown as Ledger;

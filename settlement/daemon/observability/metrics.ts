@@ -77,6 +77,8 @@ export function createMetrics(clock: Clock): Metrics {
   const failures = gauge("failed_attempts", "How often payers could not pay, by reason", ["reason"]);
   const debt = gauge("debt_micro_usdc", "What payers owe to the platform, in micro-USDC");
   const owed = gauge("owed_micro_usdc", "What payers owe to developers and nobody absorbs, in micro-USDC");
+  const contests = gauge("open_contests", "Rows that somebody demands receipts for, and whose end is not final");
+  const contestedAmount = gauge("contested_micro_usdc", "What was charged for such rows, in micro-USDC");
   const drift = gauge("drift", "1 while settlement is halted because ledger and chain differ or a person must look");
   const balance = gauge("operator_wei", "Ether of an operator, in wei", ["operator"]);
   const insurance = gauge("insurance_micro_usdc", "What the insurance account can still pay, in micro-USDC");
@@ -103,6 +105,8 @@ export function createMetrics(clock: Clock): Metrics {
     for (const { reason, count } of gauges.failures) failures.set({ reason }, count);
     debt.set(shown(gauges.debt));
     owed.set(shown(gauges.owed));
+    contests.set(gauges.contests.count);
+    contestedAmount.set(shown(gauges.contests.amount));
     drift.set(halted === null ? 0 : 1);
   }
 

@@ -9,6 +9,17 @@ import { reportEvent, reportFailedTick } from "./reportEvent.ts";
 
 const accountOf = (n: number): Address => `0x${`${n}`.repeat(40)}`;
 
+const contest = {
+  root: "0x02",
+  account: accountOf(1),
+  operator: accountOf(2),
+  charged: 1_500_000n,
+  untilMs: 5_000,
+} as const;
+const charged = (n: number, what = "What") =>
+  `${what} operator ${accountOf(2)} has charged ${accountOf(n)} in batch 0x02, 1.50 USDC,`;
+const LOST = "without an answer until 1970-01-01T00:00:05.000Z it is given back from the bond";
+
 it("what asks for a person is told once for each operator and reason, payer or token, and not once for each fee", () => {
   const lines: string[] = [];
   const log = pino({ level: "warn" }, { write: (line) => void lines.push(line) });
@@ -30,6 +41,12 @@ it("what asks for a person is told once for each operator and reason, payer or t
       amount: microUsdc(3_000_000n),
       limit: microUsdc(2_000_000n),
     },
+    { kind: "contested", ...contest },
+    { kind: "contested", ...contest },
+    { kind: "contest_unanswerable", ...contest, reason: "the ledger has no receipts for it" },
+    { kind: "contest_unanswerable", ...contest, account: accountOf(9), reason: "settlement is halted" },
+    { kind: "contest_ended", ...contest, ended: "answered" },
+    { kind: "contest_ended", ...contest, ended: "lapsed" },
     { kind: "halted", reason: "the ledger differs" },
     { kind: "halted", reason: "the ledger differs more" },
   ];
@@ -44,6 +61,10 @@ it("what asks for a person is told once for each operator and reason, payer or t
     `The code behind USDC was ${accountOf(6)} and is now ${accountOf(7)}.`,
     "Endpoint 1 is at block 1, 60 s behind the others.",
     `Charge 0x01 of 3.00 USDC is above the whole limit of operator ${accountOf(8)}, 2.00.`,
+    `${charged(1)} is contested, and answered until 1970-01-01T00:00:05.000Z.`,
+    `Critical: ${charged(1, "what")} cannot be answered: the ledger has no receipts for it; ${LOST}.`,
+    `Critical: ${charged(9, "what")} cannot be answered: settlement is halted; ${LOST}.`,
+    `${charged(1)} was not answered in time, and is given back from the bond.`,
     "The ledger differs.",
   ]);
 });

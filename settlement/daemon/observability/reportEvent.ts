@@ -1,7 +1,8 @@
 import type { FastifyBaseLogger } from "fastify";
 import { SettlementError } from "../../domain/errors.ts";
-import { formatUsd } from "../../domain/money.ts";
+import { formatUsd, microUsdc } from "../../domain/money.ts";
 import type { EngineEvent } from "../../engine/context.ts";
+import { timeOf } from "../../views/shapes.ts";
 import type { Alerts } from "./alerts.ts";
 
 // Each event under the ids by which a charge can be followed: its batch and its transaction.
@@ -26,6 +27,37 @@ export function reportEvent(event: EngineEvent, log: FastifyBaseLogger, alerts: 
     case "final":
     case "abandoned":
       log.info({ event: event.kind, batch: event.id }, `transaction ${event.kind}`);
+      return;
+    case "answer_dropped":
+      log.info({ event: event.kind, submission: event.id, reason: event.reason }, "the court would not take an answer");
+      return;
+    case "contest_ended":
+      if (event.ended === "lapsed") {
+        alerts.raise(
+          event.kind,
+          `${contested(event)} was not answered in time, and is given back from the bond`,
+          nameOf(event),
+        );
+      } else {
+        log.info(
+          { event: event.kind, batch: event.root, payer: event.account, ended: event.ended },
+          "a contest has ended",
+        );
+      }
+      return;
+    case "contested":
+      alerts.raise(
+        event.kind,
+        `${contested(event)} is contested, and answered until ${timeOf(event.untilMs)}`,
+        nameOf(event),
+      );
+      return;
+    case "contest_unanswerable":
+      alerts.raise(
+        event.kind,
+        `critical: ${contested(event)} cannot be answered: ${event.reason}; without an answer until ${timeOf(event.untilMs)} it is given back from the bond`,
+        nameOf(event),
+      );
       return;
     case "admitting":
       log.info({ event: event.kind }, "new turns and calls are taken again");
@@ -78,6 +110,12 @@ export function reportEvent(event: EngineEvent, log: FastifyBaseLogger, alerts: 
       alerts.raise(event.kind, event.reason);
   }
 }
+
+type Contested = Extract<EngineEvent, { kind: "contested" }>;
+
+const contested = ({ account, root, operator, charged }: Omit<Contested, "kind">) =>
+  `what operator ${operator} has charged ${account} in batch ${root}, ${formatUsd(microUsdc(charged))} USDC,`;
+const nameOf = ({ root, account }: Omit<Contested, "kind">) => `${root} ${account}`;
 
 // What a whole tick can fail for without a fault of its own.
 const OUTAGES: readonly string[] = ["ledger_unavailable", "chain_unavailable", "signer_unavailable"];

@@ -4,6 +4,7 @@ import { batchRoutes } from "./platform/batches.ts";
 import { budgetRoutes } from "./platform/budgets.ts";
 import { callRoutes } from "./platform/calls.ts";
 import { chargeRoutes } from "./platform/charges.ts";
+import { contestRoutes } from "./platform/contests.ts";
 import { findRoutes } from "./platform/find.ts";
 import { operatorRoutes } from "./platform/operators.ts";
 import { payerRoutes } from "./platform/payers.ts";
@@ -22,6 +23,7 @@ export const routes: readonly Route[] = [
   ...callRoutes,
   ...chargeRoutes,
   ...batchRoutes,
+  ...contestRoutes,
   ...payerRoutes,
   ...budgetRoutes,
   ...toolRoutes,

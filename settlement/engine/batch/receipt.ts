@@ -70,7 +70,8 @@ export type Receipt = {
   schema: Hex;
 };
 
-const NO_TOOL: Hex = `0x${"0".repeat(32)}`;
+// What the model has in place of a tool.
+export const NO_TOOL: Hex = `0x${"0".repeat(32)}`;
 
 export function receiptOf(charge: DueCharge): Receipt {
   const { for: subject, hashes } = charge;

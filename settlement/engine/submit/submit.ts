@@ -16,6 +16,8 @@ export type SubmitOutcome =
   | { kind: "sent" }
   // Taken apart; its charges are due again. `smaller` asks for fewer rows next time.
   | { kind: "unplanned"; smaller: boolean }
+  // An answer that the court would not take.
+  | { kind: "dropped"; reason: string }
   // The chain has it already; confirming finds it.
   | { kind: "already_settled" }
   | { kind: "hold"; reason: string };
@@ -43,6 +45,11 @@ export async function submit(
       return { kind: "unplanned", smaller: false };
     }
     const simulation = await chain.simulate({ from: signer.address, to: submission.to, calldata });
+    // Somebody has answered meanwhile, or its time is over. Nothing waits for it, and it must not be what everything waits for.
+    if (submission.kind === "answer" && simulation.kind !== "ok") {
+      await ledger.dropAnswer(lease, submission.id);
+      return { kind: "dropped", reason: "reason" in simulation ? simulation.reason : simulation.kind };
+    }
     switch (simulation.kind) {
       case "ok":
         needed = gasLimitOf(submission, simulation.gas, await gasOfJudges(chain, submission));

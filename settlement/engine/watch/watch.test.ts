@@ -1,6 +1,7 @@
 import type { Address, Hex } from "viem";
 import { beforeEach, describe, expect, it } from "vitest";
 import { encodeSettle, NO_BATCH } from "../../chain/router/settleCall.ts";
+import type { Contest } from "../../domain/contest.ts";
 import { SettlementError } from "../../domain/errors.ts";
 import type { EngineContext, EngineEvent } from "../context.ts";
 import { createWatch } from "./watch.ts";
@@ -16,6 +17,8 @@ const LEASE = { operator: KEY, holder: "tests", token: 1, untilMs: 0 };
 // A chain of ten blocks, of which the first five are final, and a ledger that has given out the nonces 0 and 1.
 describe("the watch", () => {
   let batches: { root: Hex; operator: Address; txHash: Hex; blockNumber: bigint }[];
+  let contests: Contest[];
+  let noted: (readonly Contest[])[];
   let known: Map<Hex, string>;
   let blockHashes: Map<bigint, Hex>;
   let chainNonce: number;
@@ -25,9 +28,12 @@ describe("the watch", () => {
   let events: EngineEvent["kind"][];
   let context: EngineContext;
   let watch: ReturnType<typeof createWatch>;
+  const note = async (found: readonly Contest[]) => void noted.push(found);
 
   beforeEach(() => {
     batches = [];
+    contests = [];
+    noted = [];
     known = new Map();
     blockHashes = new Map(Array.from({ length: 11 }, (_, n) => [BigInt(n), hash(n)]));
     chainNonce = 2;
@@ -43,8 +49,10 @@ describe("the watch", () => {
         finalized: async () => ({ number: 5n, hash: hash(5), timestampMs: 0 }),
         head: async () => ({ number: 10n, hash: hash(10), timestampMs: 0 }),
         blockHash: async (number: bigint) => blockHashes.get(number) ?? null,
-        settledBatches: async (from: bigint, to: bigint) =>
-          batches.filter(({ blockNumber }) => blockNumber >= from && blockNumber <= to),
+        settledAndContested: async (from: bigint, to: bigint) => ({
+          batches: batches.filter(({ blockNumber }) => blockNumber >= from && blockNumber <= to),
+          contests,
+        }),
         nonce: async () => chainNonce,
         calldataOf: async () => minedCalldata,
       },
@@ -72,7 +80,7 @@ describe("the watch", () => {
       looking: { lifted: 0 },
       report: ({ kind }: EngineEvent) => events.push(kind),
     } as unknown as EngineContext;
-    watch = createWatch(context);
+    watch = createWatch(context, note);
   });
 
   const settle = (root: Hex, operator = KEY) => batches.push({ root, operator, txHash: hash(99), blockNumber: 7n });
@@ -86,9 +94,26 @@ describe("the watch", () => {
     expect(finalized).toEqual({ number: 5n, hash: hash(5) });
   });
 
+  it("notes what is contested of our keys, and of no other, also while all is halted", async () => {
+    const contest = (operator: Address): Contest => ({
+      root: hash(1),
+      account: OTHER,
+      operator,
+      contester: OTHER,
+      charged: 5n,
+      untilMs: 1_000,
+      lines: [],
+      blockNumber: 4n,
+    });
+    contests = [contest(KEY), contest(OTHER)];
+    halt = "somebody must look";
+    await watch.watch();
+    expect(noted).toEqual([[contest(KEY)]]);
+  });
+
   it("has nothing to say about blocks before the ledger's first, whatever is final", async () => {
     context = { ...context, fromBlock: 8n };
-    watch = createWatch(context);
+    watch = createWatch(context, note);
     settle(hash(1));
     await watch.watch();
     await watch.watch();
@@ -138,7 +163,7 @@ describe("the watch", () => {
   it("finds again what was there while all was halted, however far it is from the head by then", async () => {
     context.chain.head = async () => ({ number: 200n, hash: hash(10), timestampMs: 0, baseFeePerGas: 0n, maxGas: 0n });
     blockHashes.set(200n, hash(10));
-    watch = createWatch(context);
+    watch = createWatch(context, note);
     settle(hash(1));
     await watch.watch();
     halt = null;
@@ -156,7 +181,7 @@ describe("the watch", () => {
 
   it("goes on from the same block under its new hash if the router came later than what was final, and halts once", async () => {
     context = { ...context, fromBlock: 8n };
-    watch = createWatch(context);
+    watch = createWatch(context, note);
     blockHashes.set(3n, hash(33));
     await watch.watch();
     expect(halt).toContain("block 3 was final");

@@ -1,5 +1,6 @@
 import type { Address, Hex } from "viem";
 import type { Block } from "../../chain/chain.ts";
+import type { Contest } from "../../domain/contest.ts";
 import { SettlementError } from "../../domain/errors.ts";
 import { larger, smaller } from "../../domain/money.ts";
 import type { Lease } from "../../ledger/ledger.ts";
@@ -25,7 +26,7 @@ export type Watch = ReturnType<typeof createWatch>;
 // Looks at the chain for what this ledger cannot explain. Exactly once rests on the ledger's memory; a restored copy, a
 // failover that lost commits, a batch that was given up too early and a thief with a key all show in the same way: as a
 // batch, or a nonce, of one of our keys that the ledger does not know. Then nobody submits until a person has looked.
-export function createWatch(context: EngineContext) {
+export function createWatch(context: EngineContext, noteContests: (contests: readonly Contest[]) => Promise<void>) {
   const { ledger, chain } = context;
   // Up to where this process has looked, above what is final.
   let seen: Pick<Block, "number" | "hash"> | null = null;
@@ -41,7 +42,10 @@ export function createWatch(context: EngineContext) {
     // A ledger that begins later than what is final has nothing to say about the blocks before it.
     const from = larger(larger(last?.number ?? -1n, context.fromBlock - 1n), await lookedUpTo());
     const keys = await ourKeys(context);
-    for (const batch of await chain.settledBatches(from + 1n, head.number)) {
+    const { batches, contests } = await chain.settledAndContested(from + 1n, head.number);
+    // Before the block that they are in is noted as final, after which nobody reads it again.
+    await noteContests(contests.filter(({ operator }) => keys.has(operator)));
+    for (const batch of batches) {
       const why = await explain(context, batch, keys);
       if (why === null) continue;
       const { root, operator, txHash } = batch;

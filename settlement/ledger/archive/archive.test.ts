@@ -133,7 +133,7 @@ describe.each(backends)("the archive on $name", ({ create }) => {
   it("what is final and old leaves, is counted, and is found again by every name", async () => {
     await liveThrough();
     const lease = await leaseOf(ledger);
-    const [, root] = (await ledger.listBatches(10, 0)).toReversed().map((batch) => batch.root);
+    const [paidBatch, root] = (await ledger.listBatches(10, 0)).toReversed().map((batch) => batch.root);
     const before = {
       charge: await ledger.findCharge(chargeIdOf({ kind: "turn", turnId: "of bob" }, { kind: "model" })),
       turn: await ledger.listChargesOf({ turnId: "turn 3" }),
@@ -141,6 +141,7 @@ describe.each(backends)("the archive on $name", ({ create }) => {
       hold: await ledger.findHold("voided"),
       failures: await ledger.listFailures(chargeIdOf({ kind: "turn", turnId: "of bob" }, { kind: "model" })),
       receipts: await ledger.listReceipts(root ?? "0x"),
+      row: await ledger.listChargesOfRow(paidBatch ?? "0x", ALICE),
       submission: await ledger.findSubmission(root ?? "0x"),
       statement: await ledger.listChargesOfPayer(ALICE, { fromMs: 0, toMs: LATER, after: null, limit: 100 }),
       byTool: await ledger.readSettledByTool(),
@@ -149,6 +150,7 @@ describe.each(backends)("the archive on $name", ({ create }) => {
     };
     expect(before.failures).toHaveLength(1);
     expect(before.receipts).not.toHaveLength(0);
+    expect(before.row).not.toHaveLength(0);
     // Something that is not final yet, and something that is too new.
     await ledger.recordTurn(turnOf("on its way"), 50);
     await submitted(ledger, lease, [ALICE], 51);
@@ -171,6 +173,7 @@ describe.each(backends)("the archive on $name", ({ create }) => {
       hold: await ledger.findHold("voided"),
       failures: await ledger.listFailures(chargeIdOf({ kind: "turn", turnId: "of bob" }, { kind: "model" })),
       receipts: await ledger.listReceipts(root ?? "0x"),
+      row: (await ledger.listChargesOfRow(paidBatch ?? "0x", ALICE)).sort((a, b) => (a.id < b.id ? -1 : 1)),
       submission: await ledger.findSubmission(root ?? "0x"),
       statement: (await ledger.listChargesOfPayer(ALICE, { fromMs: 0, toMs: 50, after: null, limit: 100 })).slice(),
       byTool: before.byTool,
@@ -181,6 +184,21 @@ describe.each(backends)("the archive on $name", ({ create }) => {
     // A debt is found, and repaid, where it was.
     expect(await ledger.clearDebt(accountOf(7))).toBe(120_000n);
     expect(await ledger.audit()).toEqual([]);
+  });
+
+  it("receipts outlive all that is forgotten", async () => {
+    await liveThrough();
+    const [root = "0x"] = (await ledger.listBatches(10, 0)).toReversed().map((batch) => batch.root);
+    const before = { receipts: await ledger.listReceipts(root), charges: await ledger.listChargesOfRow(root, ALICE) };
+    expect(before.charges).not.toHaveLength(0);
+    await archiveAll(ledger);
+    await ledger.forgetAnswers(Number.MAX_SAFE_INTEGER, 1_000);
+    await ledger.forgetStats(Number.MAX_SAFE_INTEGER, 1_000);
+    const byId = (a: { id: string }, b: { id: string }) => (a.id < b.id ? -1 : 1);
+    expect({
+      receipts: await ledger.listReceipts(root),
+      charges: (await ledger.listChargesOfRow(root, ALICE)).sort(byId),
+    }).toEqual(before);
   });
 
   it("sums by tool and account are those of the tables and the archive together", async () => {

@@ -46,6 +46,13 @@ export function withArchive(hot: Hot, archived: FindArchived) {
     );
   }
 
+  async function listReceipts(root: Hex): Promise<StoredReceipt[]> {
+    const here = await hot.listReceipts(root);
+    if (here.length > 0) return here;
+    const packed = await archived.receipts(lower(root));
+    return packed === null ? [] : unpackReceipts(packed);
+  }
+
   // A turn leaves with the first of its charges; others of them may still be here.
   async function chargesOfTurn(turnId: string): Promise<Charge[]> {
     const turn = await archived.turn(turnId);
@@ -153,6 +160,16 @@ export function withArchive(hot: Hot, archived: FindArchived) {
       return [...all.values()].sort(byPlace).slice(0, query.limit);
     },
 
+    async listChargesOfRow(root: Hex, account: Address): Promise<Charge[]> {
+      // Which charges of a batch have left is known by its receipts alone. What leaves in between is in both, and told once.
+      const ids = (await listReceipts(root)).map(({ chargeId }) => chargeId);
+      const here = await hot.listChargesOfRow(root, account);
+      const old = (await archived.charges(ids)).filter(
+        ({ chargedTo, state }) => chargedTo === lower(account) && "root" in state && state.root === lower(root),
+      );
+      return [...new Map([...here, ...old].map((charge) => [charge.id, charge])).values()];
+    },
+
     async listFailures(chargeId: Hex): Promise<{ reason: ChargeFailure; atMs: number }[]> {
       const here = await hot.listFailures(chargeId);
       if (here.length > 0) return here;
@@ -162,12 +179,7 @@ export function withArchive(hot: Hot, archived: FindArchived) {
         .sort((a, b) => a.atMs - b.atMs);
     },
 
-    async listReceipts(root: Hex): Promise<StoredReceipt[]> {
-      const here = await hot.listReceipts(root);
-      if (here.length > 0) return here;
-      const packed = await archived.receipts(lower(root));
-      return packed === null ? [] : unpackReceipts(packed);
-    },
+    listReceipts,
 
     async findSubmission(id: Hex): Promise<Submission | null> {
       const submission = await hot.findSubmission(id);

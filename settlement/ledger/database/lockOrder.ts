@@ -8,6 +8,7 @@ import type { Tx } from "./tx.ts";
 // A row that is inserted is locked by its name alone: only who inserts the same name waits for it.
 export const LOCK_ORDER = [
   "operators",
+  "contests",
   "archives",
   "finalized_blocks",
   "halts",

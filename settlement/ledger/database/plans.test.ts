@@ -30,6 +30,7 @@ const SMALL = ["operators", "halts", "finalized_blocks", "homes", "totals", "tok
 // They have what is open, and no history.
 const OF_WHAT_IS_OPEN = [
   "charges_waiting",
+  "contests_open",
   "due_accounts_next",
   "holds_held",
   "sessions_open",
@@ -43,7 +44,7 @@ const OF_WHAT_IS_OPEN = [
 // Enough to tell a walk through what waits from a look at a few rows of it.
 const OTHERS = 2_000;
 // Walked from its end, as far as a page goes.
-const PAGED = ["batches_newest"];
+const PAGED = ["batches_newest", "contests_newest"];
 
 type Statement = { text: string; params: readonly Param[] };
 
@@ -119,6 +120,16 @@ async function settleAll(ledger: Ledger): Promise<void> {
   const again = await submitted(ledger, lease, [ALICE], 200_000);
   await ledger.findSubmission(again);
   await ledger.abandon(lease, again, 200_000);
+
+  const contest = { root, account: ALICE, operator: OPERATOR, contester: BOB, charged: 1n, untilMs: 9, lines: [] };
+  await ledger.noteContests([{ ...contest, blockNumber: 2n }], 5);
+  await ledger.listOpenContests(OPERATOR, 10);
+  const answer = { root, account: ALICE, court: ROUTER, calldata: "0x12", answers: 0 } as const;
+  const plannedAnswer = await ledger.planAnswer(lease, answer, 5);
+  if (plannedAnswer !== null) await ledger.dropAnswer(lease, plannedAnswer.id);
+  await ledger.closeContest(lease, root, ALICE, "answered");
+  await ledger.listContests(10, 0);
+  await ledger.listChargesOfRow(root, ALICE);
 
   const page = { fromMs: 0, toMs: 300_000, after: { atMs: 1, id: hashOf("place") }, limit: 10 };
   await ledger.listChargesOf({ turnId: "alice" });

@@ -64,6 +64,12 @@ export function listNewestCharges(payer: Address | null, before: Place | null, l
     );
 }
 
+// Those of a batch that one account is charged for.
+export function listChargesOfRow(root: Hex, account: Address) {
+  return (sql: Reader): Promise<Charge[]> =>
+    charges(sql, "c.root = $1 AND c.charged_to = $2", [lower(root), lower(account)]);
+}
+
 // Each time that its payer could not pay.
 export function listFailures(chargeId: Hex) {
   return async (sql: Reader): Promise<{ reason: ChargeFailure; atMs: number }[]> => {

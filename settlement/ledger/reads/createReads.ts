@@ -6,6 +6,7 @@ import {
   findDueCharge,
   listChargesOf,
   listChargesOfPayer,
+  listChargesOfRow,
   listFailures,
   listNewestCharges,
 } from "./charges.ts";
@@ -24,6 +25,7 @@ export function createReads({ alone, read, snapshot }: Runner) {
     findDueCharge: snapshot(findDueCharge),
     listChargesOf: read(listChargesOf),
     listChargesOfPayer: read(listChargesOfPayer),
+    listChargesOfRow: read(listChargesOfRow),
     listNewestCharges: read(listNewestCharges),
     listFailures: read(listFailures),
     findBatch: read(findBatch),

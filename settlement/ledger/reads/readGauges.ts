@@ -18,6 +18,8 @@ export type Gauges = {
   }[];
   debt: MicroUsdc;
   owed: MicroUsdc;
+  // Rows that somebody demands receipts for, and what was charged for them.
+  contests: { count: number; amount: MicroUsdc };
 };
 
 // What is on its way, for people who watch. Every question is answered from an index over what is open, whatever is final.
@@ -39,6 +41,9 @@ export function readGauges() {
     );
     const [debt] = await sql.all("SELECT CAST(COALESCE(SUM(debt), 0) AS BIGINT) AS amount FROM payers WHERE debt > 0");
     const [owed] = await sql.all("SELECT CAST(COALESCE(SUM(owed), 0) AS BIGINT) AS amount FROM payers WHERE owed > 0");
+    const [contests] = await sql.all(
+      "SELECT COUNT(*) AS contests, CAST(COALESCE(SUM(charged), 0) AS BIGINT) AS amount FROM contests WHERE state = 'open'",
+    );
     const failures = await sql.all(
       "SELECT reason, CAST(SUM(failures) AS BIGINT) AS failures FROM failure_counts GROUP BY reason ORDER BY reason",
     );
@@ -66,6 +71,10 @@ export function readGauges() {
       })),
       debt: debt === undefined ? microUsdc(0n) : amount(debt),
       owed: owed === undefined ? microUsdc(0n) : amount(owed),
+      contests: {
+        count: contests === undefined ? 0 : count(contests, "contests"),
+        amount: contests === undefined ? microUsdc(0n) : amount(contests),
+      },
     };
   };
 }

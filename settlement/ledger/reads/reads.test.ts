@@ -62,6 +62,7 @@ describe.each(backends)("statements and gauges on $name", ({ create }) => {
       openSessions: 1,
       holds: { count: 1, amount: 7n, oldestHeldAtMs: 3 },
       submissions: [],
+      contests: { count: 0, amount: 0n },
       debt: 0n,
       owed: 0n,
     });

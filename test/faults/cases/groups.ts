@@ -1,6 +1,7 @@
 import { adversaryFaults } from "./adversaryFaults.ts";
 import { archiveFaults } from "./archiveFaults.ts";
 import { chainFaults } from "./chainFaults.ts";
+import { courtFaults } from "./courtFaults.ts";
 import type { FaultGroup } from "./faultCase.ts";
 import { marketplaceFaults } from "./marketplaceFaults.ts";
 import { processFaults } from "./processFaults.ts";
@@ -17,4 +18,5 @@ export const groups: readonly FaultGroup[] = [
   marketplaceFaults,
   archiveFaults,
   reconcileFaults,
+  courtFaults,
 ];

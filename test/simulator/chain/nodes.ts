@@ -177,10 +177,17 @@ export function createNodes(blocks: Blocks, rng: Rng, faults: Faults, options: N
       best = named(ranking.order[0] ?? "");
     }
 
-    return {
+    const chain: Chain = {
       chainId: CHAIN_ID,
       router,
       insurance,
+      // Nobody contests anything here.
+      court: null,
+      settledAndContested: async (fromBlock, toBlock) => ({
+        batches: await chain.settledBatches(fromBlock, toBlock),
+        contests: [],
+      }),
+      contestOf: async () => ({ stage: "none", untilMs: 0, open: 0n }),
       head: () =>
         ask(async () => {
           await survey();
@@ -286,6 +293,7 @@ export function createNodes(blocks: Blocks, rng: Rng, faults: Faults, options: N
           return found;
         }),
     };
+    return chain;
   }
 
   // The next one that stands still, for so many blocks. One always goes on, or there would be no chain to see.

@@ -99,7 +99,7 @@ function sums({ totals }: Stats): HTMLElement {
   );
 }
 
-function queue({ waiting, sessions, submissions, debtUsd, timeline }: Stats): HTMLElement {
+function queue({ waiting, sessions, submissions, debtUsd, contests, timeline }: Stats): HTMLElement {
   const settled = timeline.reduce((sum, step) => sum + step.settledCharges, 0);
   const gas = timeline.reduce((sum, step) => sum + size(step.gasUsed), 0);
   const latencyMs = timeline.reduce((sum, step) => sum + step.latencyMs, 0);
@@ -117,6 +117,9 @@ function queue({ waiting, sessions, submissions, debtUsd, timeline }: Stats): HT
     stat("On the way", count(onTheWay), "transactions not final"),
     stat("Open sessions", count(sessions.open), `${plural(sessions.runningCalls, "call")} running`),
     stat("Owed by payers", usd(debtUsd), "absorbed, not yet made good"),
+    contests.open === 0
+      ? []
+      : stat("Contested", count(contests.open), `${usd(contests.chargedUsd)} to show receipts for`),
   );
 }
 

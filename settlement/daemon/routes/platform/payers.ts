@@ -2,6 +2,7 @@ import { z } from "zod";
 import { formatUsd, microUsdc } from "../../../domain/money.ts";
 import { statementLine, statementLineSchema } from "../../../views/charge.ts";
 import { exposureSchema, exposureView, spendableSchema, spendableView } from "../../../views/payer.ts";
+import { noReceipts, receiptsSchema, receiptsView } from "../../../views/receipts.ts";
 import * as shape from "../../../views/shapes.ts";
 import { ApiError } from "../../http/errors.ts";
 import * as field from "../../http/fields.ts";
@@ -64,6 +65,20 @@ export const payerRoutes = [
       const cleared = formatUsd(await ledger.clearDebt(payer));
       log.info({ event: "debt_cleared", payer, clearedUsd: cleared }, "debt cleared");
       return { body: { payer, clearedUsd: cleared } };
+    },
+  }),
+  route({
+    method: "GET",
+    path: "/v1/payers/:payer/batches/:batch/receipts",
+    access: "platform",
+    summary: "What a payer was charged for in a batch: its receipts, and what proves them against the root on chain",
+    params: z.object({ payer: field.address, batch: field.hash }),
+    answer: receiptsSchema,
+    errors: ["not_found"],
+    async handle({ params: { payer, batch }, services: { engine } }) {
+      const found = await engine.receiptsOf(batch, payer);
+      if (found === null) throw new ApiError("not_found", noReceipts(payer, batch));
+      return { body: receiptsView(found) };
     },
   }),
   route({

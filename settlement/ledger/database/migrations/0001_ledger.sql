@@ -226,7 +226,7 @@ CREATE TABLE finalized_blocks (
 
 CREATE TABLE submissions (
   id TEXT PRIMARY KEY,
-  kind TEXT NOT NULL CHECK (kind IN ('settle', 'payout', 'filler')),
+  kind TEXT NOT NULL CHECK (kind IN ('settle', 'payout', 'filler', 'answer')),
   operator TEXT NOT NULL REFERENCES operators (operator),
   nonce BIGINT,
   recipient TEXT NOT NULL,
@@ -310,6 +310,31 @@ CREATE TABLE earnings (
 );
 CREATE INDEX earnings_payee ON earnings (payee, settled_at, root, tool_id);
 CREATE INDEX earnings_tool ON earnings (tool_id);
+
+-- Contests: rows of our batches that somebody demands receipts for.
+
+-- As the court has announced them. The chain says what became of each; these rows are kept so that whoever starts later knows
+-- what is still to be answered. `open` until a final block shows its end: answered, or `lapsed` because nobody answered in time, or
+-- `undone` with the block that it was in.
+CREATE TABLE contests (
+  root TEXT NOT NULL,
+  account TEXT NOT NULL,
+  operator TEXT NOT NULL,
+  contester TEXT NOT NULL,
+  charged BIGINT NOT NULL,
+  until_at BIGINT NOT NULL,
+  -- What was charged, line by line, as JSON.
+  lines TEXT NOT NULL,
+  block_number BIGINT NOT NULL,
+  noted_at BIGINT NOT NULL,
+  state TEXT NOT NULL CHECK (state IN ('open', 'answered', 'lapsed', 'undone')),
+  -- How many answers were planned, and the last of them.
+  answers INTEGER NOT NULL DEFAULT 0,
+  answer_id TEXT,
+  PRIMARY KEY (root, account)
+);
+CREATE INDEX contests_open ON contests (operator, until_at, root, account) WHERE state = 'open';
+CREATE INDEX contests_newest ON contests (noted_at, root, account);
 
 -- Stats: sums that reads need, and that would take longer with every charge.
 

@@ -1,0 +1,26 @@
+import type { Address, Hex } from "viem";
+
+// What of a contested row was charged: first for the model, whose tool id is zero, then line by line; nothing where a line was
+// refused.
+export type ContestedLine = { toolId: Hex; amount: bigint };
+
+// A row that somebody demands receipts for, as the court has announced it. A row is named by its batch and its account.
+export type Contest = {
+  root: Hex;
+  account: Address;
+  // Who charged it, and answers.
+  operator: Address;
+  contester: Address;
+  charged: bigint;
+  // Until when receipts can be shown.
+  untilMs: number;
+  lines: readonly ContestedLine[];
+  blockNumber: bigint;
+};
+
+// `open` is what no receipt was shown for yet.
+export type ContestOnChain = { stage: "none" | "contested" | "answered" | "refunded"; untilMs: number; open: bigint };
+
+// How it ended, once a final block shows that: with an answer, without one in time, or not at all, because the block in which it
+// was contested is gone.
+export type ContestState = "open" | "answered" | "lapsed" | "undone";

@@ -1,0 +1,111 @@
+import { decodeFunctionData, type Hex, hexToBytes, padHex, size, toHex } from "viem";
+import { describe, expect, it } from "vitest";
+import { receiptCourtAbi } from "../../chain/router/abi.ts";
+import type { Contest, ContestedLine } from "../../domain/contest.ts";
+import type { Submission } from "../../domain/submission.ts";
+import { createMerkleTree } from "../batch/merkleTree.ts";
+import { NO_TOOL, type Receipt } from "../batch/receipt.ts";
+import { answerOf } from "./answerOf.ts";
+import type { ReceiptsOfRow } from "./receiptsOf.ts";
+
+const ROOT = padHex("0xaa", { size: 32 });
+const PAYER = padHex("0xbb", { size: 20 });
+const NO_HASH = padHex("0x", { size: 32 });
+const [FIRST, SECOND] = [padHex("0x01", { size: 16 }), padHex("0x02", { size: 16 })] as const;
+const BOUNDS = { maxReceipts: 100, maxBytes: 100_000 };
+
+// In the order of their leaves.
+const PAID: readonly (readonly [toolId: Hex, amount: bigint])[] = [
+  [FIRST, 5n],
+  [NO_TOOL, 3n],
+  [SECOND, 7n],
+  [FIRST, 2n],
+];
+const LINES: readonly ContestedLine[] = [
+  { toolId: NO_TOOL, amount: 3n },
+  { toolId: FIRST, amount: 7n },
+  { toolId: SECOND, amount: 7n },
+];
+const CONTEST = { root: ROOT, account: PAYER, lines: LINES, charged: 17n };
+
+function rowOf(paid = PAID): ReceiptsOfRow {
+  const receipts = paid.map(([toolId, amount], i): Receipt & { leaf: Hex } => ({
+    chargeId: padHex(toHex(i + 1), { size: 32 }),
+    payer: PAYER,
+    chargedTo: PAYER,
+    toolId,
+    amount,
+    calls: 1n,
+    accruedAtMs: 0n,
+    attempts: 0n,
+    request: NO_HASH,
+    response: NO_HASH,
+    schema: NO_HASH,
+    leaf: padHex(toHex(16 * (i + 1)), { size: 32 }),
+  }));
+  const others = [1, 17, 40].map((n) => hexToBytes(padHex(toHex(n), { size: 32 })));
+  const tree = createMerkleTree([...receipts.map(({ leaf }) => hexToBytes(leaf)), ...others]);
+  const domain = { chainId: 1, router: PAYER };
+  return { account: PAYER, domain, submission: {} as Submission, row: 0, lines: LINES, receipts, tree };
+}
+
+function decoded(
+  contest: Omit<Contest, "operator" | "contester" | "untilMs" | "blockNumber">,
+  open: bigint,
+  bounds = BOUNDS,
+) {
+  const answer = answerOf(contest, open, rowOf(), bounds);
+  if (answer.kind !== "answer") throw new Error(answer.reason);
+  expect(size(answer.calldata)).toBeLessThanOrEqual(bounds.maxBytes);
+  const { args } = decodeFunctionData({ abi: receiptCourtAbi, data: answer.calldata });
+  return { root: args[0], account: args[1], ...(args[2] as unknown as Answer) };
+}
+type Answer = { lines: ContestedLine[]; receipts: Receipt[]; places: number[]; proof: Hex[]; proofFlags: boolean[] };
+
+describe("an answer", () => {
+  it("shows every receipt of the row for its line, in the order of their leaves", () => {
+    const { lines, receipts, places, ...answer } = decoded(CONTEST, 17n);
+    expect(answer).toMatchObject({ root: ROOT, account: expect.stringMatching(new RegExp(PAYER, "i")) });
+    expect(lines).toEqual(LINES);
+    expect(receipts.map(({ toolId, amount }) => [toolId, amount])).toEqual(PAID);
+    expect(places).toEqual([1, 0, 2, 1]);
+    const multi = rowOf().tree.multiProofOf(rowOf().receipts.map(({ leaf }) => leaf));
+    expect(answer).toMatchObject({ proof: multi.proof, proofFlags: multi.proofFlags });
+  });
+
+  it("goes on where the last one ended, with what is left of each line", () => {
+    const first = decoded(CONTEST, 17n, { ...BOUNDS, maxReceipts: 2 });
+    expect(first.places).toEqual([1, 0]);
+    const second = decoded(CONTEST, 9n, { ...BOUNDS, maxReceipts: 2 });
+    expect(second.lines.map(({ amount }) => amount)).toEqual([0n, 2n, 7n]);
+    expect(second.receipts.map(({ amount }) => amount)).toEqual([7n, 2n]);
+    expect(second.places).toEqual([2, 1]);
+  });
+
+  it("is as small as it must be", () => {
+    const whole = answerOf(CONTEST, 17n, rowOf(), BOUNDS);
+    expect(whole).toMatchObject({ receipts: 4 });
+    const bytes = whole.kind === "answer" ? size(whole.calldata) : 0;
+    expect(answerOf(CONTEST, 17n, rowOf(), { ...BOUNDS, maxBytes: bytes })).toMatchObject({ receipts: 4 });
+    expect(answerOf(CONTEST, 17n, rowOf(), { ...BOUNDS, maxBytes: bytes - 1 })).toMatchObject({ receipts: 2 });
+    expect(answerOf(CONTEST, 17n, rowOf(), { ...BOUNDS, maxBytes: 100 })).toMatchObject({ kind: "no_receipts" });
+  });
+
+  it("leaves out what the chain has refused to charge", () => {
+    const [model, , second] = LINES as [ContestedLine, ContestedLine, ContestedLine];
+    const refused = { ...CONTEST, charged: 10n, lines: [model, { toolId: NO_TOOL, amount: 0n }, second] };
+    const { receipts, places } = decoded(refused, 10n);
+    expect(receipts.map(({ toolId }) => toolId)).toEqual([NO_TOOL, SECOND]);
+    expect(places).toEqual([0, 2]);
+  });
+
+  it.each([
+    ["without receipts", null, CONTEST, 17n],
+    ["with too few", rowOf(PAID.slice(1)), CONTEST, 17n],
+    ["for another tool", rowOf(PAID.map(([, amount]) => [SECOND, amount])), CONTEST, 17n],
+    ["for more than was charged", rowOf(), { ...CONTEST, charged: 18n }, 18n],
+    ["after somebody has shown others first", rowOf(), CONTEST, 11n],
+  ])("%s is none", (_, row, contest, open) => {
+    expect(answerOf(contest, open, row, BOUNDS)).toMatchObject({ kind: "no_receipts", reason: expect.any(String) });
+  });
+});

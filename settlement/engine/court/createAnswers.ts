@@ -1,0 +1,156 @@
+import { LRUCache } from "lru-cache";
+import type { Address, Hex } from "viem";
+import type { Block } from "../../chain/chain.ts";
+import type { Contest } from "../../domain/contest.ts";
+import { SettlementError } from "../../domain/errors.ts";
+import type { Submission } from "../../domain/submission.ts";
+import type { Lease, NotedContest } from "../../ledger/ledger.ts";
+import type { EngineContext } from "../context.ts";
+import { answerOf } from "./answerOf.ts";
+import { receiptsOf } from "./receiptsOf.ts";
+
+// A flood of contests is worked off from the one that ends first on.
+const MAX_OPEN = 200;
+// How many of them are looked at in a tick: each takes a question to the chain, and the receipts of a batch.
+const MAX_LOOKS_PER_TICK = 10;
+
+export type Answers = ReturnType<typeof createAnswers>;
+
+// Shows the receipts of rows that somebody has contested. The ledger knows what was contested, the chain what is still to be shown of
+// it. An answer is a submission like any other: its nonce and its bytes are saved before it is sent, and it is looked for until it is
+// final. One that comes twice is refused by the court, and nothing is lost but its gas.
+export function createAnswers(context: EngineContext) {
+  const { ledger, chain, clock, policy } = context;
+  // When a contest was last looked at, and as what.
+  const looked = new LRUCache<string, { as: string; atMs: number }>({ max: 10 * MAX_OPEN });
+  // What was planned last, and how often the court has refused answers to a contest.
+  const underway = new LRUCache<Hex, NotedContest>({ max: MAX_OPEN });
+  const told = new LRUCache<string, true>({ max: 10 * MAX_OPEN });
+  const refusals = new LRUCache<string, number>({ max: 10 * MAX_OPEN });
+
+  // What the watch has found.
+  async function note(contests: readonly Contest[]): Promise<void> {
+    if (contests.length === 0) return;
+    for (const contest of await ledger.noteContests(contests, clock.nowMs())) tell(contest);
+  }
+
+  function tell(contest: Contest): void {
+    told.set(nameOf(contest), true);
+    context.report({ kind: "contested", ...about(contest) });
+  }
+
+  // The next answer of this operator, or null if none can be given now. One is on its way at a time, so that however many rows are
+  // contested, batches go on beside them.
+  async function planNext(lease: Lease, unmined: readonly Submission[]): Promise<Submission | null> {
+    const { court } = chain;
+    if (court === null || unmined.some(({ kind }) => kind === "answer")) return null;
+    const contests = (await ledger.listOpenContests(lease.operator, MAX_OPEN)).filter(isDue);
+    if (contests.length === 0) return null;
+    const [head, finalized] = await Promise.all([chain.head(), chain.finalized()]);
+    for (const contest of contests.slice(0, MAX_LOOKS_PER_TICK)) {
+      looked.set(nameOf(contest), { as: stateOf(contest), atMs: clock.nowMs() });
+      const planned = await look(lease, court, contest, head, finalized).catch((error) => skip(contest, error));
+      if (planned === null) continue;
+      // If it comes to nothing, it is not tried again at once.
+      const as = stateOf({ ...contest, answers: contest.answers + 1, answer: { state: "abandoned" } });
+      looked.set(nameOf(contest), { as, atMs: clock.nowMs() });
+      underway.set(planned.id, contest);
+      return planned;
+    }
+    return null;
+  }
+
+  // What cannot be read now is read later; batches do not wait for it.
+  function skip(contest: NotedContest, error: unknown): null {
+    if (!(error instanceof SettlementError && error.retryable)) throw error;
+    if (error.code === "archive_unavailable") unanswerable(contest, error.message);
+    return null;
+  }
+
+  // The court would not take an answer. Once, somebody has been faster; if it goes on, a person must look.
+  function dropped(id: Hex, reason: string): void {
+    const contest = underway.get(id);
+    if (contest === undefined) return;
+    const times = (refusals.get(nameOf(contest)) ?? 0) + 1;
+    refusals.set(nameOf(contest), times);
+    if (times > 1) unanswerable(contest, `the court refuses its receipts: ${reason}`);
+  }
+
+  function unanswerable(contest: NotedContest, reason: string): void {
+    context.report({ kind: "contest_unanswerable", ...about(contest), reason });
+  }
+
+  // Not twice within a while, unless something has happened.
+  function isDue(contest: NotedContest): boolean {
+    const last = looked.get(nameOf(contest));
+    const nowMs = clock.nowMs();
+    return last?.as !== stateOf(contest) || nowMs - last.atMs >= policy.court.lookMs || nowMs < last.atMs;
+  }
+
+  async function look(
+    lease: Lease,
+    court: Address,
+    contest: NotedContest,
+    head: Block,
+    finalized: Block,
+  ): Promise<Submission | null> {
+    const { root, account, answer } = contest;
+    // A node that is behind the block of the last answer would have it answered again.
+    if ((answer?.blockNumber ?? 0n) > head.number) return null;
+    const { stage, untilMs, open } = await chain.contestOf(root, account, head);
+    if (stage !== "contested" || head.timestampMs >= untilMs) {
+      await conclude(lease, contest, finalized);
+      return null;
+    }
+    const next = answerOf(contest, open, await receiptsOf(ledger, chain, root, account), policy.court);
+    if (next.kind === "no_receipts") {
+      unanswerable(contest, next.reason);
+      return null;
+    }
+    const planned = await ledger.planAnswer(
+      lease,
+      { root, account, court, calldata: next.calldata, answers: contest.answers },
+      clock.nowMs(),
+    );
+    // Whoever has noted it may have died before it could tell anybody.
+    if (!told.has(nameOf(contest))) tell(contest);
+    return planned;
+  }
+
+  // Its end is written down when no reorg can change it any more.
+  async function conclude(lease: Lease, { root, account, blockNumber, ...contest }: NotedContest, finalized: Block) {
+    if (blockNumber > finalized.number) return;
+    const { stage, untilMs } = await chain.contestOf(root, account, finalized);
+    if (stage === "contested" && finalized.timestampMs < untilMs) return;
+    const ended = stage === "answered" ? "answered" : stage === "none" ? "undone" : "lapsed";
+    if (!(await ledger.closeContest(lease, root, account, ended))) return;
+    context.report({ kind: "contest_ended", ended, ...about({ ...contest, root, account }) });
+  }
+
+  // While nothing may be signed nothing is answered, and whoever can change that must know how long there is.
+  async function tellHeld(operator: Address, reason: string): Promise<void> {
+    if (chain.court === null) return;
+    for (const contest of await ledger.listOpenContests(operator, MAX_LOOKS_PER_TICK)) {
+      if (contest.answer?.state === "included" || contest.answer?.state === "final") continue;
+      unanswerable(contest, reason);
+    }
+  }
+
+  return { note, planNext, dropped, tellHeld };
+}
+
+const nameOf = ({ root, account }: Pick<Contest, "root" | "account">) => `${root} ${account}`;
+const stateOf = ({
+  blockNumber,
+  answers,
+  answer,
+}: Pick<NotedContest, "blockNumber" | "answers"> & { answer: { state: string } | null }) =>
+  `${blockNumber} ${answers} ${answer?.state}`;
+
+const about = ({ root, account, operator, charged, untilMs }: Omit<Contest, "blockNumber">) => ({
+  root,
+  account,
+  operator,
+  charged,
+  untilMs,
+});

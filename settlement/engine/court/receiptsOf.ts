@@ -1,0 +1,65 @@
+import { type Address, bytesToHex, type Hex, hexToBytes } from "viem";
+import type { Chain } from "../../chain/chain.ts";
+import { decodeSettle } from "../../chain/router/settleCall.ts";
+import type { ContestedLine } from "../../domain/contest.ts";
+import type { Submission } from "../../domain/submission.ts";
+import type { Ledger } from "../../ledger/ledger.ts";
+import { createMerkleTree, type MerkleTree } from "../batch/merkleTree.ts";
+import { leafOf, NO_TOOL, type Receipt, type ReceiptDomain, receiptOf } from "../batch/receipt.ts";
+
+// What an account was charged for in a batch, with all that its receipts are proven with.
+export type ReceiptsOfRow = {
+  account: Address;
+  domain: ReceiptDomain;
+  submission: Submission;
+  // Which row of the batch it is, and what the row asks for: first for the model, then its lines.
+  row: number;
+  lines: readonly ContestedLine[];
+  // In ascending order of their leaves.
+  receipts: readonly (Receipt & { leaf: Hex })[];
+  tree: MerkleTree;
+};
+
+// The receipts of one account in a batch, from the ledger or its archive. Null if there are none: the batch is somebody else's, or
+// was taken in from the chain, or the account is not charged in it. Only receipts that are leaves of the batch count, so that all
+// of them can be shown.
+export async function receiptsOf(
+  ledger: Ledger,
+  chain: Pick<Chain, "chainId">,
+  root: Hex,
+  account: Address,
+): Promise<ReceiptsOfRow | null> {
+  const submission = await ledger.findSubmission(root);
+  if (submission?.kind !== "settle") return null;
+  // Of the batch, and not of today's configuration: it may have been settled by an earlier router.
+  const domain = { chainId: chain.chainId, router: submission.to };
+  const charges = await ledger.listChargesOfRow(root, account);
+  if (charges.length === 0) return null;
+  const stored = await ledger.listReceipts(root);
+  const leaves = new Map(stored.map(({ chargeId, leaf }) => [chargeId, leaf]));
+  const receipts = charges
+    .map((charge) => ({ ...receiptOf(charge), leaf: bytesToHex(leafOf(domain, charge)) }))
+    .filter(({ chargeId, leaf }) => leaves.get(chargeId) === leaf)
+    .sort((one, other) => (one.leaf < other.leaf ? -1 : 1));
+  const { rows, toolIds } = decodeSettle(submission.calldata);
+  const row = rows.findIndex(({ payer }) => payer.toLowerCase() === account.toLowerCase());
+  const asked = rows[row];
+  if (receipts.length === 0 || asked === undefined) return null;
+  const lines = [
+    { toolId: NO_TOOL, amount: asked.modelCost },
+    ...asked.lines.map(({ toolIndex, amount }) => ({ toolId: toolIds[toolIndex] ?? NO_TOOL, amount })),
+  ];
+  const tree = createMerkleTree(stored.map(({ leaf }) => hexToBytes(leaf)));
+  return { account: account.toLowerCase() as Address, domain, submission, row, lines, receipts, tree };
+}
+
+// Which line each receipt is for: of its tool, and with room for it. Null for one that no line has room for.
+export function placesOf(lines: readonly ContestedLine[], receipts: readonly Receipt[]): (number | null)[] {
+  const left = lines.map(({ amount }) => amount);
+  return receipts.map(({ toolId, amount }) => {
+    const place = lines.findIndex((line, i) => line.toolId === toolId && (left[i] ?? 0n) >= amount);
+    if (place < 0) return null;
+    left[place] = (left[place] ?? 0n) - amount;
+    return place;
+  });
+}

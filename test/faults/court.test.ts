@@ -1,0 +1,4 @@
+import { courtFaults } from "./cases/courtFaults.ts";
+import { testFaults } from "./testFaults.ts";
+
+testFaults(courtFaults);
