@@ -8,8 +8,8 @@ import type { ToolId } from "../../settlement/domain/toolId.ts";
 import { uuidFromDigest } from "../../settlement/domain/uuid.ts";
 import type { Funds } from "../../settlement/engine/batch/draw.ts";
 import { NOTHING_UNDERWAY } from "../../settlement/engine/batch/draw.ts";
-import { net } from "../../settlement/engine/batch/net.ts";
-import { prepareLeaves } from "../../settlement/engine/batch/receipt.ts";
+import { netInSteps } from "../../settlement/engine/batch/net.ts";
+import { wholeAccounts } from "../../settlement/engine/batch/plan.ts";
 import { DEFAULT_POLICY } from "../../settlement/engine/policy.ts";
 import type { Lease, Ledger } from "../../settlement/ledger/ledger.ts";
 
@@ -114,11 +114,10 @@ export async function planNext(ledger: Ledger, lease: Lease, atMs: number, block
   const planned = await ledger.planBatch(
     lease,
     {
-      accounts: due.map(({ chargedTo }) => chargedTo),
+      accounts: wholeAccounts(due, DEFAULT_POLICY.bounds.maxCharges),
       maxCharges: DEFAULT_POLICY.bounds.maxCharges,
       router: ROUTER,
       net: async (charges) => {
-        await prepareLeaves(DOMAIN, charges);
         outcome = outcomeOf(charges);
         return netOf(charges);
       },
@@ -161,7 +160,7 @@ function netOf(charges: readonly DueCharge[]) {
     timestamp: 0n,
   });
   const fundsOf = new Map([...accounts].map((payer) => [payer, rich(payer)]));
-  return net(charges, fundsOf, {
+  return netInSteps(charges, fundsOf, {
     ...DEFAULT_POLICY.bounds,
     limit: PLENTY,
     room: PLENTY,

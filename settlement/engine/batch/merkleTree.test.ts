@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { bytesToHex, type Hex, keccak256 as viemKeccak256 } from "viem";
 import { describe, expect, it } from "vitest";
 import { keccak256 } from "./keccak.ts";
-import { createMerkleTree, verifiesProof } from "./merkleTree.ts";
+import { createMerkleTree, rootInSteps, verifiesProof } from "./merkleTree.ts";
 
 const leaf = fc.uint8Array({ minLength: 32, maxLength: 32 });
 
@@ -21,6 +21,21 @@ describe("the tree of a batch", () => {
         }
       }),
     );
+  });
+
+  it("is the same if leaves begin alike, and if it is made in steps", async () => {
+    const alike = fc
+      .uint8Array({ minLength: 32, maxLength: 32 })
+      .map((bytes) => bytes.fill(7, 0, 4 + ((bytes[31] ?? 0) % 4)));
+    await fc.assert(
+      fc.asyncProperty(fc.array(alike, { minLength: 1, maxLength: 70 }), async (leaves) => {
+        const { root } = SimpleMerkleTree.of(leaves.map((bytes) => bytesToHex(bytes)));
+        expect(createMerkleTree(leaves).root).toBe(root);
+        expect(await rootInSteps(leaves)).toBe(root);
+      }),
+    );
+    const many = Array.from({ length: 5_000 }, (_, i) => keccak256(Buffer.from(`${i}`)));
+    expect(await rootInSteps(many)).toBe(createMerkleTree(many).root);
   });
 
   it("proves several leaves at once, in ascending order, as OpenZeppelin does", () => {

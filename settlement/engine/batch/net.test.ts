@@ -10,7 +10,7 @@ import type { ToolId } from "../../domain/toolId.ts";
 import { verifyProof } from "../watch/prove.ts";
 import { type Funds, NOTHING_UNDERWAY } from "./draw.ts";
 import { createMerkleTree } from "./merkleTree.ts";
-import { net } from "./net.ts";
+import { net, netInSteps } from "./net.ts";
 import { encodeReceipt } from "./receipt.ts";
 
 const DOMAIN = { chainId: 8453, router: padHex("0xcc", { size: 20 }) };
@@ -261,12 +261,15 @@ describe("receipts", () => {
     expect(new Set([rootIn(DOMAIN), ...elsewhere]).size).toBe(3);
   });
 
-  it("prove every charge of a batch against its root, and no other", () => {
+  it("prove every charge of a batch against its root, and no other", async () => {
     const charges = Array.from({ length: 33 }, (_, n) => charge(n, n % 4, BigInt(n + 1), n % 5));
     const { batch } = net(charges, everybodyCanPay(charges), BOUNDS);
     const leaves = batch?.receipts.map(({ leaf }) => leaf) ?? [];
     const tree = createMerkleTree(leaves.map((leaf) => hexToBytes(leaf)));
     expect(tree.root).toBe(batch?.root);
+    expect(await netInSteps(charges, everybodyCanPay(charges), BOUNDS)).toEqual(
+      net(charges, everybodyCanPay(charges), BOUNDS),
+    );
     for (const leaf of leaves) {
       const path = tree.proofOf(leaf);
       expect(verifyProof({ root: tree.root, leaf, path })).toBe(true);

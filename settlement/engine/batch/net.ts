@@ -1,12 +1,13 @@
-import { type Address, bytesToHex, type Hex } from "viem";
+import type { Address, Hex } from "viem";
 import { encodeSettle } from "../../chain/router/settleCall.ts";
 import type { Batch, BatchBounds, BatchRow, ChargeFailure, NetResult, OperatorRoom } from "../../domain/batch.ts";
 import type { KnownBudget } from "../../domain/budget.ts";
 import type { DueCharge } from "../../domain/charge.ts";
+import { letOthersRun } from "../../domain/letOthersRun.ts";
 import { MAX_AMOUNT, sumOf } from "../../domain/money.ts";
 import type { ToolId } from "../../domain/toolId.ts";
 import { type Draw, drawOf, exceeded, type Funds, mustWait, type Underway } from "./draw.ts";
-import { createMerkleTree } from "./merkleTree.ts";
+import { createMerkleTree, rootInSteps } from "./merkleTree.ts";
 import { leafOf, type ReceiptDomain } from "./receipt.ts";
 
 // A line names its tool by one byte.
@@ -25,13 +26,40 @@ type OpenRow = { draw: Draw; budgetId: bigint | null; modelCost: bigint; total: 
 //
 // A charge above what its account's limits leave is unpayable: it fails now, without costing anybody gas, and the account's
 // other charges still go through. One that is above them only because of what is underway waits.
-export function net(
+export function net(...args: Parameters<typeof choose>): NetResult {
+  const { chosen, ...others } = choose(...args);
+  if (chosen === null) return { batch: null, ...others };
+  const [, , { previous, domain }] = args;
+  const leaves = chosen.charges.map((charge) => leafOf(domain, charge));
+  return { batch: build(chosen, leaves, createMerkleTree(leaves).root, previous), ...others };
+}
+
+// The same in steps, so that nobody waits for the thousands of receipts that are hashed for a batch.
+export async function netInSteps(...args: Parameters<typeof choose>): Promise<NetResult> {
+  const { chosen, ...others } = choose(...args);
+  if (chosen === null) return { batch: null, ...others };
+  const [, , { previous, domain }] = args;
+  const leaves: Uint8Array[] = [];
+  for (const charge of chosen.charges) {
+    if (leaves.length % LEAVES_AT_ONCE === 0) await letOthersRun();
+    leaves.push(leafOf(domain, charge));
+  }
+  const root = await rootInSteps(leaves);
+  await letOthersRun();
+  return { batch: build(chosen, leaves, root, previous), ...others };
+}
+
+const LEAVES_AT_ONCE = 1_000;
+
+type Chosen = { charges: readonly DueCharge[]; rows: ReadonlyMap<Address, OpenRow>; tools: ReadonlySet<ToolId> };
+
+function choose(
   charges: readonly DueCharge[],
   fundsOf: ReadonlyMap<Address, Funds>,
   // `previous` is the batch that this one follows.
   bounds: BatchBounds & OperatorRoom & { previous: Hex; domain: ReceiptDomain; underway: Underway },
   budgetsOf: ReadonlyMap<string, KnownBudget> = new Map(),
-): NetResult {
+): Omit<NetResult, "batch"> & { chosen: Chosen | null } {
   const dueOf = new Map<string, bigint>();
   for (const charge of charges) {
     const source = sourceOf(charge);
@@ -96,24 +124,16 @@ export function net(
     if (addsLine) lines += 1;
     taken.push(charge);
   }
-  const batch = taken.length > 0 ? buildBatch(taken, rows, tools, bounds) : null;
-  return { batch, unpayable, waiting, aboveLimit };
+  return { chosen: taken.length > 0 ? { charges: taken, rows, tools } : null, unpayable, waiting, aboveLimit };
 }
 
-function buildBatch(
-  charges: DueCharge[],
-  rows: Map<Address, OpenRow>,
-  tools: Set<ToolId>,
-  { previous, domain }: { previous: Hex; domain: ReceiptDomain },
-): Batch {
+function build({ charges, rows, tools }: Chosen, leaves: readonly Uint8Array[], root: Hex, previous: Hex): Batch {
   const toolIds = [...tools].sort();
   const indexOf = new Map(toolIds.map((toolId, index) => [toolId, index]));
-  const leaves = charges.map((charge) => leafOf(domain, charge));
-  const { root } = createMerkleTree(leaves);
   const receipts = charges.map(({ id, chargedTo }, position) => ({
     chargeId: id,
     chargedTo,
-    leaf: bytesToHex(leaves[position] as Uint8Array),
+    leaf: hexOf(leaves[position] as Uint8Array),
   }));
   const batchRows = [...rows].sort(byKey).map(
     ([payer, { draw, modelCost, lines }]): BatchRow => ({
@@ -132,6 +152,10 @@ function buildBatch(
     calldata: encodeSettle({ previous, root, toolIds, rows: batchRows }),
   };
 }
+
+// Ten thousand of them are in a batch, for which viem's own would take ten times as long.
+const hexOf = (bytes: Uint8Array): Hex =>
+  `0x${Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString("hex")}`;
 
 // What a charge draws on: whoever pays for the payer has signed nothing.
 const budgetIdOf = ({ budgetId, payer, chargedTo }: DueCharge) => (payer === chargedTo ? budgetId : null);

@@ -7,10 +7,9 @@ import type { Submission } from "../../domain/submission.ts";
 import type { DuePayer, Lease } from "../../ledger/ledger.ts";
 import { type EngineContext, type Policy, retryPolicy } from "../context.ts";
 import { type Funds, isShort, type Underway, underwayOf } from "./draw.ts";
-import { net } from "./net.ts";
+import { netInSteps } from "./net.ts";
 import { operatorRoom } from "./operatorRoom.ts";
 import { previousBatch } from "./previousBatch.ts";
-import { prepareLeaves } from "./receipt.ts";
 
 // Makes one batch out of what is due, or says that there is nothing to do or a reason to wait.
 export async function plan(
@@ -60,8 +59,7 @@ export async function plan(
       maxCharges: bounds.maxCharges,
       router: chain.router,
       net: async (charges, budgets) => {
-        await prepareLeaves(domain, charges);
-        netted = net(charges, fundsOf, bounds, budgets);
+        netted = await netInSteps(charges, fundsOf, bounds, budgets);
         return netted;
       },
       retry,

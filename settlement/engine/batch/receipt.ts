@@ -1,6 +1,5 @@
 import { type Address, bytesToHex, type Hex } from "viem";
-import type { DueCharge } from "../../domain/charge.ts";
-import { letOthersRun } from "../../domain/letOthersRun.ts";
+import { type DueCharge, NO_HASH } from "../../domain/charge.ts";
 import { keccak256 } from "./keccak.ts";
 
 const WORD_BYTES = 32;
@@ -20,39 +19,56 @@ export function encodeReceipt(domain: ReceiptDomain, charge: DueCharge): Hex {
   return bytesToHex(receiptBytes(domain, charge));
 }
 
-function receiptBytes({ chainId, router }: ReceiptDomain, charge: DueCharge): Uint8Array {
+const LOW_BITS = 2 ** 32;
+
+// One receipt is written at a time, and hashed or copied before the next one. Chain and router are the same in all of them.
+const words = Buffer.alloc(WORDS * WORD_BYTES);
+let writtenFor: ReceiptDomain | null = null;
+
+function receiptBytes(domain: ReceiptDomain, charge: DueCharge): Uint8Array {
+  if (writtenFor !== domain) {
+    writeWhole(0, domain.chainId);
+    writeAddress(1, domain.router);
+    writtenFor = domain;
+  }
   const { for: subject, hashes } = charge;
-  const words = Buffer.alloc(WORDS * WORD_BYTES);
-  let at = 0;
-  const bytes = (value: Hex) => {
-    words.write(value.slice(2), at, "hex");
-    at += WORD_BYTES;
-  };
-  const number = (value: number | bigint) => {
-    const digits = value.toString(16);
-    const even = digits.length % 2 === 0 ? digits : `0${digits}`;
-    words.write(even, at + WORD_BYTES - even.length / 2, "hex");
-    at += WORD_BYTES;
-  };
-  const address = (value: Hex) => {
-    words.write(value.slice(2), at + 12, "hex");
-    at += WORD_BYTES;
-  };
-  number(chainId);
-  address(router);
-  bytes(charge.id);
-  address(charge.payer);
-  address(charge.chargedTo);
-  if (subject.kind === "tool") bytes(subject.toolId);
-  else number(0);
-  number(charge.amount);
-  number(subject.kind === "tool" ? subject.calls : 0);
-  number(charge.accruedAtMs);
-  number(charge.attempts);
-  bytes(hashes.request);
-  bytes(hashes.response);
-  bytes(hashes.schema);
+  writeHash(2, charge.id);
+  writeAddress(3, charge.payer);
+  writeAddress(4, charge.chargedTo);
+  writeHash(5, NO_HASH);
+  if (subject.kind === "tool") words.write(subject.toolId.slice(2), 5 * WORD_BYTES, "hex");
+  writeAmount(6, charge.amount);
+  writeWhole(7, subject.kind === "tool" ? subject.calls : 0);
+  writeWhole(8, charge.accruedAtMs);
+  writeWhole(9, charge.attempts);
+  writeHash(10, hashes.request);
+  writeHash(11, hashes.response);
+  writeHash(12, hashes.schema);
   return words;
+}
+
+// Most charges have no hashes of their own, and zeros are written faster than they are read from a text.
+function writeHash(word: number, value: Hex): void {
+  const at = word * WORD_BYTES;
+  if (value === NO_HASH) words.fill(0, at, at + WORD_BYTES);
+  else words.write(value.slice(2), at, "hex");
+}
+
+// The bytes before it stay zero.
+function writeAddress(word: number, value: Address): void {
+  words.write(value.slice(2), word * WORD_BYTES + 12, "hex");
+}
+
+// A safe integer: the bytes before its eight stay zero.
+function writeWhole(word: number, value: number): void {
+  const end = (word + 1) * WORD_BYTES;
+  words.writeUInt32BE(Math.floor(value / LOW_BITS), end - 8);
+  words.writeUInt32BE(value % LOW_BITS, end - 4);
+}
+
+// What is above eight bytes the ledger could not keep, and whoever proves it says so.
+function writeAmount(word: number, value: bigint): void {
+  words.writeBigUInt64BE(value, (word + 1) * WORD_BYTES - 8);
 }
 
 // The same fields by name, as ICharges.Receipt has them. Chain and router, which come before them, the court knows.
@@ -90,18 +106,5 @@ export function receiptOf(charge: DueCharge): Receipt {
 
 // Hashed twice, as is usual for leaves: no inner node of the tree can then pass for a receipt.
 export function leafOf(domain: ReceiptDomain, charge: DueCharge): Uint8Array {
-  const known = prepared.get(charge);
-  return known?.domain === domain ? known.leaf : keccak256(keccak256(receiptBytes(domain, charge)));
-}
-
-// Leaves that were made in advance. They are forgotten with their charges.
-const prepared = new WeakMap<DueCharge, { domain: ReceiptDomain; leaf: Uint8Array }>();
-const LEAVES_AT_ONCE = 500;
-
-// Makes the leaves of many charges in steps, so that nobody waits for all of them. `leafOf` has them afterwards.
-export async function prepareLeaves(domain: ReceiptDomain, charges: readonly DueCharge[]): Promise<void> {
-  for (const [i, charge] of charges.entries()) {
-    if (i > 0 && i % LEAVES_AT_ONCE === 0) await letOthersRun();
-    prepared.set(charge, { domain, leaf: leafOf(domain, charge) });
-  }
+  return keccak256(keccak256(receiptBytes(domain, charge)));
 }
