@@ -92,12 +92,20 @@ export function tuples(rows: number, columns: number): string {
   return text;
 }
 
-// "(VALUES (CAST($3 AS BIGINT), $4), …)" for as many keys of charges from the third parameter on.
+// "(VALUES (CAST($3 AS BIGINT), $4), …)" for as many keys of charges from the third parameter on. Those of whole chunks are
+// remembered.
 export function chargeKeys(count: number, from: number): string {
+  const shape = count * MAX_COLUMNS + from;
+  const known = keyLists.get(shape);
+  if (known !== undefined) return known;
   const keys = Array.from({ length: count }, (_, i) => `(CAST($${from + 2 * i} AS BIGINT), $${from + 2 * i + 1})`);
-  return `(VALUES ${keys.join(", ")})`;
+  const text = `(VALUES ${keys.join(", ")})`;
+  if (count === CHUNK) keyLists.set(shape, text);
+  return text;
 }
 
 const MAX_COLUMNS = 100;
 // At most one per number of rows in a chunk and table.
 const shapes = new Map<number, string>();
+// At most one per place in a statement.
+const keyLists = new Map<number, string>();

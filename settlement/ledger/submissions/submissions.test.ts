@@ -99,6 +99,38 @@ describe.each(backends)("submissions on $name", ({ create }) => {
     expect(await pendingOf()).toBe(120_000n);
   });
 
+  it("of what is due a batch has what netting has put into it, of whole accounts and of parts of them", async () => {
+    await ledger.recordTurn(turnOf("alice again"), 11);
+    await ledger.recordTurn(turnOf("alice later"), 30);
+    await ledger.recordTurn(turnOf("bob again", { payer: BOB }), 11);
+    const net: Net = (charges, budgets) => {
+      const left = charges.filter(({ payer, for: subject }) => payer === ALICE || subject.kind === "tool");
+      return netOf()(left, budgets);
+    };
+    const request = { accounts: [ALICE, BOB], maxCharges: 8, router: ROUTER, net, retry: RETRY };
+    const submission = await ledger.planBatch(lease, request, 20);
+    for (const turn of ["alice", "alice again"]) expect(await statesOf(turn)).toEqual(["batched", "batched"]);
+    expect(await statesOf("alice later")).toEqual(["accrued", "accrued"]);
+    for (const turn of ["bob", "bob again"]) expect((await statesOf(turn)).toSorted()).toEqual(["accrued", "batched"]);
+    expect(await ledger.listReceipts(submission?.id as Hex)).toHaveLength(6);
+    expect(await ledger.listDuePayers(20, 10)).toMatchObject([{ chargedTo: BOB, charges: 2 }]);
+  });
+
+  it("what an account owes beyond a batch of whole accounts stays due", async () => {
+    const turns = Array.from({ length: 600 }, (_, i) => `more ${i}`);
+    await Promise.all(turns.map((id) => ledger.recordTurn(turnOf(id), 11)));
+    await planned(ledger, lease, [ALICE, BOB], 20);
+    expect(await statesOf("bob")).toEqual(["batched", "batched"]);
+    expect((await ledger.listDuePayers(20, 10)).map(({ charges }) => charges)).toEqual([204]);
+    const rest = await ledger.planBatch(
+      lease,
+      { accounts: [ALICE], maxCharges: 10_000, router: ROUTER, net: netOf(), retry: RETRY },
+      20,
+    );
+    expect(await ledger.findBatch(rest?.id as Hex)).toMatchObject({ charges: 204 });
+    expect(await ledger.listDuePayers(20, 10)).toEqual([]);
+  });
+
   it("at most as many charges are taken as asked for, longest waiting first", async () => {
     const request = { accounts: [ALICE, BOB], maxCharges: 2, router: ROUTER, net: netOf(), retry: RETRY };
     await ledger.planBatch(lease, request, 10);

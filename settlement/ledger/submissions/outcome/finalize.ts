@@ -11,7 +11,7 @@ import { ownSubmission, validId } from "../findSubmission.ts";
 import { deferCharges } from "./deferCharges.ts";
 import { FAILED_COLUMNS, type FailedCharge, failCharges, failedChargeFrom, type RetryPolicy } from "./failCharges.ts";
 import { outcomeToJson } from "./outcomeJson.ts";
-import { forgetOutcome } from "./recordInclusion.ts";
+import { forgetOutcome, readOutcome } from "./recordInclusion.ts";
 
 // Recorded as included, and now below the chain's finalized block: charges become final or absorbed, refused, or due again. Again
 // without effect once it is final.
@@ -44,8 +44,11 @@ async function settleCharges(
   inclusion: Inclusion,
   nowMs: number,
 ) {
-  await forgetOutcome(tx, root);
-  await countTaken(tx, root, outcome, { kind: "taken", atBlock: inclusion.blockNumber });
+  // Mostly it is the one that was counted at the head, and nothing is counted again.
+  if (outcomeToJson(outcome) !== (await readOutcome(tx, root))) {
+    await forgetOutcome(tx, root);
+    await countTaken(tx, root, outcome, { kind: "taken", atBlock: inclusion.blockNumber });
+  }
   await tx.run("UPDATE batches SET outcome = $2, final_at = $3 WHERE root = $1", [root, outcomeToJson(outcome), nowMs]);
   await creditPayees(tx, root, outcome, nowMs);
 

@@ -52,8 +52,14 @@ export function recordInclusion(
 
 // What the batch was said to have taken is owed again.
 export async function forgetOutcome(tx: Tx, root: Hex): Promise<void> {
-  const [row] = await tx.all("SELECT outcome FROM batches WHERE root = $1 AND outcome IS NOT NULL", [root]);
-  if (row === undefined) return;
-  await countTaken(tx, root, outcomeFromJson(text(row, "outcome")), { kind: "returned" });
+  const outcome = await readOutcome(tx, root);
+  if (outcome === null) return;
+  await countTaken(tx, root, outcomeFromJson(outcome), { kind: "returned" });
   await tx.run("UPDATE batches SET outcome = NULL WHERE root = $1", [root]);
+}
+
+// As it was written.
+export async function readOutcome(tx: Tx, root: Hex): Promise<string | null> {
+  const [row] = await tx.all("SELECT outcome FROM batches WHERE root = $1 AND outcome IS NOT NULL", [root]);
+  return row === undefined ? null : text(row, "outcome");
 }

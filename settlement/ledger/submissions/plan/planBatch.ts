@@ -6,8 +6,8 @@ import { letOthersRun } from "../../../domain/letOthersRun.ts";
 import type { Submission } from "../../../domain/submission.ts";
 import { dueChargeFrom } from "../../accruals/decode.ts";
 import { readBudgets } from "../../budgets/draw.ts";
-import { address, hex } from "../../database/decode.ts";
-import { chargeKeys, chunksOf, placeholders, type Row } from "../../database/sql.ts";
+import { address, count, hex } from "../../database/decode.ts";
+import { CHUNK, chargeKeys, chunksOf, placeholders, type Row } from "../../database/sql.ts";
 import type { Tx } from "../../database/tx.ts";
 import type { Lease } from "../../operators/lease.ts";
 import { validAddress, validCount, validTime } from "../../validate.ts";
@@ -37,18 +37,20 @@ export function planBatch(lease: Lease, request: PlanRequest, nowMs: number) {
   const router = validAddress("the router", request.router);
   validTime("now", nowMs);
   return async (tx: Tx): Promise<Submission | null> => {
-    const rows = await takeDue(tx, accounts, maxCharges, nowMs);
+    const { rows, whole } = await takeDue(tx, accounts, maxCharges, nowMs);
     const charges = rows.map(dueChargeFrom);
     if (charges.length === 0) return null;
 
+    // A batch has thousands of charges: between the steps that it takes others are read, heard and answered.
+    await letOthersRun();
     // Read after the charges: whatever was signed for them is among it.
     const drawn = charges.flatMap(({ payer, budgetId }) => (budgetId === null ? [] : [{ payer, id: budgetId }]));
     const { batch, unpayable } = await net(charges, await readBudgets(tx, drawn));
     const taken = new Map(charges.map((charge) => [charge.id, charge]));
-    const rowOf = new Map(rows.map((row) => [hex(row, "id"), row]));
+    const rowOf = unpayable.length === 0 ? null : new Map(rows.map((row) => [hex(row, "id"), row]));
     const failed = unpayable.map(({ chargeId, reason }) => {
       takenOf(taken, chargeId);
-      return failedChargeFrom(rowOf.get(chargeId) ?? {}, reason);
+      return failedChargeFrom(rowOf?.get(chargeId) ?? {}, reason);
     });
     for (const charge of failed) tx.due.remove(charge.chargedTo, charge);
     await failCharges(tx, failed, retry, nowMs);
@@ -66,19 +68,65 @@ export function planBatch(lease: Lease, request: PlanRequest, nowMs: number) {
     const batched = batch.receipts.map(({ chargeId }) => takenOf(taken, chargeId));
     await storeBatch(tx, lease.operator, router, batch, before, nowMs);
     for (const charge of batched) tx.due.remove(charge.chargedTo, charge);
-    const chunks = chunksOf(batched);
-    for (const chunk of chunks) {
-      await tx.run(
-        `UPDATE charges SET state = 'batched', root = $1
-         WHERE state = 'accrued' AND (accrued_at, id) IN ${chargeKeys(chunk.length, 2)}`,
-        [batch.root, ...chunk.flatMap(({ accruedAtMs, id }) => [accruedAtMs, id])],
-      );
-      // A batch of thousands takes a while, in which others are read, heard and answered.
-      if (chunk !== chunks.at(-1)) await letOthersRun();
-    }
+    await letOthersRun();
+    // Charges that fail in this transaction may be due again, of whatever account.
+    if (whole && failed.length === 0) await markWhole(tx, batch.root, charges, batched, nowMs);
+    else await mark(tx, batch.root, batched);
     return requireSubmission(tx, batch.root);
   };
 }
+
+async function mark(tx: Tx, root: Hex, charges: readonly DueCharge[]): Promise<void> {
+  const chunks = chunksOf(charges);
+  for (const chunk of chunks) {
+    await tx.run(
+      `UPDATE charges SET state = 'batched', root = $1
+       WHERE state = 'accrued' AND (accrued_at, id) IN ${chargeKeys(chunk.length, 2)}`,
+      [root, ...chunk.flatMap(({ accruedAtMs, id }) => [accruedAtMs, id])],
+    );
+    if (chunk !== chunks.at(-1)) await letOthersRun();
+  }
+}
+
+// The same where nobody else writes and everything that is due was read. Accounts of which the batch has all of that are
+// marked account by account, which takes half as long as charge by charge.
+async function markWhole(
+  tx: Tx,
+  root: Hex,
+  due: readonly DueCharge[],
+  batched: readonly DueCharge[],
+  nowMs: number,
+): Promise<void> {
+  const dueOf = Map.groupBy(due, ({ chargedTo }) => chargedTo);
+  const batchedOf = Map.groupBy(batched, ({ chargedTo }) => chargedTo);
+  const rest: DueCharge[] = [];
+  let together: Address[] = [];
+  let charges = 0;
+  const markTogether = async () => {
+    const marked = await tx.run(
+      `UPDATE charges SET state = 'batched', root = $1
+       WHERE state = 'accrued' AND due_at <= $2 AND charged_to IN (${placeholders(together.length, 3)})`,
+      [root, nowMs, ...together],
+    );
+    if (marked !== charges) throw new SettlementError("drift", `${marked} charges are due where ${charges} were read`);
+    [together, charges] = [[], 0];
+    await letOthersRun();
+  };
+  for (const [account, own] of batchedOf) {
+    if (own.length > MARKED_AT_ONCE || own.length !== dueOf.get(account)?.length) {
+      rest.push(...own);
+      continue;
+    }
+    if (charges + own.length > MARKED_AT_ONCE || together.length === CHUNK) await markTogether();
+    together.push(account);
+    charges += own.length;
+  }
+  if (together.length > 0) await markTogether();
+  await mark(tx, root, rest);
+}
+
+// Some milliseconds.
+const MARKED_AT_ONCE = 1_000;
 
 // These very charges make a batch that the ledger had lost and took in again, and that was set against others then. What
 // became of it is what becomes of them: a row that failed has failed, a refused line is refused, and for the rest nobody
@@ -123,9 +171,15 @@ async function applyOutcome(
 const COLUMNS = `id, session_id, tool_id, calls, payer, budget_id, charged_to, amount, request_hash, response_hash, schema_hash,
   accrued_at, attempts, deferrals, waiting, cleared, owed`;
 
-// Due charges that nobody else is taking at this moment. They stay locked until the commit.
-async function takeDue(tx: Tx, accounts: readonly Address[], limit: number, nowMs: number): Promise<Row[]> {
-  if (accounts.length === 0) return [];
+// Due charges that nobody else is taking at this moment. They stay locked until the commit. `whole` if they are all that is due of
+// these accounts, and stay so.
+async function takeDue(
+  tx: Tx,
+  accounts: readonly Address[],
+  limit: number,
+  nowMs: number,
+): Promise<{ rows: Row[]; whole: boolean }> {
+  if (accounts.length === 0) return { rows: [], whole: false };
   const due = `state = 'accrued' AND due_at <= $1 AND charged_to IN (${placeholders(accounts.length, 3)})`;
   const asked = [nowMs, limit, ...accounts];
   const locked = await lockSessionsOf(tx, `(SELECT * FROM charges WHERE ${due} ORDER BY due_at, id LIMIT $2)`, asked);
@@ -134,9 +188,20 @@ async function takeDue(tx: Tx, accounts: readonly Address[], limit: number, nowM
      ORDER BY due_at, id LIMIT $2 ${tx.locks.skipLocked}`,
     [...asked, ...(locked ?? [])],
   );
+  const whole = locked === null && rows.length === (await countDue(tx, accounts, nowMs));
   const left = await withoutPaid(tx, rows, nowMs);
   await stopWaiting(tx, left);
-  return left;
+  return { rows: left, whole };
+}
+
+// From an index alone.
+async function countDue(tx: Tx, accounts: readonly Address[], nowMs: number): Promise<number> {
+  const [row] = await tx.all(
+    `SELECT COUNT(*) AS charges FROM charges
+     WHERE state = 'accrued' AND due_at <= $1 AND charged_to IN (${placeholders(accounts.length, 2)})`,
+    [nowMs, ...accounts],
+  );
+  return count(row ?? {}, "charges");
 }
 
 function takenOf(taken: ReadonlyMap<Hex, DueCharge>, id: Hex): DueCharge {
