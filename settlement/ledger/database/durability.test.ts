@@ -91,6 +91,32 @@ describe("a SQLite file", () => {
     await after.close();
   });
 
+  it("has its log moved into the file by another thread, and written over, while it is used", async () => {
+    const path = join(folder, "ledger.db");
+    const ledger = await createLedger(openSqlite({ path, checkpointPages: 50 }));
+    const other = new DatabaseSync(path);
+    const looking = other.prepare("PRAGMA wal_checkpoint(NOOP)");
+    const pagesInLog = () => Number(looking.get()?.log);
+    let turns = 0;
+    const accrue = () => ledger.recordTurn(turnOf(`${turns++}`), 0);
+    let longest = 0;
+    // Only whoever writes after it was moved begins it again.
+    while (pagesInLog() >= longest) {
+      longest = pagesInLog();
+      await Promise.all([accrue(), accrue()]);
+    }
+    expect(longest).toBeGreaterThanOrEqual(50);
+    // What is in the file by then is whole.
+    const copy = join(folder, "copy.db");
+    for (const suffix of ["", "-wal"]) copyFileSync(path + suffix, copy + suffix);
+    other.close();
+    await ledger.close();
+    const after = await openLedger(copy);
+    expect(await after.readTotals()).toMatchObject({ accrued: BigInt(turns) * 120_000n });
+    expect(await after.audit()).toEqual([]);
+    await after.close();
+  });
+
   // No test can pull the plug of the machine it runs on: that a commit waits for the disk is a promise of SQLite's, and
   // this is what it must be asked for.
   it("waits for the disk with every commit", async () => {

@@ -14,12 +14,20 @@ export type SqliteOptions = {
   setting?: string;
   // A bound on the size of the file, in pages of 8 KiB.
   maxPages?: number;
+  // How long the log gets before it is moved into the file.
+  checkpointPages?: number;
   // How long a transaction waits for another process that writes.
   busyTimeoutMs?: number;
 };
 
-// Pages of the log that are moved into the file at once; a page that was written many times is then moved once. 40 MiB.
-const CHECKPOINT_PAGES = 10_000;
+// Pages of the log that are moved into the file at once; a page that was written many times is then moved once. 40 MiB. That is
+// done in another thread, because it takes as long as hundreds of commits.
+const CHECKPOINT_PAGES = 5_000;
+// What was written meanwhile is moved by whoever writes, so that the log begins again: as much as a commit or two.
+const LAST_PAGES = 500;
+const MAX_CHECKPOINTS = 5;
+// Above this the commit itself moves them, as SQLite does of its own accord: the other thread reads something long, or has failed.
+const MAX_LOG_PAGES = 40_000;
 // Charge ids are hashes, so that accruals touch their index all over: it should be in memory.
 // A commit writes whole pages. Those of a group are then fewer, and a commit of its own is hardly slower.
 const PAGE_BYTES = 8192;
@@ -45,7 +53,7 @@ const SETTINGS = `
   PRAGMA synchronous = FULL;
   PRAGMA foreign_keys = ON;
   PRAGMA cache_size = -${CACHE_KIB};
-  PRAGMA wal_autocheckpoint = ${CHECKPOINT_PAGES};
+  PRAGMA wal_autocheckpoint = ${MAX_LOG_PAGES};
 `;
 
 // That of the machine, which all who share the file are on.
@@ -61,6 +69,7 @@ const LARGE_BYTES = 4 * 1024 * 1024;
 // else waits for it.
 export function openSqlite(options: SqliteOptions): Database {
   const { path, setting = "SETTLEMENT_LEDGER", maxPages, busyTimeoutMs = BUSY_TIMEOUT_MS } = options;
+  const { checkpointPages = CHECKPOINT_PAGES } = options;
   createPrivately(path, setting);
   const isLarge = () => statSync(path).size > LARGE_BYTES;
   const writer = connect(path, setting, { check: !isLarge() });
@@ -84,6 +93,8 @@ export function openSqlite(options: SqliteOptions): Database {
   if (maxPages !== undefined) writer.script(`PRAGMA max_page_count = ${maxPages}`);
   const reader = connect(path, setting, { check: false });
   let last: Promise<unknown> = Promise.resolve();
+  let checkpointing: Promise<void> | null = null;
+  let checkpointAt = checkpointPages;
   let open = true;
 
   // The wait counts from when something is asked, so that many who wait for the same process are all answered in time.
@@ -111,11 +122,35 @@ export function openSqlite(options: SqliteOptions): Database {
     }
   }
 
+  // Until no more is left than the writer moves in a moment: while it goes on writing, it alone can empty the log.
+  async function checkpoint(): Promise<void> {
+    for (let i = 0; i < MAX_CHECKPOINTS && writer.pagesInLog() > LAST_PAGES; i++) {
+      await thread.ask({ kind: "checkpoint" });
+    }
+    if (writer.pagesInLog() <= LAST_PAGES) await exclusively(async () => writer.checkpoint());
+  }
+
+  function checkpointIfLong(): void {
+    const pages = writer.pagesInLog();
+    if (checkpointing !== null || pages < checkpointAt) return;
+    // If it comes to nothing, it is tried again when as much has been added.
+    checkpointAt = pages + checkpointPages;
+    checkpointing = checkpoint()
+      .then(() => {
+        checkpointAt = writer.pagesInLog() + checkpointPages;
+      })
+      .catch(() => undefined)
+      .finally(() => {
+        checkpointing = null;
+      });
+  }
+
   async function committed<T>(work: () => Promise<T>, untilMs: number, mode = "IMMEDIATE"): Promise<T> {
     await begin(mode, untilMs);
     try {
       const result = await work();
       writer.script("COMMIT");
+      checkpointIfLong();
       return result;
     } catch (error) {
       writer.rollback();
@@ -172,6 +207,7 @@ export function openSqlite(options: SqliteOptions): Database {
     read: reader,
     home: async () => home,
     async close() {
+      await checkpointing;
       await last;
       await lastSnapshot;
       if (!open) return;
@@ -227,6 +263,9 @@ type Connection = Sql & {
   all(text: string, params?: readonly Param[]): Row[];
   each(text: string, params?: readonly Param[]): Iterator<Row>;
   script(text: string): void;
+  // Those that are not in the file yet.
+  pagesInLog(): number;
+  checkpoint(): void;
   rollback(): void;
   close(): void;
 };
@@ -260,6 +299,8 @@ function connect(path: string, setting: string, { check }: { check: boolean }): 
     });
   }
 
+  const looking = database.prepare("PRAGMA wal_checkpoint(NOOP)");
+
   return {
     locks: NO_LOCKS,
     now: NOW,
@@ -284,6 +325,12 @@ function connect(path: string, setting: string, { check }: { check: boolean }): 
         statement.run(...bind(params, order));
       }),
     script: (text) => attempt(() => database.exec(text)),
+    pagesInLog: () =>
+      attempt(() => {
+        const { log, checkpointed } = looking.get() as { log: bigint; checkpointed: bigint };
+        return Number(log - checkpointed);
+      }),
+    checkpoint: () => attempt(() => database.exec("PRAGMA wal_checkpoint(PASSIVE)")),
     // SQLite has already rolled back by itself after some failures.
     rollback() {
       if (database.isTransaction) database.exec("ROLLBACK");
