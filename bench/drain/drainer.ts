@@ -9,6 +9,7 @@ import type { ToolId } from "../../settlement/domain/toolId.ts";
 import type { EngineEvent } from "../../settlement/engine/context.ts";
 import type { Ledger } from "../../settlement/ledger/ledger.ts";
 import { openEngine } from "../../settlement/openEngine.ts";
+import { watchLoop } from "../watchLoop.ts";
 
 export type DrainOptions = {
   chainId: number;
@@ -28,6 +29,11 @@ export type Drained = {
   batches: number;
   gasUsed: number;
   rssMb: number;
+  // The longest that nothing else could run while it settled.
+  blockedMs: number;
+  // Of all its threads.
+  accrueCpuSeconds: number;
+  drainCpuSeconds: number;
 };
 
 const CALLS_PER_PAYER = 100;
@@ -70,15 +76,18 @@ async function drain({
     report: (event) => events.push(event),
   });
   try {
-    const accrueSeconds = await secondsOf(() => accrue(ledger, clock, options));
-    const drainSeconds = await secondsOf(() => settleUntilIncluded());
+    const accrued = await timed(() => accrue(ledger, clock, options));
+    const settled = await timed(() => settleUntilIncluded());
     const included = events.filter((event) => event.kind === "included");
     return {
-      accrueSeconds,
-      drainSeconds,
+      accrueSeconds: accrued.seconds,
+      drainSeconds: settled.seconds,
       batches: included.length,
       gasUsed: Number(included.reduce((sum, { gasUsed }) => sum + gasUsed, 0n)),
       rssMb: Math.round(peakRss / 2 ** 20),
+      blockedMs: settled.blockedMs,
+      accrueCpuSeconds: accrued.cpuSeconds,
+      drainCpuSeconds: settled.cpuSeconds,
     };
   } finally {
     clearInterval(sampling);
@@ -125,8 +134,12 @@ async function accrue(
   await Promise.all(Array.from({ length: CALLERS }, caller));
 }
 
-async function secondsOf(work: () => Promise<void>): Promise<number> {
+async function timed(work: () => Promise<void>): Promise<{ seconds: number; cpuSeconds: number; blockedMs: number }> {
+  const watch = watchLoop();
   const startedAt = performance.now();
+  const cpuBefore = process.cpuUsage();
   await work();
-  return (performance.now() - startedAt) / 1_000;
+  const { user, system } = process.cpuUsage(cpuBefore);
+  const seconds = (performance.now() - startedAt) / 1_000;
+  return { seconds, cpuSeconds: (user + system) / 1e6, blockedMs: watch.stop() };
 }
