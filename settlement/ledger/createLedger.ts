@@ -30,7 +30,8 @@ export type LedgerOptions = {
   archive?: ArchiveFolder | null;
 };
 
-const MAX_GROUP = 256;
+// Four requests of as many turns as one may report: what they change of the same pages is written once.
+const MAX_GROUP = 2_000;
 const MAX_QUEUE = 10_000;
 
 // Every subject's verbs over one database.

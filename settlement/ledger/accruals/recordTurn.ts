@@ -3,6 +3,7 @@ import type { Hex } from "viem";
 import type { BudgetOnChain } from "../../domain/budget.ts";
 import { chargeIdOf, NO_HASH } from "../../domain/charge.ts";
 import { type Credit, type CreditPolicy, type CreditRefusal, refuseCredit } from "../../domain/credit.ts";
+import { letOthersRun } from "../../domain/letOthersRun.ts";
 import { MAX_CALLS_PER_TURN, type Turn } from "../../domain/turn.ts";
 import { turnName } from "../archive/names.ts";
 import { placesOf } from "../archive/places.ts";
@@ -86,12 +87,25 @@ export function checkTurn(
   };
 }
 
+// Some milliseconds.
+const TURNS_AT_ONCE = 500;
+
 // Turns that share a commit also share its statements. Of several with one id, the first is the one that is recorded. Payers are
-// locked, so that the turns and calls of many daemons never come to more than their credit.
+// locked, so that the turns and calls of many daemons never come to more than their credit. Whoever reports thousands at once does not
+// keep everybody else from running meanwhile.
 export async function recordTurns(
   tx: Tx,
   reported: readonly ReportedTurn[],
 ): Promise<(TurnOutcome | MaybeArchivedTurn)[]> {
+  const outcomes: (TurnOutcome | MaybeArchivedTurn)[] = [];
+  for (const some of chunksOf(reported, TURNS_AT_ONCE)) {
+    if (outcomes.length > 0) await letOthersRun();
+    outcomes.push(...(await recordSome(tx, some)));
+  }
+  return outcomes;
+}
+
+async function recordSome(tx: Tx, reported: readonly ReportedTurn[]): Promise<(TurnOutcome | MaybeArchivedTurn)[]> {
   const turns = reported.map(({ turn, nowMs, terms, onChain, ruledOut }) => {
     const charges = chargesOf(turn);
     const chargeIds = charges.map(({ id }) => id);
@@ -221,8 +235,10 @@ function chargesOf(turn: Turn): DeliveredCharge[] {
     ...(schemaHash !== undefined && { schemaHash }),
     state: turn.outcome === "failed" ? "voided" : "accrued",
   }));
-  const id = chargeIdOf(source, { kind: "model" });
-  charges.push({ id, toolId: null, calls: 0, amount: turn.modelCost, state: "accrued" });
+  if (turn.modelCost > 0n) {
+    const id = chargeIdOf(source, { kind: "model" });
+    charges.push({ id, toolId: null, calls: 0, amount: turn.modelCost, state: "accrued" });
+  }
   return charges.filter(({ amount }) => amount > 0n);
 }
 

@@ -118,9 +118,11 @@ export function createGroupCommit<Tx>(options: GroupCommitOptions<Tx>): GroupCom
         }
       }, lane);
     } catch (error) {
-      // Not the ledger but one of the calls is at fault: each gets a transaction of its own, so that it fails alone.
+      // Not the ledger but one of the calls is at fault. It is looked for by halves, and fails alone.
       if (group.length > 1 && !(error instanceof SettlementError)) {
-        for (const call of group) await commit([call], lane);
+        const half = Math.ceil(group.length / 2);
+        await commit(group.slice(0, half), lane);
+        await commit(group.slice(half), lane);
         return;
       }
       for (const call of group) call.reject(error);

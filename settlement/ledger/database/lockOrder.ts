@@ -75,8 +75,9 @@ export function touching<T>(touches: Touches, work: (tx: Tx) => T | Promise<T>):
 
 // In which order the calls of a group run. Those that lock the same run as they came.
 export function compareTouches(a: Touches, b: Touches): number {
+  if (a.lock !== b.lock) return LOCK_ORDER.indexOf(a.lock) - LOCK_ORDER.indexOf(b.lock);
   const [name, other] = [a.name ?? "", b.name ?? ""];
-  return LOCK_ORDER.indexOf(a.lock) - LOCK_ORDER.indexOf(b.lock) || (name < other ? -1 : name > other ? 1 : 0);
+  return name < other ? -1 : name > other ? 1 : 0;
 }
 
 // Locks, for all calls of a group, what comes up to `lock` in the order. To be asked before each call.

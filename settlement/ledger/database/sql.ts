@@ -61,10 +61,21 @@ export function chunksOf<T>(items: readonly T[], size = CHUNK): T[][] {
 export function evenChunksOf<T>(items: readonly T[]): T[][] {
   const chunks: T[][] = [];
   let start = 0;
-  for (const size of EVEN_CHUNKS) {
-    for (; items.length - start >= size; start += size) chunks.push(items.slice(start, start + size));
+  for (const length of evenLengthsOf(items.length)) {
+    chunks.push(items.slice(start, start + length));
+    start += length;
   }
   return chunks;
+}
+
+// How long those are.
+export function evenLengthsOf(count: number): number[] {
+  const lengths: number[] = [];
+  let left = count;
+  for (const length of EVEN_CHUNKS) {
+    for (; left >= length; left -= length) lengths.push(length);
+  }
+  return lengths;
 }
 
 // One statement for each chunk, all asked in one go: the database takes them in their order, and one answer is waited for.
