@@ -141,5 +141,5 @@ async function timed(work: () => Promise<void>): Promise<{ seconds: number; cpuS
   await work();
   const { user, system } = process.cpuUsage(cpuBefore);
   const seconds = (performance.now() - startedAt) / 1_000;
-  return { seconds, cpuSeconds: (user + system) / 1e6, blockedMs: watch.stop() };
+  return { seconds, cpuSeconds: Math.round((user + system) / 1e3) / 1e3, blockedMs: watch.stop() };
 }

@@ -7,15 +7,20 @@ import { outcomeFromJson } from "../submissions/outcome/outcomeJson.ts";
 
 // Computes from charges and holds what the verbs have counted along the way. A sentence for every sum, and every counter of a
 // payer or a session, that is not what its charges and holds add up to: none, always.
+//
+// What grows with history, all who ever paid and all that was ever held, is compared in the database. Only what is open is read.
 export function audit() {
-  return async (sql: Reader): Promise<string[]> => [
-    ...(await auditPayers(sql)),
-    ...(await auditBudgets(sql)),
-    ...(await auditDueAccounts(sql)),
-    ...(await auditSessions(sql)),
-    ...(await auditTotals(sql)),
-    ...(await auditFailures(sql)),
-  ];
+  return async (sql: Reader): Promise<string[]> => {
+    const own = await readOwn(sql);
+    return [
+      ...(await auditPayers(sql, own)),
+      ...(await auditBudgets(sql, own)),
+      ...(await auditDueAccounts(sql)),
+      ...(await auditSessions(sql)),
+      ...(await auditTotals(sql)),
+      ...(await auditFailures(sql)),
+    ];
+  };
 }
 
 async function auditFailures(sql: Reader): Promise<string[]> {
@@ -83,62 +88,72 @@ async function readOwn(sql: Reader): Promise<OwnCharges[]> {
   });
 }
 
-async function auditBudgets(sql: Reader): Promise<string[]> {
-  const expected = new Map<string, bigint>();
-  const add = (row: Row, counter: string) => {
-    const name = `${row.payer} ${row.budget_id} ${counter}`;
-    if (row.budget_id !== null) expected.set(name, (expected.get(name) ?? 0n) + amount(row));
-  };
-  for (const { row, part } of await readOwn(sql)) add(row, part);
-  const final = `SELECT payer, budget_id, CAST(SUM(amount) AS BIGINT) AS amount
-    FROM charges c JOIN submissions s ON s.id = c.root
-    WHERE c.state = 'batched' AND s.state = 'final' AND charged_to = payer AND budget_id IS NOT NULL
-    GROUP BY payer, budget_id`;
-  for (const row of await sql.all(final)) add(row, "taken");
-  const left = "SELECT payer, id AS budget_id, archived AS amount FROM budgets WHERE archived > 0";
-  for (const row of await sql.all(left)) add(row, "taken");
-  const held = `SELECT payer, budget_id, CAST(SUM(amount) AS BIGINT) AS amount FROM holds
-    WHERE state = 'held' AND budget_id IS NOT NULL GROUP BY payer, budget_id`;
-  for (const row of await sql.all(held)) add(row, "held");
-  const counted = await sql.all("SELECT payer || ' ' || id AS name, held, pending, taken FROM budgets");
-  return differences(counted, "name", ["held", "pending", "taken"], expected);
+async function auditBudgets(sql: Reader, own: readonly OwnCharges[]): Promise<string[]> {
+  const [open, taken] = [new Map<string, bigint>(), new Map<string, bigint>()];
+  const add = (to: Map<string, bigint>, name: string, row: Row) => to.set(name, (to.get(name) ?? 0n) + amount(row));
+  for (const { row, part } of own) {
+    if (row.budget_id === null) continue;
+    if (part === "taken") add(taken, `${row.payer} ${row.budget_id}`, row);
+    else add(open, `${row.payer} ${row.budget_id} pending`, row);
+  }
+  for (const row of await sql.all(
+    `SELECT payer, budget_id, CAST(SUM(amount) AS BIGINT) AS amount FROM holds
+     WHERE state = 'held' AND budget_id IS NOT NULL GROUP BY payer, budget_id`,
+  )) {
+    add(open, `${row.payer} ${row.budget_id} held`, row);
+  }
+  const counted = await sql.all(
+    "SELECT payer || ' ' || id AS name, held, pending FROM budgets WHERE held <> 0 OR pending <> 0",
+  );
+  return [
+    ...differences(counted, "name", ["held", "pending"], open),
+    ...(await compare(sql, "taken", {
+      counted: "SELECT payer || ' ' || id AS name, taken AS counted, 0 AS expected FROM budgets",
+      expected: [
+        `SELECT payer || ' ' || budget_id, 0, CAST(SUM(amount) AS BIGINT) FROM charges c JOIN submissions s ON s.id = c.root
+         WHERE c.state = 'batched' AND s.state = 'final' AND charged_to = payer AND budget_id IS NOT NULL
+         GROUP BY payer, budget_id`,
+        "SELECT payer || ' ' || id, 0, archived FROM budgets WHERE archived > 0",
+      ],
+      open: taken,
+    })),
+  ];
 }
 
-async function auditPayers(sql: Reader): Promise<string[]> {
-  const expected = new Map<string, bigint>();
-  const add = (counter: string, by: bigint) => expected.set(counter, (expected.get(counter) ?? 0n) + by);
-
-  for (const { row, part } of await readOwn(sql)) {
+async function auditPayers(sql: Reader, own: readonly OwnCharges[]): Promise<string[]> {
+  const open = new Map<string, bigint>();
+  const add = (counter: string, by: bigint) => open.set(counter, (open.get(counter) ?? 0n) + by);
+  for (const { row, part } of own) {
     if (part !== "pending") continue;
     add(`${text(row, "payer")} pending`, amount(row));
     add(`${text(row, "payer")} owed`, amount(row, "owed"));
-  }
-  for (const row of await sql.all(
-    `SELECT payer, CAST(SUM(amount) AS BIGINT) AS amount FROM charges c JOIN submissions s ON s.id = c.root
-     WHERE c.state = 'batched' AND s.state = 'final' AND charged_to = payer GROUP BY payer`,
-  )) {
-    add(`${text(row, "payer")} settled`, amount(row));
-  }
-  for (const row of await sql.all("SELECT payer, archived FROM payers WHERE archived > 0")) {
-    add(`${text(row, "payer")} settled`, amount(row, "archived"));
-  }
-  for (const row of await sql.all(
-    `SELECT payer, CAST(SUM(amount) AS BIGINT) AS amount FROM charges
-     WHERE charged_to <> payer AND cleared = 0 AND state <> 'refused' GROUP BY payer`,
-  )) {
-    add(`${text(row, "payer")} debt`, amount(row));
   }
   for (const row of await sql.all(
     "SELECT payer, CAST(SUM(amount) AS BIGINT) AS amount FROM holds WHERE state = 'held' GROUP BY payer",
   )) {
     add(`${text(row, "payer")} held`, amount(row));
   }
-  return differences(
-    await sql.all("SELECT * FROM payers"),
-    "payer",
-    ["pending", "held", "owed", "debt", "settled"],
-    expected,
+  const counted = await sql.all(
+    "SELECT payer, pending, held, owed FROM payers WHERE pending <> 0 OR held <> 0 OR owed <> 0",
   );
+  return [
+    ...differences(counted, "payer", ["pending", "held", "owed"], open),
+    ...(await compare(sql, "settled", {
+      counted: "SELECT payer AS name, settled AS counted, 0 AS expected FROM payers",
+      expected: [
+        `SELECT payer, 0, CAST(SUM(amount) AS BIGINT) FROM charges c JOIN submissions s ON s.id = c.root
+         WHERE c.state = 'batched' AND s.state = 'final' AND charged_to = payer GROUP BY payer`,
+        "SELECT payer, 0, archived FROM payers WHERE archived > 0",
+      ],
+    })),
+    ...(await compare(sql, "debt", {
+      counted: "SELECT payer AS name, debt AS counted, 0 AS expected FROM payers",
+      expected: [
+        `SELECT payer, 0, CAST(SUM(amount) AS BIGINT) FROM charges
+         WHERE charged_to <> payer AND cleared = 0 AND state <> 'refused' GROUP BY payer`,
+      ],
+    })),
+  ];
 }
 
 async function auditDueAccounts(sql: Reader): Promise<string[]> {
@@ -151,33 +166,78 @@ async function auditDueAccounts(sql: Reader): Promise<string[]> {
       expected.set(`${text(row, "charged_to")} ${column}`, amount(row, column));
     }
   }
-  const counted = await sql.all("SELECT account, charges, amount, COALESCE(due_at, 0) AS due_at FROM due_accounts");
+  const counted = await sql.all(
+    `SELECT account, charges, amount, COALESCE(due_at, 0) AS due_at FROM due_accounts
+     WHERE charges <> 0 OR amount <> 0 OR due_at IS NOT NULL`,
+  );
   return differences(counted, "account", ["charges", "amount", "due_at"], expected);
 }
 
 async function auditSessions(sql: Reader): Promise<string[]> {
-  const expected = new Map<string, bigint>();
+  const open = new Map<string, bigint>();
   for (const row of await sql.all(
-    `SELECT session_id, state, CAST(SUM(amount) AS BIGINT) AS amount FROM holds
-     WHERE state <> 'voided' GROUP BY session_id, state`,
+    "SELECT session_id, CAST(SUM(amount) AS BIGINT) AS amount FROM holds WHERE state = 'held' GROUP BY session_id",
   )) {
-    expected.set(`${text(row, "session_id")} ${row.state === "captured" ? "spent" : "held"}`, amount(row));
+    open.set(`${text(row, "session_id")} held`, amount(row));
   }
   for (const row of await sql.all(
-    `SELECT session_id, COUNT(*) AS charges, CAST(SUM(amount) AS BIGINT) AS amount, MIN(accrued_at) AS since
+    `SELECT session_id, COUNT(*) AS charges, CAST(SUM(amount) AS BIGINT) AS amount
      FROM charges WHERE waiting = 1 GROUP BY session_id`,
   )) {
-    expected.set(`${text(row, "session_id")} waiting_count`, amount(row, "charges"));
-    expected.set(`${text(row, "session_id")} waiting_amount`, amount(row));
+    open.set(`${text(row, "session_id")} waiting_count`, amount(row, "charges"));
+    open.set(`${text(row, "session_id")} waiting_amount`, amount(row));
   }
-  for (const row of await sql.all("SELECT id, archived FROM sessions WHERE archived > 0")) {
-    const counter = `${text(row, "id")} spent`;
-    expected.set(counter, (expected.get(counter) ?? 0n) + amount(row, "archived"));
-  }
-  const columns = ["spent", "held", "waiting_count", "waiting_amount"];
-  return differences(await sql.all("SELECT * FROM sessions"), "id", columns, expected);
+  const counted = await sql.all(
+    `SELECT id, held, waiting_count, waiting_amount FROM sessions
+     WHERE held <> 0 OR waiting_count <> 0 OR waiting_amount <> 0`,
+  );
+  return [
+    ...differences(counted, "id", ["held", "waiting_count", "waiting_amount"], open),
+    ...(await compare(sql, "spent", {
+      counted: "SELECT id AS name, spent AS counted, 0 AS expected FROM sessions",
+      expected: [
+        `SELECT session_id, 0, CAST(SUM(amount) AS BIGINT) FROM holds WHERE state = 'captured' GROUP BY session_id`,
+        "SELECT id, 0, archived FROM sessions WHERE archived > 0",
+      ],
+    })),
+  ];
 }
 
+type Comparison = {
+  // Three columns: a name, what was counted for it, and zero.
+  counted: string;
+  // A name, zero, and a part of what there should be.
+  expected: readonly string[];
+  // What there should be beside that, by name.
+  open?: ReadonlyMap<string, bigint>;
+};
+
+// Of all names only those come out of the database for which the two are not the same.
+async function compare(
+  sql: Reader,
+  counter: string,
+  { counted, expected, open = new Map() }: Comparison,
+): Promise<string[]> {
+  const rows = await sql.all(
+    `SELECT name, CAST(SUM(counted) AS BIGINT) AS counted, CAST(SUM(expected) AS BIGINT) AS expected
+     FROM (${[counted, ...expected].join(" UNION ALL ")}) AS sums
+     GROUP BY name HAVING SUM(counted) <> SUM(expected) ORDER BY name`,
+  );
+  const found: string[] = [];
+  const left = new Map(open);
+  for (const row of rows) {
+    const name = text(row, "name");
+    const should = amount(row, "expected") + (left.get(name) ?? 0n);
+    left.delete(name);
+    if (row.counted !== should) found.push(`${name} ${counter} is ${row.counted} and should be ${should}`);
+  }
+  for (const [name, missing] of left) {
+    if (missing !== 0n) found.push(`${name} ${counter} is ${missing} less than it should be`);
+  }
+  return found;
+}
+
+// Of rows that are not all zero.
 function differences(
   rows: readonly Row[],
   key: string,
@@ -194,7 +254,6 @@ function differences(
       if (row[column] !== should) found.push(`${counter} is ${row[column]} and should be ${should}`);
     }
   }
-  for (const [counter, should] of missing)
-    if (should !== 0n) found.push(`${counter} is missing and should be ${should}`);
+  for (const [counter, should] of missing) if (should !== 0n) found.push(`${counter} is 0 and should be ${should}`);
   return found;
 }

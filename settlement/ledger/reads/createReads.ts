@@ -35,8 +35,9 @@ export function createReads({ alone, read, snapshot }: Runner) {
     readFinalBatches: snapshot(readFinalBatches),
     listPayees: read(listPayees),
     listEarnings: read(listEarnings),
-    listToolEarnings: read(listToolEarnings),
-    findToolEarnings: read(findToolEarnings),
+    // They add up all batches of a tool.
+    listToolEarnings: snapshot(listToolEarnings),
+    findToolEarnings: snapshot(findToolEarnings),
     readTotals: read(readTotals),
     readSettledByTool: read(readSettledByTool),
     readSettledByAccount: read(readSettledByAccount),

@@ -4,10 +4,13 @@ import { backends, type Store } from "../testing/backends.ts";
 import {
   ALICE,
   BOB,
+  HASHES,
   INSURANCE,
   leaseOf,
   outcomeOf,
+  POLICY,
   RETRY,
+  RICH,
   settled,
   toolOf,
   turnOf,
@@ -106,6 +109,62 @@ describe.each(backends)("stats on $name", ({ create }) => {
     await ledger.recordTurn(turnOf("t"), 0);
     await change("UPDATE totals SET settled = 1");
     expect(await ledger.audit()).toEqual(["total settled is 1 and should be 0"]);
+  });
+
+  it("a counter of somebody is found by the audit if it is not what the rows add up to, or is not there", async () => {
+    const lease = await leaseOf(ledger);
+    await ledger.recordTurn(turnOf("paid"), 0);
+    await settled(ledger, lease, [ALICE], outcomeOf(), 1);
+    await ledger.recordTurn(turnOf("waits", { payer: BOB }), 2);
+    await ledger.openSession({ id: "s", payer: ALICE, maxSpend: usdc(1_000), expiresAtMs: 99 }, 2);
+    const funds = { ...RICH, atBlock: 1_000n };
+    for (const callId of ["captured", "held"]) {
+      await ledger.hold({ callId, sessionId: "s", toolId: toolOf(1), method: "quote", amount: usdc(10) }, funds, 2);
+    }
+    await ledger.capture({ callId: "captured", hashes: HASHES }, POLICY, 2);
+    expect(await ledger.audit()).toEqual([]);
+    const damages: [change: string, found: string, undo: string][] = [
+      [
+        "payers SET settled = 120001 WHERE settled = 120000",
+        `${ALICE} settled is 120001 and should be 120000`,
+        "payers SET settled = 120000 WHERE settled = 120001",
+      ],
+      [
+        "payers SET debt = 5 WHERE payer = '0x1'",
+        `0x1 debt is 5 and should be 0`,
+        "payers SET debt = 0 WHERE payer = '0x1'",
+      ],
+      [
+        "payers SET pending = 0 WHERE pending = 120000",
+        `${BOB} pending is 0 and should be 120000`,
+        `payers SET pending = 120000 WHERE payer = '${BOB}'`,
+      ],
+      [
+        "payers SET held = 1 WHERE held = 10",
+        `${ALICE} held is 1 and should be 10`,
+        "payers SET held = 10 WHERE held = 1",
+      ],
+      ["sessions SET spent = 11", "s spent is 11 and should be 10", "sessions SET spent = 10"],
+      ["sessions SET held = 0", "s held is 0 and should be 10", "sessions SET held = 10"],
+      ["sessions SET waiting_count = 2", "s waiting_count is 2 and should be 1", "sessions SET waiting_count = 1"],
+      [
+        "due_accounts SET charges = 7 WHERE charges = 2",
+        `${BOB} charges is 7 and should be 2`,
+        "due_accounts SET charges = 2 WHERE charges = 7",
+      ],
+      [
+        "payers SET payer = '0x2' WHERE settled > 0",
+        `${ALICE} settled is 0 and should be 120000`,
+        `payers SET payer = '${ALICE}' WHERE settled > 0`,
+      ],
+    ];
+    await change("INSERT INTO payers (payer, pending, held, debt, taken_at_block) VALUES ('0x1', 0, 0, 0, 0)");
+    for (const [damage, found, undo] of damages) {
+      await change(`UPDATE ${damage}`);
+      expect(await ledger.audit(), damage).toContain(found);
+      await change(`UPDATE ${undo}`);
+      expect(await ledger.audit(), undo).toEqual([]);
+    }
   });
 
   it("sums that outgrow a double are still read, to the unit", async () => {
