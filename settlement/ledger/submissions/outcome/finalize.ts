@@ -1,6 +1,7 @@
 import type { Hex } from "viem";
 import type { BatchOutcome } from "../../../domain/batch.ts";
 import { SettlementError } from "../../../domain/errors.ts";
+import { letOthersRun } from "../../../domain/letOthersRun.ts";
 import type { Inclusion } from "../../../domain/submission.ts";
 import { address, amount, count, integer } from "../../database/decode.ts";
 import type { Tx } from "../../database/tx.ts";
@@ -78,6 +79,8 @@ async function settleCharges(
   }
   // All at once, because tools are locked in their order.
   await failCharges(tx, failures, retry, nowMs);
+  // Its thousands of charges are looked through again.
+  await letOthersRun();
   await countSettled(tx, root, inclusion.gasUsed, nowMs);
 }
 

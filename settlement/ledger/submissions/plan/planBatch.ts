@@ -37,11 +37,12 @@ export function planBatch(lease: Lease, request: PlanRequest, nowMs: number) {
   const router = validAddress("the router", request.router);
   validTime("now", nowMs);
   return async (tx: Tx): Promise<Submission | null> => {
+    // A batch has thousands of charges: between the steps that it takes others are read, heard and answered.
+    await letOthersRun();
     const { rows, whole } = await takeDue(tx, accounts, maxCharges, nowMs);
     const charges = rows.map(dueChargeFrom);
     if (charges.length === 0) return null;
 
-    // A batch has thousands of charges: between the steps that it takes others are read, heard and answered.
     await letOthersRun();
     // Read after the charges: whatever was signed for them is among it.
     const drawn = charges.flatMap(({ payer, budgetId }) => (budgetId === null ? [] : [{ payer, id: budgetId }]));
