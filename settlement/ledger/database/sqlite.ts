@@ -47,12 +47,14 @@ const BUSY = 5;
 const CORRUPT = new Set([11, 26]);
 const NOT_A_DATABASE = 26;
 
+// What a statement may have to undo is kept in memory: beside every group of accruals it would be written to a file first.
 const SETTINGS = `
   PRAGMA page_size = ${PAGE_BYTES};
   PRAGMA journal_mode = WAL;
   PRAGMA synchronous = FULL;
   PRAGMA foreign_keys = ON;
   PRAGMA cache_size = -${CACHE_KIB};
+  PRAGMA temp_store = MEMORY;
   PRAGMA wal_autocheckpoint = ${MAX_LOG_PAGES};
 `;
 
