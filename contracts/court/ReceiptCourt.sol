@@ -19,11 +19,12 @@ contract ReceiptCourt is Accounts, AccessManaged {
     using Receipts for Receipt;
     using SafeCast for uint256;
 
-    /// @dev A receipt that was paid.
+    /// @dev A receipt that was paid, in a row that took `charged` in all.
     struct Paid {
         bytes32 receiptsRoot;
         uint256 settledAt;
         bytes32 leaf;
+        uint256 charged;
     }
 
     /// @inheritdoc IReceiptCourt
@@ -75,12 +76,17 @@ contract ReceiptCourt is Accounts, AccessManaged {
 
         address payer = second.receipt.chargedTo;
         Copy storage copy = _copies[doubled.receiptsRoot][doubled.leaf];
-        uint256 due = second.receipt.amount - copy.refunded;
+        Row storage row = _rows[doubled.receiptsRoot][payer];
+        // Whoever settles can write any number of receipts for what it took once, and prove them against each other: the
+        // bond would be gone before anybody else asks for it. So a row gives back no more than it took, and a proof pays
+        // its prover no more than the payer.
+        uint256 due = Math.min(second.receipt.amount - copy.refunded, doubled.charged - row.refunded);
         if (due == 0) revert AlreadyRefunded(doubled.receiptsRoot, payer);
         uint256 amount = bonds.seize(operator, due, payer);
-        uint256 premium = copy.isDouble ? 0 : bonds.seize(operator, PREMIUM, msg.sender);
+        uint256 premium = copy.isDouble ? 0 : bonds.seize(operator, Math.min(PREMIUM, amount), msg.sender);
         copy.isDouble = true;
         copy.refunded += amount.toUint64();
+        row.refunded += amount.toUint64();
         _account(doubled.receiptsRoot, payer, doubled.leaf, second.receipt.amount);
         emit DoubleChargeProven(chargeId, payer, operator, doubled.receiptsRoot, msg.sender, amount, premium);
     }
@@ -208,7 +214,8 @@ contract ReceiptCourt is Accounts, AccessManaged {
         if (!MerkleProof.verifyCalldata(paid.path, proven.receiptsRoot, proven.leaf)) {
             revert ReceiptNotInBatch(proven.receiptsRoot);
         }
-        (Line[] memory lines, ) = SettledRows.charged(paid.settlement, receipt.chargedTo);
+        Line[] memory lines;
+        (lines, proven.charged) = SettledRows.charged(paid.settlement, receipt.chargedTo);
         if (!_hasLine(lines, receipt)) revert NothingCharged(proven.receiptsRoot, receipt.chargedTo);
         _checkOpen(proven.receiptsRoot, receipt.chargedTo);
     }

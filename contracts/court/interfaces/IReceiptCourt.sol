@@ -162,7 +162,7 @@ interface IReceiptCourt is ICharges {
     /// @notice What a contest costs whoever contests a row that has receipts, in micro-USDC.
     function DEPOSIT() external view returns (uint256);
 
-    /// @notice What whoever proves a double charge gets, in micro-USDC.
+    /// @notice What whoever proves a double charge gets, in micro-USDC: this, and no more than the payer gets back.
     function PREMIUM() external view returns (uint256);
 
     /// @notice Who settles batches.

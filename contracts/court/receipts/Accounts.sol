@@ -17,6 +17,8 @@ abstract contract Accounts is IReceiptCourt {
         bytes32 linesHash;
         // The leaf of the receipt that was shown last.
         bytes32 lastLeaf;
+        // What was given back of it as the second payment of a charge.
+        uint64 refunded;
     }
 
     /// @param accounted How much of it counts towards what was accounted for of its row.

@@ -1,5 +1,5 @@
 // A marketplace with batches whose receipts are known: what an honest operator, or one who is not, settles and shows.
-import type { ContractTransactionResponse } from "ethers";
+import type { TransactionResponse } from "ethers";
 import { type Address, bytesToHex, type Hex } from "viem";
 import { type Exception, exceptionsOf } from "../../../settlement/chain/court/exceptionsOf.ts";
 import { type DueCharge, NO_HASHES } from "../../../settlement/domain/charge.ts";
@@ -59,7 +59,7 @@ export async function courtroom() {
     return { root: tree.root, charges, settlement: await settlementOf(sent), tree };
   }
 
-  async function settlementOf(sent: ContractTransactionResponse) {
+  async function settlementOf(sent: TransactionResponse) {
     const receipt = await sent.wait();
     const logs = (receipt?.logs ?? []).map((log) => ({ ...log, topics: [...log.topics], address: log.address }));
     return { operator: sent.from, call: sent.data, exceptions: exceptionsOf(sent.data as Hex, logs as never) };
