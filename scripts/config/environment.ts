@@ -6,6 +6,8 @@ export const environment = {
   deploymentsFolder: process.env.DEPLOYMENTS_FOLDER,
   // The marketplace that the commands speak to unless they are told.
   marketplaceUrl: process.env.MARKETPLACE_URL,
+  // The payer's own key there, with which its receipts are asked for. It is not an option, because others can read those.
+  marketplaceApiKey: process.env.MARKETPLACE_API_KEY,
   // Another explorer that speaks Etherscan's language, instead of Basescan.
   explorerApiUrl: process.env.EXPLORER_API_URL,
   // Where a run of the tests keeps the states of local chains that several of its files begin with.

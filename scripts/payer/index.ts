@@ -73,6 +73,21 @@ export const payerTasks = [
     .addOption({ name: "modelCost", description: "What the platform gets for the model, in USDC", defaultValue: "0" })
     .setAction(() => import("./pay.ts"))
     .build(),
+  sending(task("watch", "Check all that a payer was charged, and demand back what is wrong"))
+    .addOption(optional("account", "Who was charged; your own account otherwise"))
+    .addOption(optional("marketplace", "Who has the receipts; MARKETPLACE_URL of the environment otherwise"))
+    .addOption(optional("receipts", "Keep receipts that are right in this folder"))
+    .addOption({ name: "days", description: "How far to look back", defaultValue: "30" })
+    .addFlag({ name: "contest", description: "Contest, prove and collect, with a deposit for each contest" })
+    .addOption({
+      name: "patience",
+      description: "For how many hours a marketplace may be silent about a batch before that is contested",
+      defaultValue: "48",
+    })
+    .addFlag({ name: "follow", description: "Go on until stopped" })
+    .addOption({ name: "every", description: "Seconds between two looks with --follow", defaultValue: "60" })
+    .setAction(() => import("./watch/watch.ts"))
+    .build(),
   ...consentTasks,
   ...prepaidTasks,
 ];

@@ -1,0 +1,32 @@
+import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { type ReceiptsAnswer, receiptsAnswer } from "./receipts.ts";
+
+// Receipts that were right once, kept by whoever paid: no marketplace is needed to show them later, not even the one that gave
+// them. They are checked against the chain again each time.
+export type KeptReceipts = {
+  read(root: string): ReceiptsAnswer | null;
+  keep(root: string, answer: ReceiptsAnswer): void;
+};
+
+export function createKeptReceipts(folder: string | undefined): KeptReceipts {
+  if (folder === undefined) return { read: () => null, keep: () => {} };
+  mkdirSync(folder, { recursive: true });
+  const pathOf = (root: string) => join(folder, `${root}.json`);
+  return {
+    read(root) {
+      if (!existsSync(pathOf(root))) return null;
+      try {
+        return receiptsAnswer.parse(JSON.parse(readFileSync(pathOf(root), "utf8")));
+      } catch {
+        // A file that was cut short is as good as none: the marketplace is asked again.
+        return null;
+      }
+    },
+    keep(root, answer) {
+      const draft = `${pathOf(root)}.new`;
+      writeFileSync(draft, `${JSON.stringify(answer)}\n`);
+      renameSync(draft, pathOf(root));
+    },
+  };
+}

@@ -1,0 +1,116 @@
+import type { IReceiptCourt } from "../../../typechain-types/contracts/court/ReceiptCourt.ts";
+import type { Deployment } from "../../command/openDeployment.ts";
+import type { Session } from "../../command/session.ts";
+import type { AskReceipts } from "./askReceipts.ts";
+import { type Double, findDoubles } from "./findDoubles.ts";
+import { type Found, findRows, type HiddenBatch, type PaidRow } from "./findRows.ts";
+import { type Finding, judgeRow } from "./judgeRow.ts";
+import type { KeptReceipts } from "./keptReceipts.ts";
+import { readShown } from "./readShown.ts";
+import { type Domain, isInBatch, type Leaf, leavesOf } from "./receipts.ts";
+
+// In the order of IReceiptCourt.Stage.
+export const STAGES = ["none", "contested", "answered", "refunded"] as const;
+export type Stage = (typeof STAGES)[number];
+
+// A row as the payer sees it: what was charged, what is wrong with it, and where it stands in court. `silent` says why nobody
+// showed receipts, which is a verdict on the marketplace and not on the row.
+export type SeenRow = PaidRow & {
+  findings: Finding[];
+  silent: string | null;
+  receipts: number;
+  stage: Stage;
+  until: bigint;
+  // What is still to be given back of a refunded row.
+  owed: bigint;
+};
+
+// A charge that was paid more than once. `state` is what the court would say to a proof.
+export type SeenDouble = Double & { state: "provable" | "given back" | "too late" | "two operators" };
+
+export type Sight = { rows: SeenRow[]; doubles: SeenDouble[]; hidden: HiddenBatch[] };
+
+export type Watching = {
+  session: Session;
+  deployment: Deployment;
+  payer: string;
+  fromBlock: number;
+  known: Map<string, Found>;
+  kept: KeptReceipts;
+};
+
+// Looks at all that a payer was charged: what the chain says, compared with the receipts that somebody shows.
+export async function look(watching: Watching, askReceipts: AskReceipts): Promise<Sight> {
+  const { session, deployment, payer } = watching;
+  const domain: Domain = { chainId: session.chainId, router: deployment.addresses.router };
+  const { rows: found, hidden } = await findRows(session, deployment, watching);
+  const rows: SeenRow[] = [];
+  const paid: (Leaf & { row: PaidRow })[] = [];
+  for (const row of found) {
+    const contest = await deployment.receiptCourt.contestOf(row.root, payer);
+    const stage = STAGES[Number(contest.stage)] ?? "none";
+    const { leaves, silent } = await readLeaves(watching, domain, row, stage, askReceipts);
+    const judged = silent === null ? judgeRow(row, payer, leaves, deployment.record.parties.insurance) : null;
+    rows.push({
+      ...row,
+      findings: judged?.findings ?? [],
+      silent,
+      receipts: judged?.leaves.length ?? 0,
+      stage,
+      until: contest.until,
+      owed: owedOf(contest, stage),
+    });
+    // A row that was given back counts as no payment.
+    if (stage !== "refunded") paid.push(...(judged?.leaves ?? []).map((leaf) => ({ ...leaf, row })));
+  }
+  const doubles: SeenDouble[] = [];
+  for (const double of findDoubles(paid)) doubles.push({ ...double, state: await stateOf(deployment, double) });
+  return { rows, doubles, hidden };
+}
+
+function owedOf({ charged, accounted }: IReceiptCourt.ContestStructOutput, stage: Stage): bigint {
+  return stage === "refunded" && charged > accounted ? charged - accounted : 0n;
+}
+
+// The receipts of a row from whoever shows them: the court if the operator has answered there, the payer's own folder, the
+// marketplace.
+async function readLeaves(
+  { session, deployment, payer, kept }: Watching,
+  domain: Domain,
+  row: PaidRow,
+  stage: Stage,
+  askReceipts: AskReceipts,
+): Promise<{ leaves: Leaf[]; silent: string | null }> {
+  const { root } = row;
+  if (stage === "answered") {
+    const leaves = await readShown(session, deployment, domain, payer, row);
+    if (leaves.length > 0) return { leaves, silent: null };
+  }
+  const own = kept.read(root);
+  if (own !== null) {
+    const leaves = leavesOf(domain, own);
+    if (leaves.every((leaf) => isInBatch(root, leaf))) return { leaves, silent: null };
+  }
+  const asked = await askReceipts(root);
+  if (asked.kind === "silent") return { leaves: [], silent: asked.reason };
+  if (asked.kind === "none") return { leaves: [], silent: null };
+  const leaves = leavesOf(domain, asked.answer);
+  const { findings } = judgeRow(row, payer, leaves, deployment.record.parties.insurance);
+  if (findings.length === 0) kept.keep(root, asked.answer);
+  return { leaves, silent: null };
+}
+
+export const paidCharge = ({ row, receipt, path }: Double["kept"]) => ({ settlement: row.settlement, receipt, path });
+
+async function stateOf({ receiptCourt }: Deployment, { kept, doubled }: Double): Promise<SeenDouble["state"]> {
+  if (kept.row.operator !== doubled.row.operator) return "two operators";
+  try {
+    await receiptCourt.proveDoubleCharge.staticCall(paidCharge(kept), paidCharge(doubled));
+    return "provable";
+  } catch (error) {
+    const name = receiptCourt.interface.parseError((error as { data?: string }).data ?? "0x")?.name;
+    if (name === "AlreadyRefunded") return "given back";
+    if (name === "WindowClosed") return "too late";
+    throw error;
+  }
+}

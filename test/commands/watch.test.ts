@@ -1,0 +1,330 @@
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { AbiCoder, Contract, ContractFactory, concat, id } from "ethers";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { until } from "../../scripts/waiting/until.ts";
+import { mined } from "../../scripts/world/mined.ts";
+import { toolIdFromUuid } from "../../settlement/domain/toolId.ts";
+import { API_KEY, type Books, openBooks, serveBooks } from "./books.ts";
+import { addressOf, fail, passTime, startDeployedChain, succeed } from "./chain.ts";
+
+const DAY = 24 * 60 * 60;
+const DEPOSIT = 1_000_000n;
+const SMART_ACCOUNT = "artifacts/test/solidity/support/SmartAccount.sol/SmartAccount.json";
+const ACCOUNT_ABI = ["constructor(address)", "function execute(bytes32 mode, bytes data) payable"];
+const usd = (dollars: number) => BigInt(Math.round(dollars * 1_000_000));
+
+// The commands read it when they are loaded.
+process.env.MARKETPLACE_API_KEY = API_KEY;
+
+describe("a payer who watches", () => {
+  let deployed: Awaited<ReturnType<typeof startDeployedChain>>;
+  let books: Books;
+  let market: Awaited<ReturnType<typeof serveBooks>>;
+  let tool: string;
+  let settled: string;
+  let folder: string;
+  const payer = addressOf("payer");
+  const neighbour = addressOf("developer");
+
+  const options = () => ["--marketplace", market.url, "--account", payer];
+  const watch = (...more: string[]) => succeed(deployed.chain, "payer", "watch", ...options(), ...more);
+  const refused = (...more: string[]) => fail(deployed.chain, "payer", "watch", ...options(), ...more);
+  // What a watch says that finds something wrong.
+  async function complaint(...more: string[]) {
+    const run = await deployed.chain.task(
+      ["watch", ...options(), "--network", "base", "--json", "--yes", ...more],
+      "payer",
+    );
+    expect(run.code, run.stdout).toBe(1);
+    return JSON.parse(run.stdout);
+  }
+  const balance = () => deployed.usdc.balanceOf(payer);
+
+  beforeAll(async () => {
+    deployed = await startDeployedChain();
+    const { chain, router, usdc } = deployed;
+    await succeed(chain, "operator", "bond", "post", "--yes");
+    await succeed(chain, "payer", "cap", "--set", "500", "--yes");
+    const listed = await succeed(chain, "developer", "list-tool", "--name", "maps", "--price", "0.10", "--yes");
+    tool = toolIdFromUuid(listed.tool);
+    books = await openBooks(router, chain.wallet("operator"));
+    market = await serveBooks(books);
+    folder = mkdtempSync(join(tmpdir(), "watch-"));
+    expect(await usdc.allowance(payer, await router.getAddress())).toBe(usd(500));
+  });
+
+  beforeEach(async () => {
+    settled = await deployed.chain.provider.send("evm_snapshot", []);
+  });
+
+  afterEach(async () => {
+    market.answerHonestly();
+    await deployed.chain.provider.send("evm_revert", [settled]);
+  });
+
+  afterAll(async () => {
+    await market.stop();
+    await deployed.chain.stop();
+    rmSync(folder, { recursive: true, force: true });
+  });
+
+  it("is told that all is in order as long as it is", async () => {
+    expect(await watch()).toEqual({ payer, inOrder: true, batches: [], doubles: [], hidden: [] });
+    const root = await books.settle([
+      books.charge(payer, tool, usd(0.1)),
+      books.charge(payer, tool, usd(0.25)),
+      books.charge(payer, null, usd(0.03)),
+    ]);
+    const { inOrder, batches } = await watch("--contest", "--yes");
+    expect(inOrder).toBe(true);
+    expect(batches).toEqual([
+      {
+        batch: root,
+        transaction: expect.stringMatching(/^0x/),
+        operator: addressOf("operator"),
+        settledAt: expect.any(String),
+        chargedUsd: "0.38",
+        receipts: 3,
+        verdict: "right",
+        findings: [],
+        court: "none",
+        owedUsd: "0.00",
+      },
+    ]);
+  });
+
+  it("gets a row without receipts back from the bond, with the deposit", async () => {
+    const before = await balance();
+    const root = await books.settle([books.charge(payer, tool, usd(0.1))], {
+      modelCost: usd(5),
+      tools: [[tool, usd(0.1)]],
+    });
+    expect(await refused()).toBe(
+      "1 of 1 batch is not in order: demand it back with watch --contest. Nothing was sent.",
+    );
+    const first = await complaint("--contest");
+    expect(first.batches).toMatchObject([
+      {
+        batch: root,
+        verdict: "wrong",
+        court: "contested",
+        findings: ["5.00 USDC were charged for the model, and the receipts are for 0.00 USDC"],
+      },
+    ]);
+    expect(await balance()).toBe(before - usd(5.1) - DEPOSIT);
+    // Looking again costs nothing.
+    expect((await complaint("--contest")).batches).toMatchObject([{ court: "contested" }]);
+    expect(await balance()).toBe(before - usd(5.1) - DEPOSIT);
+    await passTime(deployed.chain, 3 * DAY);
+    expect(await watch("--contest", "--yes")).toMatchObject({ inOrder: true, batches: [{ court: "refunded" }] });
+    expect(await balance()).toBe(before);
+  });
+
+  it("gets the second payment of a charge back, and the premium if it proves that itself", async () => {
+    const before = await balance();
+    const due = books.charge(payer, tool, usd(3));
+    const first = await books.settle([due]);
+    const again = await books.settle([{ ...due, attempts: 1 }, books.charge(payer, tool, usd(0.2))]);
+    expect(await complaint()).toMatchObject({
+      batches: [{ verdict: "right" }, { verdict: "right" }],
+      doubles: [{ charge: due.id, amountUsd: "3.00", first, again, court: "provable" }],
+    });
+    expect(await watch("--contest", "--yes")).toMatchObject({ inOrder: true, doubles: [{ court: "given back" }] });
+    expect(await balance()).toBe(before - usd(3.2) + usd(0.5));
+  });
+
+  it("proves with receipts of its own folder, whatever the marketplace says later", async () => {
+    const due = books.charge(payer, tool, usd(3));
+    const first = await books.settle([due]);
+    await watch("--receipts", folder);
+    expect(readdirSync(folder)).toEqual([`${first}.json`]);
+    books.answers.delete(first);
+    await books.settle([{ ...due, attempts: 1 }]);
+    expect(await complaint("--receipts", folder)).toMatchObject({ doubles: [{ first, court: "provable" }] });
+    // A file that somebody has tampered with is asked for again.
+    writeFileSync(join(folder, `${first}.json`), "{");
+    expect(await complaint("--receipts", folder)).toMatchObject({ batches: [{ verdict: "wrong" }, {}], doubles: [] });
+    expect(existsSync(join(folder, `${first}.json.new`))).toBe(false);
+  });
+
+  it("proves with receipts that the operator showed to the court alone", async () => {
+    const { chain, receiptCourt } = deployed;
+    const due = books.charge(payer, tool, usd(3));
+    const first = await books.settle([due]);
+    const double = { ...due, attempts: 1 };
+    const root = await books.settle([double]);
+    const answer = books.answers.get(root);
+    books.answers.delete(root);
+    await complaint("--contest");
+    const { receipts } = answer as { receipts: readonly object[] };
+    const lines = [
+      { toolId: `0x${"0".repeat(32)}`, amount: 0n },
+      { toolId: tool, amount: usd(3) },
+    ];
+    await mined(
+      receiptCourt
+        .connect(chain.wallet("operator"))
+        .answer(root, payer, { lines, receipts, places: [1], proof: [], proofFlags: [] } as never),
+    );
+    expect(await complaint()).toMatchObject({
+      batches: [{ verdict: "right" }, { verdict: "right", court: "answered" }],
+      doubles: [{ first, again: root, court: "provable" }],
+    });
+    await watch("--contest", "--yes");
+  });
+
+  it("takes a retry for what it is", async () => {
+    const { chain, usdc, router } = deployed;
+    const due = books.charge(payer, tool, usd(3));
+    await mined(usdc.connect(chain.wallet("payer")).approve(await router.getAddress(), usd(1)));
+    await books.settle([due]);
+    await mined(usdc.connect(chain.wallet("payer")).approve(await router.getAddress(), usd(100)));
+    await books.settle([{ ...due, attempts: 1 }]);
+    expect(await watch()).toMatchObject({ inOrder: true, batches: [{ chargedUsd: "3.00" }], doubles: [] });
+  });
+
+  it("sees what was drawn from a prepaid balance, which leaves no transfer behind", async () => {
+    const { chain, router } = deployed;
+    await succeed(chain, "payer", "deposit", "10", "--yes");
+    const root = `0x${"77".repeat(32)}`;
+    const row = `0x${payer.slice(2).toLowerCase()}01${usd(4).toString(16).padStart(12, "0")}00`;
+    const operator = chain.wallet("operator");
+    await mined(router.connect(operator).settle(await router.headOf(operator.address), root, [], row));
+    expect(await complaint()).toMatchObject({ batches: [{ batch: root, chargedUsd: "4.00", verdict: "wrong" }] });
+  });
+
+  it("finds what an operator settled from within a contract", async () => {
+    const { chain, router } = deployed;
+    const operator = chain.wallet("operator");
+    const { bytecode } = JSON.parse(readFileSync(SMART_ACCOUNT, "utf8"));
+    const factory = new ContractFactory(ACCOUNT_ABI, bytecode, chain.wallet("deployer"));
+    const account = await (await factory.deploy(operator.address)).waitForDeployment();
+    // As an account that has delegated itself (ERC-7702), the operator calls itself, and the router from there.
+    const code = concat(["0xef0100", await account.getAddress()]);
+    await chain.provider.send("anvil_setCode", [operator.address, code]);
+    const root = id("a batch of a contract");
+    const row = `0x${payer.slice(2).toLowerCase()}00${usd(4).toString(16).padStart(12, "0")}00`;
+    const call = router.interface.encodeFunctionData("settle", [await router.headOf(operator), root, [], row]);
+    const calls = AbiCoder.defaultAbiCoder().encode(
+      ["tuple(address,uint256,bytes)[]"],
+      [[[await router.getAddress(), 0, call]]],
+    );
+    const itself = new Contract(operator.address, ACCOUNT_ABI, operator);
+    await mined(itself.getFunction("execute")(`0x01${"0".repeat(62)}`, calls));
+    expect(await complaint("--contest")).toMatchObject({
+      batches: [{ batch: root, chargedUsd: "4.00", verdict: "wrong", court: "contested" }],
+      hidden: [],
+    });
+  });
+
+  describe("believes no marketplace", () => {
+    const verdict = async (...more: string[]) => (await complaint(...more)).batches[0];
+    const json = (body: unknown) => (_: unknown, response: { end(text: string): void }) =>
+      response.end(JSON.stringify(body));
+
+    it("that gives receipts of somebody else, of another batch, with another amount, or one twice", async () => {
+      const [own, other] = [books.charge(payer, tool, usd(1)), books.charge(payer, tool, usd(1))];
+      const elsewhere = await books.settle([other]);
+      const foreign = books.charge(neighbour, tool, usd(1));
+      const root = await books.settle([own, foreign], { tools: [[tool, usd(1)]] });
+      const answer = books.answers.get(root) as { receipts: { chargedTo: string }[] };
+      const mine = answer.receipts.filter(({ chargedTo }) => chargedTo === payer.toLowerCase());
+      const theirs = answer.receipts.filter(({ chargedTo }) => chargedTo !== payer.toLowerCase());
+      const findings = async (receipts: readonly object[]) => {
+        books.answers.set(root, { receipts });
+        const { batches } = await complaint();
+        return batches.find(({ batch }: { batch: string }) => batch === root).findings;
+      };
+      const missing = "1.00 USDC were charged for";
+      expect(await findings(theirs)).toEqual([
+        expect.stringContaining(`is of ${neighbour.toLowerCase()}`),
+        expect.stringContaining(missing),
+      ]);
+      const others = books.answers.get(elsewhere) as { receipts: object[] };
+      expect(await findings(others.receipts)).toEqual([
+        expect.stringContaining("is not in the batch"),
+        expect.stringContaining(missing),
+      ]);
+      expect(await findings(mine.map((receipt) => ({ ...receipt, amount: "999999" })))).toEqual([
+        expect.stringContaining("is not in the batch"),
+        expect.stringContaining(missing),
+      ]);
+      expect(await findings([...mine, ...mine])).toEqual([expect.stringContaining("is shown twice")]);
+      expect(await findings([])).toEqual([expect.stringContaining(missing)]);
+      books.answers.set(root, { receipts: mine });
+      expect(await watch()).toMatchObject({ inOrder: true });
+    });
+
+    it("that shows what somebody else owes, and does not risk a deposit for it", async () => {
+      const owed = books.charge(payer, tool, usd(1), { payer: neighbour.toLowerCase() as never });
+      await books.settle([owed]);
+      expect(await verdict("--contest")).toMatchObject({
+        verdict: "wrong",
+        court: "none",
+        findings: [`charge ${owed.id} is owed by ${neighbour.toLowerCase()}`],
+      });
+    });
+
+    it("that is away, refuses the key or answers nonsense, and contests once that has lasted", async () => {
+      await books.settle([books.charge(payer, tool, usd(1))]);
+      const silent = async (listener: Parameters<typeof market.answerWith>[0]) => {
+        market.answerWith(listener);
+        const { verdict: word, court, findings } = await verdict("--contest");
+        expect([word, court]).toEqual(["unknown", "none"]);
+        return findings[0];
+      };
+      expect(await silent((_, response) => response.writeHead(503).end())).toBe("it answers with 503");
+      expect(await silent((_, response) => response.writeHead(401).end())).toContain("check MARKETPLACE_API_KEY");
+      expect(await silent((_, response) => response.end("<html>"))).toBe("what it answers is not JSON");
+      expect(await silent(json({ receipts: [{ chargeId: "7" }] }))).toContain("receipts.0.chargeId is wrong");
+      expect(await silent((request) => request.socket.destroy())).toBe("it cannot be reached");
+      expect(await silent((_, response) => response.writeHead(302, { location: "http://127.0.0.1:1" }).end())).toBe(
+        "it cannot be reached",
+      );
+      await passTime(deployed.chain, 2 * DAY);
+      expect(await verdict("--contest")).toMatchObject({ verdict: "unknown", court: "contested" });
+    });
+  });
+
+  it("is told what is missing before anything is asked", async () => {
+    expect(await refused("--days", "0")).toContain('--days is "0": write a whole number');
+    expect(await refused("--every", "soon")).toContain('--every is "soon": write a whole number');
+    expect((await complaint("--follow")).error).toContain("--follow goes on and --json is one document");
+  });
+
+  it("is told of what it can no longer contest", async () => {
+    await books.settle([books.charge(payer, tool, usd(0.1))], { modelCost: usd(1) });
+    await passTime(deployed.chain, 7 * DAY);
+    const { code, stdout } = await deployed.chain.task(
+      ["watch", ...options(), "--network", "base", "--contest"],
+      "payer",
+    );
+    expect(code).toBe(1);
+    expect(stdout).toContain("court    too late to contest it");
+  });
+
+  it("follows the chain, contests by itself, and gives up nothing while the marketplace is away", async () => {
+    const { chain, receiptCourt } = deployed;
+    const before = await balance();
+    const command = ["watch", ...options(), "--contest", "--follow", "--every", "1", "--yes", "--network", "base"];
+    const program = chain.start(command, { as: "payer", env: { MARKETPLACE_API_KEY: API_KEY } });
+    try {
+      await program.printed(/was charged in 30 days/);
+      await books.settle([books.charge(payer, tool, usd(0.1))]);
+      await program.printed(/right: 1 receipt adds up to it/);
+      market.answerWith((_, response) => response.writeHead(503).end());
+      const bad = await books.settle([books.charge(payer, tool, usd(0.1))], { modelCost: usd(2) });
+      await program.printed(/the marketplace is silent: it answers with 503/);
+      market.answerHonestly();
+      await until("the contest", async () => (await receiptCourt.contestOf(bad, payer)).stage === 1n);
+      await passTime(chain, 3 * DAY);
+      await until("the refund", async () => (await balance()) === before - usd(0.1));
+      await program.printed(/court {4}given back/);
+    } finally {
+      program.signal("SIGINT");
+    }
+    expect((await program.ended).code).toBe(0);
+  });
+});
