@@ -92,12 +92,14 @@ const isRowInOrder = ({ findings, silent, stage, owed }: SeenRow) =>
 export const isInOrder = ({ rows, doubles, hidden }: Sight): boolean =>
   rows.every(isRowInOrder) && doubles.every(isGivenBack) && hidden.length === 0;
 
+const IN_ORDER = ["Nothing was charged.", "The one batch is in order."];
+
 export function summaryOf({ rows, doubles, hidden }: Sight, contests: boolean): string {
   const total = rows.length + hidden.length;
   const batches = `${total} ${total === 1 ? "batch" : "batches"}`;
   const wrong = rows.filter((row) => !isRowInOrder(row)).length + hidden.length;
   const twice = doubles.filter((double) => !isGivenBack(double)).length;
-  if (wrong + twice === 0) return `All of ${batches} is in order.`;
+  if (wrong + twice === 0) return IN_ORDER[total] ?? `All ${batches} are in order.`;
   const open = [
     ...(wrong > 0 ? [`${wrong} of ${batches} ${wrong === 1 ? "is" : "are"} not in order`] : []),
     ...(twice > 0 ? [`${twice} ${twice === 1 ? "charge was" : "charges were"} paid twice`] : []),
