@@ -77,9 +77,9 @@ contract ReceiptCourt is Accounts, AccessManaged {
         address payer = second.receipt.chargedTo;
         Copy storage copy = _copies[doubled.receiptsRoot][doubled.leaf];
         Row storage row = _rows[doubled.receiptsRoot][payer];
-        // Whoever settles can write any number of receipts for what it took once, and prove them against each other: the
-        // bond would be gone before anybody else asks for it. So a row gives back no more than it took, and a proof pays
-        // its prover no more than the payer.
+        // Whoever settles can write any number of receipts for what it took once, and prove them against each other:
+        // the bond would be gone before anybody else asks for it. So a row gives back no more than it took, and a
+        // proof pays its prover no more than the payer.
         uint256 due = Math.min(second.receipt.amount - copy.refunded, doubled.charged - row.refunded);
         if (due == 0) revert AlreadyRefunded(doubled.receiptsRoot, payer);
         uint256 amount = bonds.seize(operator, due, payer);

@@ -89,7 +89,9 @@ contract BondsTest is ProtocolTest {
         _checkReached("answer", 10);
         _checkReached("answer in part", 1);
         _checkReached("refund", 10);
+        _checkReached("refund what was owed", 1);
         _checkReached("prove a double charge", 10);
+        _checkReached("prove within a batch", 1);
         _checkReached("post", 50);
         _checkReached("request a bond", 50);
         _checkReached("withdraw a bond", 5);

@@ -83,7 +83,7 @@ contract BondsHandler is Handler {
     function post(uint256 seed) external later(seed) {
         Rng memory rng = Rng(seed);
         address operator = operators(rng.between(0, 1));
-        uint256 amount = rng.between(1, 50e6);
+        uint256 amount = rng.between(1, 500e6);
         vm.prank(operator);
         bonds.post(operator, amount);
         _reach("post");
@@ -130,7 +130,10 @@ contract BondsHandler is Handler {
         batch.call = _callOf(batch, rng);
         bool covered = bonds.covers(operator, _limitOf(operator));
         (bool ok, ) = _try(operator, address(router), batch.call);
-        if (!ok) return _reach("settle in vain");
+        if (!ok) {
+            --_settlements;
+            return _reach("settle in vain");
+        }
         if (!covered) ++settledWithoutBond;
         _reach("settle");
     }
