@@ -10,8 +10,14 @@ import type { Chain } from "./chain.ts";
 type Block = { script: string; refused: boolean; shown: string[] };
 
 export type Reader = {
-  // Follows a page from its first block to its last.
-  walk(page: string, env?: NodeJS.ProcessEnv): Promise<void>;
+  // Where the reader is, with the files that the page writes and reads.
+  folder: string;
+  // Follows a page from its first block to its last. What happens in between, and is not the reader's doing, happens in `before`.
+  walk(
+    page: string,
+    env?: NodeJS.ProcessEnv,
+    options?: { before?: (script: string) => Promise<void> | void },
+  ): Promise<void>;
   leave(): void;
 };
 
@@ -41,8 +47,10 @@ export function createReader(chain: Chain): Reader {
   }
 
   return {
-    async walk(page, env = {}) {
+    folder: workplace,
+    async walk(page, env = {}, { before } = {}) {
       for (const { script, refused, shown } of blocksOf(page)) {
+        await before?.(script);
         const { code, output } = await runScript(script, env);
         const story = `docs/${page}.md:\n${script}\n${output}`;
         expect(code === 0, story).toBe(!refused);

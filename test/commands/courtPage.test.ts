@@ -1,0 +1,75 @@
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import type { Address } from "viem";
+import { privateKeyToAccount } from "viem/accounts";
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { hashJson, signAnswer } from "../../marketplace/toolkit/index.ts";
+import { connectProtocol } from "../../scripts/protocol/connectProtocol.ts";
+import { ADMIN_DELAY_SECONDS, ROLES } from "../../scripts/protocol/description.ts";
+import { mined } from "../../scripts/world/mined.ts";
+import { JsonSchema__factory, SchemaCourt__factory } from "../../typechain-types/index.ts";
+import { addressOf, type Chain, deployCommand, passTime, placeUsdcAndShare, startChain } from "./chain.ts";
+import { blocksOf, createReader, type Reader } from "./pages.ts";
+
+// The page begins where a tool is listed and a court is one. The tool's answers, which the page has in files, are signed here
+// when it comes to them.
+
+const TOOL = "7baa3032-b055-8856-a5cb-06c697e545a2";
+const account = privateKeyToAccount(`0x${"11".repeat(32)}`);
+
+let chain: Chain;
+let reader: Reader;
+let court: Address;
+
+beforeAll(async () => {
+  chain = await startChain();
+  reader = createReader(chain);
+  await placeUsdcAndShare(chain);
+  const run = async (as: "deployer" | "developer", ...command: string[]) => {
+    const { code, stdout, stderr } = await chain.task([...command, "--json", "--yes"], as);
+    if (code !== 0) throw new Error(`${command.join(" ")} failed: ${stdout}${stderr}`);
+    return JSON.parse(stdout);
+  };
+  const onLocal = deployCommand.map((word) => (word === "base" ? "local" : word));
+  const { addresses } = await run("deployer", ...onLocal);
+  const { manager, staking, receiptCourt } = connectProtocol(addresses, chain.provider);
+  const [deployer, admin] = [chain.wallet("deployer"), chain.wallet("admin")];
+  const judge = await (await new JsonSchema__factory(deployer).deploy()).waitForDeployment();
+  const created = await new SchemaCourt__factory(deployer).deploy(staking, judge, receiptCourt);
+  court = (await (await created.waitForDeployment()).getAddress()) as Address;
+  const grant = manager.interface.encodeFunctionData("grantRole", [ROLES.court, court, 0]);
+  await mined(manager.connect(admin).schedule(manager, grant, 0));
+  await passTime(chain, ADMIN_DELAY_SECONDS);
+  await mined(manager.connect(admin).grantRole(ROLES.court, court, 0));
+  const listing = ["list-tool", "--name", "weather", "--price", "0.10", "--network", "local"];
+  expect(await run("developer", ...listing, "--from", addressOf("developer"))).toMatchObject({ tool: TOOL });
+});
+
+afterAll(async () => {
+  reader?.leave();
+  await chain.stop();
+});
+
+it("a tool promises, is held to it, and can be by anybody who follows the page", async () => {
+  expect(blocksOf("court").length).toBeGreaterThan(3);
+  await reader.walk(
+    "court",
+    { COURT: court },
+    {
+      before: async (script) => {
+        if (script.includes("kept.json")) await sign("kept.json", { price: 1 });
+        if (script.includes("claim")) await sign("broken.json", { price: -1 });
+      },
+    },
+  );
+});
+
+async function sign(file: string, content: unknown): Promise<void> {
+  const schema = JSON.parse(readFileSync(join(reader.folder, "schema.json"), "utf8"));
+  const block = await chain.provider.getBlock("latest");
+  const answer = await signAnswer(
+    { method: "quote", args: {}, chargeId: hashJson(file), content, schema },
+    { toolId: TOOL, account, court: { chainId: 8453, address: court }, nowMs: () => (block?.timestamp ?? 0) * 1_000 },
+  );
+  writeFileSync(join(reader.folder, file), JSON.stringify({ schema, content, answer }));
+}
