@@ -12,6 +12,8 @@ import { createSimulatedChain } from "./chain/simulatedChain.ts";
 import { archivedBlocks } from "./checks/archivedBlocks.ts";
 import { createInvariants } from "./checks/invariants.ts";
 import { type Situation, situationsIn } from "./checks/situations.ts";
+import { createWatchingPayers } from "./checks/watchingPayers.ts";
+import { CHARGES_AGAIN, chargeAgain } from "./faults/dishonest.ts";
 import { disturb, excuse, heal, payUp } from "./faults/disturb.ts";
 import { createFaults } from "./faults/faults.ts";
 import { createFaultyDatabase } from "./faults/faultyDatabase.ts";
@@ -37,6 +39,8 @@ export type Run = {
   limitsHit: number;
   // How often an endpoint stood still.
   staleEndpoints: number;
+  // What payers who watch got back from the court in the end, in micro-USDC.
+  givenBack: bigint;
   // What the run went through, of those things that matter.
   reached: readonly Situation[];
   violations: readonly string[];
@@ -146,6 +150,7 @@ async function simulateOn(
     },
   );
   const keyUsedElsewhere = () => faults.counts.has("a key is used elsewhere");
+  const watching = createWatchingPayers({ chain, scenario });
   const invariants = createInvariants({
     chain,
     port: trueChain,
@@ -159,8 +164,13 @@ async function simulateOn(
     habits,
     keyUsedElsewhere,
     archived: archivedNow,
+    planned: watching.planned,
   });
   const { violations } = invariants;
+  // Decided by numbers of its own, like whatever else came later.
+  const dishonesty = createRng(seed + 6e9);
+  const dishonest = scenario.thief && dishonesty.happens(0.5);
+  let chargedAgain = 0;
 
   let daemons = Array.from({ length: rng.between(1, 3) }, (_, i) =>
     startDaemon(surroundings, `daemon ${i + 1}`, 0, habits.keysOf(i)),
@@ -286,6 +296,10 @@ async function simulateOn(
       if (habits.unfaithful) undo();
       await person.look(habits.impatient);
       disturb(chain, rng, faults, scenario, wallets, consent);
+      if (dishonest && (options.faults ?? true) && chargeAgain(chain, dishonesty, scenario, watching)) {
+        chargedAgain += 1;
+        trace(`fault ${CHARGES_AGAIN}`);
+      }
       if (stalledSteps > 0) {
         stalledSteps -= 1;
         nowMs += BLOCK_MS;
@@ -356,6 +370,8 @@ async function simulateOn(
     }
     if (violations.length > 0) return;
     if (done && archives) await archiveRest();
+    // What the chain undid, or the ledger was made to forget, may have been paid twice through no fault of an operator's.
+    if (done && !habits.unfaithful && !scenario.forgetful) violations.push(...watching.check(clients.delivered));
     if (done) await invariants.checkEnd();
     else violations.push(`not everything has ended ${MAX_STEPS_TO_THE_END} steps after the last fault`);
   }
@@ -377,7 +393,8 @@ async function simulateOn(
     seed,
     ticks,
     faultsInjected: [...faults.counts.values()].reduce((sum, count) => sum + count, 0),
-    faults: Object.fromEntries(faults.counts),
+    faults: Object.fromEntries([...faults.counts, ...(chargedAgain > 0 ? [[CHARGES_AGAIN, chargedAgain]] : [])]),
+    givenBack: watching.givenBack(),
     crashes: scheduler.crashes(),
     reorgs: chain.reorgs(),
     limitsHit: invariants.limitsHit(),

@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs";
 import { afterAll, describe, expect, it } from "vitest";
 import { ALL_SITUATIONS, type Situation } from "./checks/situations.ts";
+import { CHARGES_AGAIN } from "./faults/dishonest.ts";
 import { simulate } from "./simulate.ts";
 
 // Seeds that broke an invariant when they were found, what they found, and what it takes to find it. test/mutation can put
@@ -12,6 +13,8 @@ const corpus = JSON.parse(readFileSync(new URL("./corpus.json", import.meta.url)
 }[];
 
 const MAX_TRIES = 100;
+// An operator charges again what it has charged, and its payers get that back.
+const DISHONEST_SEED = 212;
 const SEEDS = 160;
 // Few enough for any machine within the time that a test has.
 const CHUNK = 20;
@@ -46,6 +49,15 @@ describe("the engine on a simulated chain", () => {
       if ([...reached, ...Object.keys(faults)].includes(reaches)) return;
     }
     expect.fail(`None of ${MAX_TRIES} seeds from ${seed} on gets as far as: ${reaches}. Find one that does.`);
+  });
+
+  it("gives a payer who watches back what a dishonest operator took", async () => {
+    for (let seed = DISHONEST_SEED; seed < DISHONEST_SEED + MAX_TRIES; seed++) {
+      const { violations, faults, givenBack } = await simulate(seed);
+      expect(violations, `npm run sim -- --seed ${seed}`).toEqual([]);
+      if (CHARGES_AGAIN in faults && givenBack > 0n) return;
+    }
+    expect.fail(`In none of ${MAX_TRIES} seeds from ${DISHONEST_SEED} on a charge is paid twice and given back.`);
   });
 
   it.each(Array.from({ length: SEEDS / CHUNK }, (_, i) => [1 + i * CHUNK, (i + 1) * CHUNK]))(

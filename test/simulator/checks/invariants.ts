@@ -47,6 +47,8 @@ export function createInvariants(options: {
   keyUsedElsewhere: () => boolean;
   // Everything that has left for the archive.
   archived: () => Promise<readonly ArchivedBlock[]>;
+  // Who else is to know of a batch and its charges.
+  planned: (batch: Batch, charges: readonly DueCharge[]) => void;
 }) {
   const { chain, ledger, read, clients, wallets, scenario, habits } = options;
   const violations: string[] = [];
@@ -571,7 +573,9 @@ export function createInvariants(options: {
       if (event.kind === "key_used_elsewhere") alarms.push(event);
     },
     wroteWithoutLease: (verb: string) => broken(`${verb} changed the ledger with a lease that was lost`),
-    planned: ({ root, receipts, calldata }: Batch, charges: readonly DueCharge[]) => {
+    planned: (batch: Batch, charges: readonly DueCharge[]) => {
+      const { root, receipts, calldata } = batch;
+      options.planned(batch, charges);
       receiptsOf.set(root, receipts);
       plannedRows.set(root, rowsOf(calldata));
       for (const { id, for: subject } of charges) if (subject.kind === "tool") toolOf.set(id, subject.toolId);

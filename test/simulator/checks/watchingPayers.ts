@@ -1,0 +1,130 @@
+import { type Address, bytesToHex, type Hex } from "viem";
+import { findDoubles, type PaidLeaf } from "../../../scripts/payer/watch/findDoubles.ts";
+import type { PaidRow } from "../../../scripts/payer/watch/findRows.ts";
+import { judgeRow } from "../../../scripts/payer/watch/judgeRow.ts";
+import type { Leaf } from "../../../scripts/payer/watch/receipts.ts";
+import { decodeSettle } from "../../../settlement/chain/router/settleCall.ts";
+import type { Batch, BatchOutcome } from "../../../settlement/domain/batch.ts";
+import type { DueCharge } from "../../../settlement/domain/charge.ts";
+import { smaller } from "../../../settlement/domain/money.ts";
+import { createMerkleTree } from "../../../settlement/engine/batch/merkleTree.ts";
+import { leafOf, receiptOf } from "../../../settlement/engine/batch/receipt.ts";
+import type { Block } from "../chain/blocks.ts";
+import { CHAIN_ID } from "../chain/protocol.ts";
+import type { SimulatedChain } from "../chain/simulatedChain.ts";
+import { INSURANCE, ROUTER, type Scenario } from "../scenario.ts";
+
+const DOMAIN = { chainId: CHAIN_ID, router: ROUTER };
+const NO_TOOL = `0x${"0".repeat(32)}`;
+
+export type WatchingPayers = ReturnType<typeof createWatchingPayers>;
+
+// Payers who watch, with the code that payers watch with. All that they have is the chain, the receipts that somebody shows, and
+// a court that does what ReceiptCourt does: it gives back rows without receipts, and second payments of a charge.
+export function createWatchingPayers({ chain, scenario }: { chain: SimulatedChain; scenario: Scenario }) {
+  // The charges under each root, as whoever made it can show them.
+  const shown = new Map<Hex, readonly DueCharge[]>();
+  let givenBackInAll = 0n;
+
+  function leavesOf(root: Hex, payer: Address): Leaf[] {
+    const charges = shown.get(root) ?? [];
+    if (charges.length === 0) return [];
+    const tree = createMerkleTree(charges.map((due) => leafOf(DOMAIN, due)));
+    return charges
+      .filter(({ chargedTo }) => chargedTo.toLowerCase() === payer.toLowerCase())
+      .map((due) => {
+        const leaf = bytesToHex(leafOf(DOMAIN, due));
+        return { receipt: receiptOf(due), leaf, path: tree.proofOf(leaf) };
+      });
+  }
+
+  // What a payer gets back of all that was taken from it for good.
+  function givenBackTo(payer: Address): { paid: bigint; givenBack: bigint; undecided: bigint } {
+    const rows = finalBlocks(chain).flatMap((block) => rowsIn(block, payer));
+    const paid: PaidLeaf[] = [];
+    const backOf = new Map<string, bigint>();
+    for (const row of rows) {
+      const { findings, leaves } = judgeRow(row, payer, leavesOf(row.root as Hex, payer), INSURANCE);
+      if (findings.some(({ contestable }) => contestable)) backOf.set(row.root, row.charged);
+      else paid.push(...leaves.map((leaf) => ({ ...leaf, row })));
+    }
+    let undecided = 0n;
+    for (const { kept, doubled } of findDoubles(paid)) {
+      const { root, charged } = doubled.row;
+      const before = backOf.get(root) ?? 0n;
+      const amount = smaller(doubled.receipt.amount, charged - before);
+      // For the court the same charge under another key is another charge.
+      if (kept.row.operator !== doubled.row.operator) undecided += amount;
+      else backOf.set(root, before + amount);
+    }
+    return { paid: sumOf(rows.map(({ charged }) => charged)), givenBack: sumOf([...backOf.values()]), undecided };
+  }
+
+  return {
+    planned({ root, receipts }: Batch, charges: readonly DueCharge[]): void {
+      const inBatch = new Set(receipts.map(({ chargeId }) => chargeId));
+      shown.set(
+        root,
+        charges.filter(({ id }) => inBatch.has(id)),
+      );
+    },
+    // What a dishonest operator has put under a root of its own.
+    forged: (root: Hex, charges: readonly DueCharge[]) => shown.set(root, charges),
+    chargesOf: (root: Hex) => shown.get(root) ?? [],
+    givenBack: () => givenBackInAll,
+    // Once all is over nobody has paid more than was delivered, but for what came back.
+    check(delivered: (payer: Address) => bigint): string[] {
+      return scenario.payers.flatMap((payer) => {
+        const { paid, givenBack, undecided } = givenBackTo(payer);
+        givenBackInAll += givenBack;
+        const lost = paid - givenBack - undecided - delivered(payer);
+        return lost > 0n ? [`${payer} watches, paid ${paid}, got ${givenBack} back, and has lost ${lost}`] : [];
+      });
+    },
+  };
+}
+
+function finalBlocks(chain: SimulatedChain): Block[] {
+  return Array.from({ length: chain.finalizedNumber() + 1 }, (_, number) => chain.blockAt(number)).filter(
+    (block) => block !== null,
+  );
+}
+
+function rowsIn({ number, timestamp, transactions }: Block, payer: Address): PaidRow[] {
+  return transactions.flatMap(({ transaction, receipt, root }) => {
+    const outcome = root === null ? undefined : receipt.batches.get(root);
+    if (root === null || outcome === undefined) return [];
+    const lines = paidLines(transaction.calldata, outcome, payer);
+    const charged = sumOf(lines.map(({ amount }) => amount));
+    if (charged === 0n) return [];
+    return [
+      {
+        root,
+        operator: transaction.from,
+        transaction: transaction.hash,
+        block: number,
+        settledAt: BigInt(timestamp),
+        settlement: { operator: transaction.from, call: transaction.calldata, exceptions: [] },
+        lines,
+        charged,
+      },
+    ];
+  });
+}
+
+// What of a payer's row was charged, as ReceiptCourt.chargedIn says it.
+function paidLines(calldata: Hex, { failed, refused }: BatchOutcome, payer: Address): PaidRow["lines"] {
+  const isPayers = (account: Address) => account.toLowerCase() === payer.toLowerCase();
+  const { toolIds, rows } = decodeSettle(calldata);
+  const row = rows.find((candidate) => isPayers(candidate.payer));
+  if (row === undefined || failed.some(({ chargedTo }) => isPayers(chargedTo))) return [];
+  const without = new Set(refused.filter(({ chargedTo }) => isPayers(chargedTo)).map(({ toolId }) => toolId));
+  return [
+    { toolId: NO_TOOL, amount: row.modelCost },
+    ...row.lines
+      .map(({ toolIndex, amount }) => ({ toolId: toolIds[toolIndex] ?? "", amount }))
+      .filter(({ toolId }) => !without.has(toolId as never)),
+  ];
+}
+
+const sumOf = (amounts: readonly bigint[]) => amounts.reduce((sum, amount) => sum + amount, 0n);
