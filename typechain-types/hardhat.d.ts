@@ -11,10 +11,10 @@ import * as Contracts from "./index.js";
 declare module "@nomicfoundation/hardhat-ethers/types" {
   interface HardhatEthersHelpers extends HardhatEthersHelpersBase {
   getContractFactory(name: 'Beneficiary', signerOrOptions?: ethers.Signer | FactoryOptions): Promise<Contracts.Beneficiary__factory>
-getContractFactory(name: 'Charges', signerOrOptions?: ethers.Signer | FactoryOptions): Promise<Contracts.Charges__factory>
 getContractFactory(name: 'BeneficiaryCredits', signerOrOptions?: ethers.Signer | FactoryOptions): Promise<Contracts.BeneficiaryCredits__factory>
-getContractFactory(name: 'ContextRouter', signerOrOptions?: ethers.Signer | FactoryOptions): Promise<Contracts.ContextRouter__factory>
 getContractFactory(name: 'Budgets', signerOrOptions?: ethers.Signer | FactoryOptions): Promise<Contracts.Budgets__factory>
+getContractFactory(name: 'Charges', signerOrOptions?: ethers.Signer | FactoryOptions): Promise<Contracts.Charges__factory>
+getContractFactory(name: 'ContextRouter', signerOrOptions?: ethers.Signer | FactoryOptions): Promise<Contracts.ContextRouter__factory>
 getContractFactory(name: 'Credits', signerOrOptions?: ethers.Signer | FactoryOptions): Promise<Contracts.Credits__factory>
 getContractFactory(name: 'Limits', signerOrOptions?: ethers.Signer | FactoryOptions): Promise<Contracts.Limits__factory>
 getContractFactory(name: 'Penalties', signerOrOptions?: ethers.Signer | FactoryOptions): Promise<Contracts.Penalties__factory>
@@ -22,14 +22,12 @@ getContractFactory(name: 'PrepaidBalances', signerOrOptions?: ethers.Signer | Fa
 getContractFactory(name: 'ProtocolAccess', signerOrOptions?: ethers.Signer | FactoryOptions): Promise<Contracts.ProtocolAccess__factory>
 getContractFactory(name: 'Slashing', signerOrOptions?: ethers.Signer | FactoryOptions): Promise<Contracts.Slashing__factory>
 getContractFactory(name: 'ToolStaking', signerOrOptions?: ethers.Signer | FactoryOptions): Promise<Contracts.ToolStaking__factory>
-getContractFactory(name: 'ValidateMany', signerOrOptions?: ethers.Signer | FactoryOptions): Promise<Contracts.ValidateMany__factory>
-getContractFactory(name: 'VoucherChannels', signerOrOptions?: ethers.Signer | FactoryOptions): Promise<Contracts.VoucherChannels__factory>
-getContractFactory(name: 'BareTransfers', signerOrOptions?: ethers.Signer | FactoryOptions): Promise<Contracts.BareTransfers__factory>
 getContractFactory(name: 'JsonSchema', signerOrOptions?: ethers.Signer | FactoryOptions): Promise<Contracts.JsonSchema__factory>
 getContractFactory(name: 'OperatorBonds', signerOrOptions?: ethers.Signer | FactoryOptions): Promise<Contracts.OperatorBonds__factory>
 getContractFactory(name: 'ReceiptCourt', signerOrOptions?: ethers.Signer | FactoryOptions): Promise<Contracts.ReceiptCourt__factory>
 getContractFactory(name: 'SchemaCourt', signerOrOptions?: ethers.Signer | FactoryOptions): Promise<Contracts.SchemaCourt__factory>
 getContractFactory(name: 'IBeneficiary', signerOrOptions?: ethers.Signer | FactoryOptions): Promise<Contracts.IBeneficiary__factory>
+getContractFactory(name: 'IBudgets', signerOrOptions?: ethers.Signer | FactoryOptions): Promise<Contracts.IBudgets__factory>
 getContractFactory(name: 'IContextRouter', signerOrOptions?: ethers.Signer | FactoryOptions): Promise<Contracts.IContextRouter__factory>
 getContractFactory(name: 'ICredits', signerOrOptions?: ethers.Signer | FactoryOptions): Promise<Contracts.ICredits__factory>
 getContractFactory(name: 'IFiatToken', signerOrOptions?: ethers.Signer | FactoryOptions): Promise<Contracts.IFiatToken__factory>
@@ -41,20 +39,22 @@ getContractFactory(name: 'IUSDC', signerOrOptions?: ethers.Signer | FactoryOptio
 getContractFactory(name: 'BatchRows', signerOrOptions?: ethers.Signer | FactoryOptions): Promise<Contracts.BatchRows__factory>
 getContractFactory(name: 'Signatures', signerOrOptions?: ethers.Signer | FactoryOptions): Promise<Contracts.Signatures__factory>
 getContractFactory(name: 'Tallies', signerOrOptions?: ethers.Signer | FactoryOptions): Promise<Contracts.Tallies__factory>
-getContractFactory(name: 'IBudgets', signerOrOptions?: ethers.Signer | FactoryOptions): Promise<Contracts.IBudgets__factory>
+getContractFactory(name: 'BareTransfers', signerOrOptions?: ethers.Signer | FactoryOptions): Promise<Contracts.BareTransfers__factory>
+getContractFactory(name: 'ValidateMany', signerOrOptions?: ethers.Signer | FactoryOptions): Promise<Contracts.ValidateMany__factory>
+getContractFactory(name: 'VoucherChannels', signerOrOptions?: ethers.Signer | FactoryOptions): Promise<Contracts.VoucherChannels__factory>
+getContractFactory(name: 'ICharges', signerOrOptions?: ethers.Signer | FactoryOptions): Promise<Contracts.ICharges__factory>
 getContractFactory(name: 'IJsonSchema', signerOrOptions?: ethers.Signer | FactoryOptions): Promise<Contracts.IJsonSchema__factory>
 getContractFactory(name: 'IPenalties', signerOrOptions?: ethers.Signer | FactoryOptions): Promise<Contracts.IPenalties__factory>
 getContractFactory(name: 'IReceiptCourt', signerOrOptions?: ethers.Signer | FactoryOptions): Promise<Contracts.IReceiptCourt__factory>
 getContractFactory(name: 'ISchemaCourt', signerOrOptions?: ethers.Signer | FactoryOptions): Promise<Contracts.ISchemaCourt__factory>
 getContractFactory(name: 'Accounts', signerOrOptions?: ethers.Signer | FactoryOptions): Promise<Contracts.Accounts__factory>
 getContractFactory(name: 'AccessManager', signerOrOptions?: ethers.Signer | FactoryOptions): Promise<Contracts.AccessManager__factory>
-getContractFactory(name: 'ICharges', signerOrOptions?: ethers.Signer | FactoryOptions): Promise<Contracts.ICharges__factory>
 
   getContractAt(name: 'Beneficiary', address: string | ethers.Addressable, signer?: ethers.Signer): Promise<Contracts.Beneficiary>
-getContractAt(name: 'Charges', address: string | ethers.Addressable, signer?: ethers.Signer): Promise<Contracts.Charges>
 getContractAt(name: 'BeneficiaryCredits', address: string | ethers.Addressable, signer?: ethers.Signer): Promise<Contracts.BeneficiaryCredits>
-getContractAt(name: 'ContextRouter', address: string | ethers.Addressable, signer?: ethers.Signer): Promise<Contracts.ContextRouter>
 getContractAt(name: 'Budgets', address: string | ethers.Addressable, signer?: ethers.Signer): Promise<Contracts.Budgets>
+getContractAt(name: 'Charges', address: string | ethers.Addressable, signer?: ethers.Signer): Promise<Contracts.Charges>
+getContractAt(name: 'ContextRouter', address: string | ethers.Addressable, signer?: ethers.Signer): Promise<Contracts.ContextRouter>
 getContractAt(name: 'Credits', address: string | ethers.Addressable, signer?: ethers.Signer): Promise<Contracts.Credits>
 getContractAt(name: 'Limits', address: string | ethers.Addressable, signer?: ethers.Signer): Promise<Contracts.Limits>
 getContractAt(name: 'Penalties', address: string | ethers.Addressable, signer?: ethers.Signer): Promise<Contracts.Penalties>
@@ -62,14 +62,12 @@ getContractAt(name: 'PrepaidBalances', address: string | ethers.Addressable, sig
 getContractAt(name: 'ProtocolAccess', address: string | ethers.Addressable, signer?: ethers.Signer): Promise<Contracts.ProtocolAccess>
 getContractAt(name: 'Slashing', address: string | ethers.Addressable, signer?: ethers.Signer): Promise<Contracts.Slashing>
 getContractAt(name: 'ToolStaking', address: string | ethers.Addressable, signer?: ethers.Signer): Promise<Contracts.ToolStaking>
-getContractAt(name: 'ValidateMany', address: string | ethers.Addressable, signer?: ethers.Signer): Promise<Contracts.ValidateMany>
-getContractAt(name: 'VoucherChannels', address: string | ethers.Addressable, signer?: ethers.Signer): Promise<Contracts.VoucherChannels>
-getContractAt(name: 'BareTransfers', address: string | ethers.Addressable, signer?: ethers.Signer): Promise<Contracts.BareTransfers>
 getContractAt(name: 'JsonSchema', address: string | ethers.Addressable, signer?: ethers.Signer): Promise<Contracts.JsonSchema>
 getContractAt(name: 'OperatorBonds', address: string | ethers.Addressable, signer?: ethers.Signer): Promise<Contracts.OperatorBonds>
 getContractAt(name: 'ReceiptCourt', address: string | ethers.Addressable, signer?: ethers.Signer): Promise<Contracts.ReceiptCourt>
 getContractAt(name: 'SchemaCourt', address: string | ethers.Addressable, signer?: ethers.Signer): Promise<Contracts.SchemaCourt>
 getContractAt(name: 'IBeneficiary', address: string | ethers.Addressable, signer?: ethers.Signer): Promise<Contracts.IBeneficiary>
+getContractAt(name: 'IBudgets', address: string | ethers.Addressable, signer?: ethers.Signer): Promise<Contracts.IBudgets>
 getContractAt(name: 'IContextRouter', address: string | ethers.Addressable, signer?: ethers.Signer): Promise<Contracts.IContextRouter>
 getContractAt(name: 'ICredits', address: string | ethers.Addressable, signer?: ethers.Signer): Promise<Contracts.ICredits>
 getContractAt(name: 'IFiatToken', address: string | ethers.Addressable, signer?: ethers.Signer): Promise<Contracts.IFiatToken>
@@ -81,20 +79,22 @@ getContractAt(name: 'IUSDC', address: string | ethers.Addressable, signer?: ethe
 getContractAt(name: 'BatchRows', address: string | ethers.Addressable, signer?: ethers.Signer): Promise<Contracts.BatchRows>
 getContractAt(name: 'Signatures', address: string | ethers.Addressable, signer?: ethers.Signer): Promise<Contracts.Signatures>
 getContractAt(name: 'Tallies', address: string | ethers.Addressable, signer?: ethers.Signer): Promise<Contracts.Tallies>
-getContractAt(name: 'IBudgets', address: string | ethers.Addressable, signer?: ethers.Signer): Promise<Contracts.IBudgets>
+getContractAt(name: 'BareTransfers', address: string | ethers.Addressable, signer?: ethers.Signer): Promise<Contracts.BareTransfers>
+getContractAt(name: 'ValidateMany', address: string | ethers.Addressable, signer?: ethers.Signer): Promise<Contracts.ValidateMany>
+getContractAt(name: 'VoucherChannels', address: string | ethers.Addressable, signer?: ethers.Signer): Promise<Contracts.VoucherChannels>
+getContractAt(name: 'ICharges', address: string | ethers.Addressable, signer?: ethers.Signer): Promise<Contracts.ICharges>
 getContractAt(name: 'IJsonSchema', address: string | ethers.Addressable, signer?: ethers.Signer): Promise<Contracts.IJsonSchema>
 getContractAt(name: 'IPenalties', address: string | ethers.Addressable, signer?: ethers.Signer): Promise<Contracts.IPenalties>
 getContractAt(name: 'IReceiptCourt', address: string | ethers.Addressable, signer?: ethers.Signer): Promise<Contracts.IReceiptCourt>
 getContractAt(name: 'ISchemaCourt', address: string | ethers.Addressable, signer?: ethers.Signer): Promise<Contracts.ISchemaCourt>
 getContractAt(name: 'Accounts', address: string | ethers.Addressable, signer?: ethers.Signer): Promise<Contracts.Accounts>
 getContractAt(name: 'AccessManager', address: string | ethers.Addressable, signer?: ethers.Signer): Promise<Contracts.AccessManager>
-getContractAt(name: 'ICharges', address: string | ethers.Addressable, signer?: ethers.Signer): Promise<Contracts.ICharges>
 
   deployContract(name: 'Beneficiary', signerOrOptions?: ethers.Signer | DeployContractOptions): Promise<Contracts.Beneficiary>
-deployContract(name: 'Charges', signerOrOptions?: ethers.Signer | DeployContractOptions): Promise<Contracts.Charges>
 deployContract(name: 'BeneficiaryCredits', signerOrOptions?: ethers.Signer | DeployContractOptions): Promise<Contracts.BeneficiaryCredits>
-deployContract(name: 'ContextRouter', signerOrOptions?: ethers.Signer | DeployContractOptions): Promise<Contracts.ContextRouter>
 deployContract(name: 'Budgets', signerOrOptions?: ethers.Signer | DeployContractOptions): Promise<Contracts.Budgets>
+deployContract(name: 'Charges', signerOrOptions?: ethers.Signer | DeployContractOptions): Promise<Contracts.Charges>
+deployContract(name: 'ContextRouter', signerOrOptions?: ethers.Signer | DeployContractOptions): Promise<Contracts.ContextRouter>
 deployContract(name: 'Credits', signerOrOptions?: ethers.Signer | DeployContractOptions): Promise<Contracts.Credits>
 deployContract(name: 'Limits', signerOrOptions?: ethers.Signer | DeployContractOptions): Promise<Contracts.Limits>
 deployContract(name: 'Penalties', signerOrOptions?: ethers.Signer | DeployContractOptions): Promise<Contracts.Penalties>
@@ -102,14 +102,12 @@ deployContract(name: 'PrepaidBalances', signerOrOptions?: ethers.Signer | Deploy
 deployContract(name: 'ProtocolAccess', signerOrOptions?: ethers.Signer | DeployContractOptions): Promise<Contracts.ProtocolAccess>
 deployContract(name: 'Slashing', signerOrOptions?: ethers.Signer | DeployContractOptions): Promise<Contracts.Slashing>
 deployContract(name: 'ToolStaking', signerOrOptions?: ethers.Signer | DeployContractOptions): Promise<Contracts.ToolStaking>
-deployContract(name: 'ValidateMany', signerOrOptions?: ethers.Signer | DeployContractOptions): Promise<Contracts.ValidateMany>
-deployContract(name: 'VoucherChannels', signerOrOptions?: ethers.Signer | DeployContractOptions): Promise<Contracts.VoucherChannels>
-deployContract(name: 'BareTransfers', signerOrOptions?: ethers.Signer | DeployContractOptions): Promise<Contracts.BareTransfers>
 deployContract(name: 'JsonSchema', signerOrOptions?: ethers.Signer | DeployContractOptions): Promise<Contracts.JsonSchema>
 deployContract(name: 'OperatorBonds', signerOrOptions?: ethers.Signer | DeployContractOptions): Promise<Contracts.OperatorBonds>
 deployContract(name: 'ReceiptCourt', signerOrOptions?: ethers.Signer | DeployContractOptions): Promise<Contracts.ReceiptCourt>
 deployContract(name: 'SchemaCourt', signerOrOptions?: ethers.Signer | DeployContractOptions): Promise<Contracts.SchemaCourt>
 deployContract(name: 'IBeneficiary', signerOrOptions?: ethers.Signer | DeployContractOptions): Promise<Contracts.IBeneficiary>
+deployContract(name: 'IBudgets', signerOrOptions?: ethers.Signer | DeployContractOptions): Promise<Contracts.IBudgets>
 deployContract(name: 'IContextRouter', signerOrOptions?: ethers.Signer | DeployContractOptions): Promise<Contracts.IContextRouter>
 deployContract(name: 'ICredits', signerOrOptions?: ethers.Signer | DeployContractOptions): Promise<Contracts.ICredits>
 deployContract(name: 'IFiatToken', signerOrOptions?: ethers.Signer | DeployContractOptions): Promise<Contracts.IFiatToken>
@@ -121,20 +119,22 @@ deployContract(name: 'IUSDC', signerOrOptions?: ethers.Signer | DeployContractOp
 deployContract(name: 'BatchRows', signerOrOptions?: ethers.Signer | DeployContractOptions): Promise<Contracts.BatchRows>
 deployContract(name: 'Signatures', signerOrOptions?: ethers.Signer | DeployContractOptions): Promise<Contracts.Signatures>
 deployContract(name: 'Tallies', signerOrOptions?: ethers.Signer | DeployContractOptions): Promise<Contracts.Tallies>
-deployContract(name: 'IBudgets', signerOrOptions?: ethers.Signer | DeployContractOptions): Promise<Contracts.IBudgets>
+deployContract(name: 'BareTransfers', signerOrOptions?: ethers.Signer | DeployContractOptions): Promise<Contracts.BareTransfers>
+deployContract(name: 'ValidateMany', signerOrOptions?: ethers.Signer | DeployContractOptions): Promise<Contracts.ValidateMany>
+deployContract(name: 'VoucherChannels', signerOrOptions?: ethers.Signer | DeployContractOptions): Promise<Contracts.VoucherChannels>
+deployContract(name: 'ICharges', signerOrOptions?: ethers.Signer | DeployContractOptions): Promise<Contracts.ICharges>
 deployContract(name: 'IJsonSchema', signerOrOptions?: ethers.Signer | DeployContractOptions): Promise<Contracts.IJsonSchema>
 deployContract(name: 'IPenalties', signerOrOptions?: ethers.Signer | DeployContractOptions): Promise<Contracts.IPenalties>
 deployContract(name: 'IReceiptCourt', signerOrOptions?: ethers.Signer | DeployContractOptions): Promise<Contracts.IReceiptCourt>
 deployContract(name: 'ISchemaCourt', signerOrOptions?: ethers.Signer | DeployContractOptions): Promise<Contracts.ISchemaCourt>
 deployContract(name: 'Accounts', signerOrOptions?: ethers.Signer | DeployContractOptions): Promise<Contracts.Accounts>
 deployContract(name: 'AccessManager', signerOrOptions?: ethers.Signer | DeployContractOptions): Promise<Contracts.AccessManager>
-deployContract(name: 'ICharges', signerOrOptions?: ethers.Signer | DeployContractOptions): Promise<Contracts.ICharges>
 
   deployContract(name: 'Beneficiary', args: any[], signerOrOptions?: ethers.Signer | DeployContractOptions): Promise<Contracts.Beneficiary>
-deployContract(name: 'Charges', args: any[], signerOrOptions?: ethers.Signer | DeployContractOptions): Promise<Contracts.Charges>
 deployContract(name: 'BeneficiaryCredits', args: any[], signerOrOptions?: ethers.Signer | DeployContractOptions): Promise<Contracts.BeneficiaryCredits>
-deployContract(name: 'ContextRouter', args: any[], signerOrOptions?: ethers.Signer | DeployContractOptions): Promise<Contracts.ContextRouter>
 deployContract(name: 'Budgets', args: any[], signerOrOptions?: ethers.Signer | DeployContractOptions): Promise<Contracts.Budgets>
+deployContract(name: 'Charges', args: any[], signerOrOptions?: ethers.Signer | DeployContractOptions): Promise<Contracts.Charges>
+deployContract(name: 'ContextRouter', args: any[], signerOrOptions?: ethers.Signer | DeployContractOptions): Promise<Contracts.ContextRouter>
 deployContract(name: 'Credits', args: any[], signerOrOptions?: ethers.Signer | DeployContractOptions): Promise<Contracts.Credits>
 deployContract(name: 'Limits', args: any[], signerOrOptions?: ethers.Signer | DeployContractOptions): Promise<Contracts.Limits>
 deployContract(name: 'Penalties', args: any[], signerOrOptions?: ethers.Signer | DeployContractOptions): Promise<Contracts.Penalties>
@@ -142,14 +142,12 @@ deployContract(name: 'PrepaidBalances', args: any[], signerOrOptions?: ethers.Si
 deployContract(name: 'ProtocolAccess', args: any[], signerOrOptions?: ethers.Signer | DeployContractOptions): Promise<Contracts.ProtocolAccess>
 deployContract(name: 'Slashing', args: any[], signerOrOptions?: ethers.Signer | DeployContractOptions): Promise<Contracts.Slashing>
 deployContract(name: 'ToolStaking', args: any[], signerOrOptions?: ethers.Signer | DeployContractOptions): Promise<Contracts.ToolStaking>
-deployContract(name: 'ValidateMany', args: any[], signerOrOptions?: ethers.Signer | DeployContractOptions): Promise<Contracts.ValidateMany>
-deployContract(name: 'VoucherChannels', args: any[], signerOrOptions?: ethers.Signer | DeployContractOptions): Promise<Contracts.VoucherChannels>
-deployContract(name: 'BareTransfers', args: any[], signerOrOptions?: ethers.Signer | DeployContractOptions): Promise<Contracts.BareTransfers>
 deployContract(name: 'JsonSchema', args: any[], signerOrOptions?: ethers.Signer | DeployContractOptions): Promise<Contracts.JsonSchema>
 deployContract(name: 'OperatorBonds', args: any[], signerOrOptions?: ethers.Signer | DeployContractOptions): Promise<Contracts.OperatorBonds>
 deployContract(name: 'ReceiptCourt', args: any[], signerOrOptions?: ethers.Signer | DeployContractOptions): Promise<Contracts.ReceiptCourt>
 deployContract(name: 'SchemaCourt', args: any[], signerOrOptions?: ethers.Signer | DeployContractOptions): Promise<Contracts.SchemaCourt>
 deployContract(name: 'IBeneficiary', args: any[], signerOrOptions?: ethers.Signer | DeployContractOptions): Promise<Contracts.IBeneficiary>
+deployContract(name: 'IBudgets', args: any[], signerOrOptions?: ethers.Signer | DeployContractOptions): Promise<Contracts.IBudgets>
 deployContract(name: 'IContextRouter', args: any[], signerOrOptions?: ethers.Signer | DeployContractOptions): Promise<Contracts.IContextRouter>
 deployContract(name: 'ICredits', args: any[], signerOrOptions?: ethers.Signer | DeployContractOptions): Promise<Contracts.ICredits>
 deployContract(name: 'IFiatToken', args: any[], signerOrOptions?: ethers.Signer | DeployContractOptions): Promise<Contracts.IFiatToken>
@@ -161,14 +159,16 @@ deployContract(name: 'IUSDC', args: any[], signerOrOptions?: ethers.Signer | Dep
 deployContract(name: 'BatchRows', args: any[], signerOrOptions?: ethers.Signer | DeployContractOptions): Promise<Contracts.BatchRows>
 deployContract(name: 'Signatures', args: any[], signerOrOptions?: ethers.Signer | DeployContractOptions): Promise<Contracts.Signatures>
 deployContract(name: 'Tallies', args: any[], signerOrOptions?: ethers.Signer | DeployContractOptions): Promise<Contracts.Tallies>
-deployContract(name: 'IBudgets', args: any[], signerOrOptions?: ethers.Signer | DeployContractOptions): Promise<Contracts.IBudgets>
+deployContract(name: 'BareTransfers', args: any[], signerOrOptions?: ethers.Signer | DeployContractOptions): Promise<Contracts.BareTransfers>
+deployContract(name: 'ValidateMany', args: any[], signerOrOptions?: ethers.Signer | DeployContractOptions): Promise<Contracts.ValidateMany>
+deployContract(name: 'VoucherChannels', args: any[], signerOrOptions?: ethers.Signer | DeployContractOptions): Promise<Contracts.VoucherChannels>
+deployContract(name: 'ICharges', args: any[], signerOrOptions?: ethers.Signer | DeployContractOptions): Promise<Contracts.ICharges>
 deployContract(name: 'IJsonSchema', args: any[], signerOrOptions?: ethers.Signer | DeployContractOptions): Promise<Contracts.IJsonSchema>
 deployContract(name: 'IPenalties', args: any[], signerOrOptions?: ethers.Signer | DeployContractOptions): Promise<Contracts.IPenalties>
 deployContract(name: 'IReceiptCourt', args: any[], signerOrOptions?: ethers.Signer | DeployContractOptions): Promise<Contracts.IReceiptCourt>
 deployContract(name: 'ISchemaCourt', args: any[], signerOrOptions?: ethers.Signer | DeployContractOptions): Promise<Contracts.ISchemaCourt>
 deployContract(name: 'Accounts', args: any[], signerOrOptions?: ethers.Signer | DeployContractOptions): Promise<Contracts.Accounts>
 deployContract(name: 'AccessManager', args: any[], signerOrOptions?: ethers.Signer | DeployContractOptions): Promise<Contracts.AccessManager>
-deployContract(name: 'ICharges', args: any[], signerOrOptions?: ethers.Signer | DeployContractOptions): Promise<Contracts.ICharges>
 
     // default types
     getContractFactory(
