@@ -10,7 +10,11 @@ export type KeptReceipts = {
 };
 
 export function createKeptReceipts(folder: string | undefined): KeptReceipts {
-  if (folder === undefined) return { read: () => null, keep: () => {} };
+  if (folder === undefined) {
+    // As long as the command runs, so that nobody is asked the same every minute.
+    const kept = new Map<string, ReceiptsAnswer>();
+    return { read: (root) => kept.get(root) ?? null, keep: (root, answer) => kept.set(root, answer) };
+  }
   mkdirSync(folder, { recursive: true });
   const pathOf = (root: string) => join(folder, `${root}.json`);
   return {
