@@ -26,6 +26,8 @@ const SUBJECTS: Readonly<Record<string, readonly string[]>> = {
   ],
   budgets: [],
   callers: [],
+  // An answer goes the way of every submission.
+  contests: ["operators/lease.ts", "submissions/findSubmission.ts", "submissions/plan/planSubmission.ts"],
   // A fence is made of submissions that fill nonces.
   operators: ["submissions/plan/planSubmission.ts"],
   // Rows are read as whoever writes them reads them.

@@ -88,8 +88,13 @@ describe("the console", () => {
 
   describe("over HTTP", () => {
     // Every route of the platform with an id that exists, so that a 404 cannot pass for a refusal.
-    const pathOf = async (path: string) =>
-      path
+    const pathOf = async (path: string) => {
+      const { charges } = (await ask("GET", `/v1/turns/${history.settledTurn}`)).body as {
+        charges: { payer: string; batch: string }[];
+      };
+      const { payer = "", batch = "" } = charges[0] ?? {};
+      return path
+        .replace(":payer/batches/:batch", `${payer}/batches/${batch}`)
         .replace(":chargeId", await chargeOf(`turns/${history.settledTurn}`))
         .replace(":payer", history.absorbedPayer)
         .replace(":developer", world.tools[1]?.developer.address ?? "")
@@ -97,6 +102,7 @@ describe("the console", () => {
         .replace(":turnId", history.settledTurn)
         .replace(":callId", history.settledCall)
         .replace(/find$/, "find?id=nothing");
+    };
 
     // Strangers are slowed down, which is no answer to what they asked.
     async function replyTo(request: () => Promise<Reply>): Promise<Reply> {

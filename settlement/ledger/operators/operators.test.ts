@@ -70,11 +70,11 @@ describe.each(backends)("operators on $name", ({ create }) => {
     await ledger.halt("drift in batch 7", 10, lifted);
     await ledger.resume({ reason: "drift in batch 7", sinceMs: 10 });
     const late = [
-      ledger.halt("drift in batch 7", 11, lifted),
-      ledger.haltForForeignNonces(lease, 3, "nonce 2", 11, lifted),
-      ledger.haltForUndoneBlock("block 7", { number: 6n, hash: hashOf("6") }, 11, lifted),
+      () => ledger.halt("drift in batch 7", 11, lifted),
+      () => ledger.haltForForeignNonces(lease, 3, "nonce 2", 11, lifted),
+      () => ledger.haltForUndoneBlock("block 7", { number: 6n, hash: hashOf("6") }, 11, lifted),
     ];
-    for (const halt of late) await expect(halt).rejects.toMatchObject({ code: "fenced" });
+    for (const halt of late) await expect(halt()).rejects.toMatchObject({ code: "fenced" });
     expect(await ledger.readHalt()).toBeNull();
     expect(await ledger.readFinalized()).toEqual({ number: 7n, hash: hashOf("7") });
     expect(await ledger.listOperators()).toMatchObject([{ nextNonce: 0 }]);
