@@ -1,3 +1,4 @@
+import type { Address } from "viem";
 import { fillerOf, type Submission } from "../../domain/submission.ts";
 import type { Lease } from "../../ledger/ledger.ts";
 import type { EngineContext } from "../context.ts";
@@ -5,16 +6,30 @@ import type { EngineContext } from "../context.ts";
 // If the chain waits for a nonce that no submission has, everything after it waits forever. That happens when a
 // transaction of somebody else's with the same key was counted and then dropped. An empty transfer to oneself fills it.
 export async function fillNonceGap(
-  { ledger, chain, clock }: EngineContext,
+  context: EngineContext,
   lease: Lease,
   unmined: readonly Submission[],
 ): Promise<Submission | null> {
+  const { ledger, chain, clock } = context;
   const nonces = unmined.map(({ nonce }) => nonce).filter((nonce) => nonce !== null);
   if (nonces.length === 0) return null;
   const next = await chain.nonce(lease.operator, "latest");
   if (next >= Math.min(...nonces)) return null;
-  const owner = await ledger.planSubmission(lease, fillerOf(lease.operator, next), clock.nowMs());
+  const filler = fillerOf(lease.operator, next);
+  const owner = await ledger.planSubmission(lease, filler, clock.nowMs());
+  if (owner.state.kind === "abandoned" && (await isUndone(context, lease.operator, next))) {
+    return ledger.planFiller(lease, { ...filler, nonce: next }, clock.nowMs());
+  }
   return isSpent(owner) ? null : owner;
+}
+
+// What was abandoned had its nonce spent in a final block. If it is not spent in the newest one, the chain has undone that block, and
+// everything behind the nonce waits for it. Should the bytes that it had come back instead of a filler, whatever was planned since
+// names another batch before it, and reverts.
+async function isUndone({ ledger, chain }: EngineContext, operator: Address, nonce: number): Promise<boolean> {
+  const [finalized, last] = await Promise.all([chain.finalized(), ledger.readFinalized()]);
+  if (last !== null && finalized.number < last.number) return false;
+  return (await chain.nonce(operator, finalized)) <= nonce;
 }
 
 // What was mined with its own bytes, or abandoned, has its nonce spent: then the answer was stale, and there is no gap. Not so

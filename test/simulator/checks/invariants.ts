@@ -557,7 +557,7 @@ export function createInvariants(options: {
     undone(): void {
       moment += 1;
       counted = 0;
-      for (const sums of [settledCharges, settledAs, chargedTo, earnedBy, stolenFrom]) sums.clear();
+      for (const sums of [settledCharges, settledAs, chargedTo, earnedBy, paidUnder, stolenFrom]) sums.clear();
       settledRoots.clear();
       settledByUs.length = 0;
       operatorSpending.length = 0;
