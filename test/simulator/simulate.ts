@@ -57,6 +57,7 @@ const HOUR_MS = 3_600_000;
 const MAX_STEPS_TO_THE_END = 600;
 // Enough for everybody else to use up all attempts and be settled for by the insurance account.
 const STEPS_BESIDE_A_BROKEN_ROW = 250;
+const STEPS_AFTER_A_FENCE = 100;
 // A tick of the engine makes a few dozen calls at the most, so this is a bound on a tick that never ends.
 const MAX_CALLS_PER_STEP = 3_000;
 // Where the operators' limits bind, half a day goes by this often, so that they have room again.
@@ -341,13 +342,15 @@ async function simulateOn(
     let done = false;
     const limited = scenario.operatorLimit < OPERATOR_LIMIT || scenario.capped;
     let paidUp = false;
+    let lastFenced = -STEPS_AFTER_A_FENCE;
     const stepsPerHalfDay = habits.narrow ? NARROW_STEPS_PER_HALF_DAY : STEPS_PER_HALF_DAY;
     for (let step = 0; step < MAX_STEPS_TO_THE_END && !done && violations.length === 0; step++) {
       if (limited && step % stepsPerHalfDay === 0) nowMs += 12 * HOUR_MS;
       if (step === STEPS_BESIDE_A_BROKEN_ROW) {
         // Where the operators' limits bind, everybody waits for hours, whoever else is in the batch; and where the chain has undone
-        // what was final, until somebody has looked and the fences are gone.
-        if (!limited && !habits.unfaithful) await invariants.checkAllBut(scenario.stubborn);
+        // what was final, or the ledger has forgotten something, until the fences are gone.
+        const isOpen = step - lastFenced > STEPS_AFTER_A_FENCE;
+        if (!limited && !habits.unfaithful && isOpen) await invariants.checkAllBut(scenario.stubborn);
         excuse(chain);
       }
       if (habits.narrow && step === NARROW_STEPS) {
@@ -361,6 +364,7 @@ async function simulateOn(
       await calls(MAX_CALLS_PER_STEP);
       await person.finish();
       await invariants.check();
+      if ((await truth.listOperators()).some(({ fence }) => fence !== 0)) lastFenced = step;
       // Nothing is left but what payers owe and nobody pays for them: then they pay.
       if (!paidUp && (await invariants.isOwedOnly())) {
         paidUp = true;

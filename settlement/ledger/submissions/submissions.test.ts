@@ -295,6 +295,18 @@ describe.each(backends)("submissions on $name", ({ create }) => {
     expect(await ledger.planSubmission(lease, wish, 40)).toEqual(fill);
   });
 
+  it("who breaks a batch waits with everything that is due, and keeps nobody else from the next one", async () => {
+    const root = (await planned(ledger, lease, [ALICE, BOB], 10))?.id as Hex;
+    await ledger.recordTurn(turnOf("bob again", { payer: BOB }), 15);
+    await ledger.unplanBatch(lease, root, [BOB], 500, 20);
+    expect(await ledger.listChargesOf({ turnId: "bob again" })).toMatchObject([
+      { state: { dueAtMs: 520 }, attempts: 0 },
+      { state: { dueAtMs: 520 }, attempts: 0 },
+    ]);
+    expect((await ledger.listDuePayers(519, 10)).map(({ chargedTo }) => chargedTo)).toEqual([ALICE]);
+    expect((await ledger.listDuePayers(520, 10)).map(({ chargedTo }) => chargedTo).sort()).toEqual([ALICE, BOB].sort());
+  });
+
   it("a batch with signed bytes cannot be taken apart", async () => {
     const root = await submitted(ledger, lease, [ALICE], 10);
     await expect(ledger.unplanBatch(lease, root, [], 0, 20)).rejects.toMatchObject({ code: "invalid_input" });
