@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { hashTools } from "../../../domain/budget.ts";
 import type { Ledger } from "../../ledger.ts";
 import { backends, type Store } from "../../testing/backends.ts";
 import {
@@ -119,5 +120,45 @@ describe.each(backends)("a final batch that is reopened on $name", ({ create }) 
     // Mined once more, it is taken in once more.
     await ledger.adoptBatch({ ...found, taken, inclusion: inclusionAt(9n), outcome }, 50_000);
     expect(await pending()).toBe(0n);
+  });
+
+  it("gives back to a budget what it had taken of it if this ledger took it in from the chain", async () => {
+    await leaseOf(ledger);
+    const budget = {
+      payer: ALICE,
+      id: 7n,
+      maxSpend: usdc(400),
+      validUntil: 1_000n,
+      tools: [],
+      signature: "0x01" as const,
+    };
+    await ledger.keepBudget(budget, 0);
+    const onChain = { maxSpend: usdc(0), spent: usdc(0), validUntil: 0n, endsAt: 0n, toolsHash: hashTools([]) };
+    for (const id of ["a", "b"]) {
+      const turn = turnOf(id, {
+        modelCost: usdc(0),
+        tools: [{ toolId: TOOL, amount: usdc(100), calls: 1 }],
+        budgetId: 7n,
+      });
+      await ledger.recordTurn(turn, 1, null, onChain);
+    }
+    const drawn = async () => {
+      const { pending, taken } = (await ledger.findBudget(budget)) ?? {};
+      return { pending, taken };
+    };
+    expect(await drawn()).toEqual({ pending: 200n, taken: 0n });
+    const root = hashOf("taken in");
+    const found = { root, operator: OPERATOR, router: ROUTER, calldata: "0x01" as const, rows: 0, otherRows: false };
+    // The second is covered in part, and waived.
+    const taken = [{ chargedTo: ALICE, toolId: TOOL, amount: usdc(150) }];
+    await ledger.adoptBatch(
+      { ...found, taken, inclusion: inclusionAt(5n), outcome: outcomeOf({ charged: usdc(150) }) },
+      10,
+    );
+    expect(await drawn()).toEqual({ pending: 0n, taken: 100n });
+    await ledger.reopen(root, 40_000);
+    expect(await drawn()).toEqual({ pending: 200n, taken: 0n });
+    // What waits under it is found, so that it can be settled.
+    expect(await ledger.listBudgetsDue([ALICE])).toMatchObject([{ id: 7n, pending: 200n }]);
   });
 });
