@@ -1,13 +1,13 @@
 import type { Hex } from "viem";
 import type { MicroUsdc } from "../../../domain/money.ts";
-import { address, amount, count, text } from "../../database/decode.ts";
+import { address, amount, budgetId, count, text } from "../../database/decode.ts";
 import type { Tx } from "../../database/tx.ts";
 
 // Takes out of the ledger what a batch that the chain has undone was taken in with: the charges that it paid, waived or refused
 // are due again, and nothing is left of it that no charge explains. If it is mined once more it is taken in once more.
 export async function takeBackAdopted(tx: Tx, root: Hex, nowMs: number): Promise<number> {
   const ended = await tx.all(
-    "SELECT state, payer, charged_to, amount, cleared, owed, due_at FROM charges WHERE root = $1",
+    "SELECT state, payer, budget_id, charged_to, amount, cleared, owed, due_at FROM charges WHERE root = $1",
     [root],
   );
   for (const row of ended) {
@@ -22,7 +22,8 @@ export async function takeBackAdopted(tx: Tx, root: Hex, nowMs: number): Promise
     tx.count(count(row, "due_at"), sums[state as keyof typeof sums]);
     if (own) {
       const settled = state === "batched" ? -taken : 0n;
-      tx.change(address(row, "payer"), { pending: taken, owed: row.owed === 1n ? taken : 0n, settled });
+      const owed = row.owed === 1n ? taken : 0n;
+      tx.change(address(row, "payer"), { pending: taken, owed, settled, taken: settled }, budgetId(row));
     }
     // The platform pays for it after all.
     else if (state !== "batched" && row.cleared === 0n) tx.change(address(row, "payer"), { debt: taken });
