@@ -193,4 +193,26 @@ describe.each(backends)("a buyer who demands consent, on $name,", ({ create }) =
     await until("it to be owed", async () => (await daemon.exposure(wallet.address)).pending === 50_000n);
     expect((await ask("GET", BUDGETS)).body).toMatchObject({ budgets: [{ id: "1", pendingUsd: "0.05" }] });
   });
+
+  it("is answered by no tool that its budget is not for, named or found, brought or kept", async () => {
+    const { ask, sign, wallet } = await buyer();
+    const question = { query: "What is the weight of parcel number 7?" };
+    const [before, forAnother] = [server.state.calls, await sign("1", { tools: [randomUUID()] })];
+    const refused = { status: 402, body: { code: "budget_tools" } };
+    expect(await ask("POST", "/api/v1/query", { ...question, tools: [toolId], ...forAnother })).toMatchObject(refused);
+    expect(await ask("POST", "/api/v1/query", { ...question, ...forAnother })).toMatchObject({
+      status: 200,
+      body: { toolsUsed: [], cost: { totalCostUsd: "0.00" } },
+    });
+    expect(await ask("POST", BUDGETS, forAnother)).toMatchObject({ status: 200 });
+    expect(await ask("POST", "/api/v1/query", { ...question, tools: [toolId] })).toMatchObject(refused);
+    expect(server.state.calls).toBe(before);
+
+    const own = await sign("1", { id: "2", tools: [randomUUID(), toolId] });
+    expect(await ask("POST", "/api/v1/query", { ...question, ...own })).toMatchObject({
+      status: 200,
+      body: { cost: { totalCostUsd: "0.05" } },
+    });
+    await until("it to be owed", async () => (await daemon.exposure(wallet.address)).pending === 50_000n);
+  });
 });
