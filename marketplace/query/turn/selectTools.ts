@@ -5,6 +5,7 @@ import { readPreferences } from "../../accounts/preferences.ts";
 import type { Store } from "../../database/openStore.ts";
 import type { Catalogue, Found } from "../../discovery/createCatalogue.ts";
 import { isOffered, isQueryEligible } from "../../registry/listing.ts";
+import type { SignedBudget } from "../../settlement/signedBudget.ts";
 import { ASKING } from "../planner/rankMethods.ts";
 import { readQuestion } from "../planner/readQuestion.ts";
 import { wordsLike } from "../planner/stems.ts";
@@ -46,7 +47,8 @@ export async function selectTools(
     );
   }
   const maxCost = microUsdc(maxTotal - modelCost);
-  if (request.tools !== null) return named(catalogue, request.tools, maxCost);
+  const isCovered = coveredBy(request.signed);
+  if (request.tools !== null) return named(catalogue, request.tools, maxCost, isCovered);
 
   const among = (request.favoritesOnly ?? favoritesOnly) ? new Set(favorites) : undefined;
   const words = readQuestion(request.query, nowMs).words.filter(({ stem }) => !ASKING.has(stem));
@@ -60,7 +62,9 @@ export async function selectTools(
     listing !== null && isOffered(listing) ? [{ listing, methods: listing.methods.filter(isQueryEligible) }] : [],
   );
   const known = new Set(used.map(({ listing }) => listing.toolId));
-  const found = [...used, ...searched.filter(({ listing }) => !known.has(listing.toolId))];
+  const found = [...used, ...searched.filter(({ listing }) => !known.has(listing.toolId))].filter(({ listing }) =>
+    isCovered(listing.toolId),
+  );
   const affordable = found.filter(({ listing }) => listing.price <= maxCost);
   const prices = affordable.map(({ listing }) => listing.price).sort((a, b) => Number(b - a));
   return {
@@ -71,7 +75,18 @@ export async function selectTools(
   };
 }
 
-async function named(catalogue: Catalogue, toolIds: readonly string[], maxCost: MicroUsdc): Promise<Selection> {
+// Whether what was signed for a question is for a tool: what an answer used and nobody has agreed to could never be charged.
+function coveredBy(signed: SignedBudget | null): (toolId: string) => boolean {
+  const tools = signed?.budget.tools ?? [];
+  return (toolId) => tools.length === 0 || tools.includes(toolId);
+}
+
+async function named(
+  catalogue: Catalogue,
+  toolIds: readonly string[],
+  maxCost: MicroUsdc,
+  isCovered: (toolId: string) => boolean,
+): Promise<Selection> {
   const listings = await Promise.all(
     toolIds.map(async (toolId) => ({ toolId, listing: await catalogue.find(toolId) })),
   );
@@ -85,6 +100,13 @@ async function named(catalogue: Catalogue, toolIds: readonly string[], maxCost: 
   const silent = found.find(({ methods }) => methods.length === 0);
   if (silent !== undefined) {
     throw new ApiError("invalid_request", `tools has ${silent.listing.name}, which has no method for questions`);
+  }
+  const uncovered = found.find(({ listing }) => !isCovered(listing.toolId));
+  if (uncovered !== undefined) {
+    throw new ApiError(
+      "budget_tools",
+      `the budget is for other tools than ${uncovered.listing.name}; sign it for all of them with a higher maxSpend, or another id for this one`,
+    );
   }
   const dear = found.find(({ listing }) => listing.price > maxCost);
   if (dear !== undefined) {
