@@ -1,4 +1,4 @@
-import { type Address, type Hex, padHex, toHex } from "viem";
+import { type Address, type Hex, padHex, size, toHex } from "viem";
 import { describe, expect, it } from "vitest";
 import { encodeSettle, NO_BATCH } from "../../chain/router/settleCall.ts";
 import { spendableOf } from "../../chain/testing/spendableOf.ts";
@@ -163,5 +163,27 @@ describe("net, of charges on a budget,", () => {
     const calldata = encodeSettle({ previous: NO_BATCH, root: padHex("0x1", { size: 32 }), toolIds: [tool(0)], rows });
     const batch = { kind: "settle", calldata } as Submission;
     expect([...underwayOf([batch, batch]).budgets]).toEqual([[budgetName(known()), 14n]]);
+  });
+
+  it("makes no batch larger than nodes take, however much budgets bring", () => {
+    const tools = Array.from({ length: 255 }, (_, n) => tool(n));
+    const payers = Array.from({ length: 40 }, (_, n) => padHex(toHex(n + 1), { size: 20 }));
+    const budgets = new Map(payers.map((payer) => known({ payer, tools })).map((one) => [budgetName(one), one]));
+    const onChain = new Map([[7n, UNKNOWN]]);
+    const funds = new Map(
+      payers.map((payer) => [payer, { ...spendableOf(payer, 1_000n, { budgets: onChain }), refunding: 0n }]),
+    );
+    let due = payers.map((payer, n) => charge(n, 1n, { payer, chargedTo: payer }));
+    const batches: number[] = [];
+    while (due.length > 0 && batches.length < 10) {
+      const { batch, unpayable } = net(due, funds, BOUNDS, budgets);
+      expect(unpayable).toEqual([]);
+      const taken = new Set(batch?.receipts.map(({ chargeId }) => chargeId));
+      expect(size(batch?.calldata ?? "0x")).toBeLessThan(120_000);
+      due = due.filter(({ id }) => !taken.has(id));
+      batches.push(taken.size);
+    }
+    expect(batches.reduce((sum, count) => sum + count, 0)).toBe(40);
+    expect(batches).toHaveLength(2);
   });
 });
