@@ -12,6 +12,21 @@ const TOOL_ID_BYTES = 16;
 const TIME_BYTES = 5;
 const LENGTH_BYTES = 2;
 
+export const LINE_BYTES = AMOUNT_BYTES + 1;
+
+// How long a row is without its lines.
+export function bytesOfRow(budget?: RowBudget): number {
+  const own = ADDRESS_BYTES + 1 + AMOUNT_BYTES + 1;
+  if (budget === undefined) return own;
+  const { tools, signed } = budget;
+  return (
+    own +
+    BUDGET_ID_BYTES +
+    (tools === undefined ? 0 : 1 + TOOL_ID_BYTES * tools.length) +
+    (signed === undefined ? 0 : AMOUNT_BYTES + TIME_BYTES + LENGTH_BYTES + size(signed.signature))
+  );
+}
+
 // The packed rows that `ContextRouter.settle` reads; IContextRouter.sol describes them.
 export function encodeRows(rows: readonly BatchRow[]): Hex {
   return `0x${rows.map(encodeRow).join("")}`;

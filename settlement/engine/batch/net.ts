@@ -1,4 +1,5 @@
 import type { Address, Hex } from "viem";
+import { bytesOfRow, LINE_BYTES } from "../../chain/router/encodeRows.ts";
 import { encodeSettle } from "../../chain/router/settleCall.ts";
 import type { Batch, BatchBounds, BatchRow, ChargeFailure, NetResult, OperatorRoom } from "../../domain/batch.ts";
 import type { KnownBudget } from "../../domain/budget.ts";
@@ -13,6 +14,11 @@ import { leafOf, type ReceiptDomain } from "./receipt.ts";
 // A line names its tool by one byte.
 const MAX_TOOLS = 256;
 const MAX_LINES_PER_ROW = 255;
+// Nodes take no transaction of more than 128 KiB, whatever gas it needs. One that was signed and is larger could neither be mined nor
+// split, and all that comes after it would wait. A budget brings up to some kilobytes of tools and signature into its row.
+const MAX_BYTES = 100_000;
+// A word of the list that the lines name it by.
+const TOOL_BYTES = 32;
 
 type OpenRow = { draw: Draw; budgetId: bigint | null; modelCost: bigint; total: bigint; lines: Map<ToolId, bigint> };
 
@@ -72,6 +78,7 @@ function choose(
   const aboveLimit: DueCharge[] = [];
   let waiting: DueCharge | null = null;
   let lines = 0;
+  let bytes = 0;
   let sum = 0n;
 
   for (const charge of charges) {
@@ -108,7 +115,13 @@ function choose(
     }
     const toolId = charge.for.kind === "tool" ? charge.for.toolId : null;
     const addsLine = toolId !== null && !row.lines.has(toolId);
+    const addsTool = toolId !== null && !tools.has(toolId);
+    const added =
+      (rows.has(charge.chargedTo) ? 0 : bytesOfRow(row.draw.budget?.row)) +
+      (addsLine ? LINE_BYTES : 0) +
+      (addsTool ? TOOL_BYTES : 0);
     const fits =
+      bytes + added <= MAX_BYTES &&
       total <= MAX_AMOUNT &&
       (rows.has(charge.chargedTo) || rows.size < bounds.maxRows) &&
       (!addsLine || (lines < bounds.maxLines && row.lines.size < MAX_LINES_PER_ROW)) &&
@@ -123,6 +136,7 @@ function choose(
     if (toolId !== null) tools.add(toolId);
     if (addsLine) lines += 1;
     taken.push(charge);
+    bytes += added;
   }
   return { chosen: taken.length > 0 ? { charges: taken, rows, tools } : null, unpayable, waiting, aboveLimit };
 }
