@@ -1,0 +1,114 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import type { Chain } from "../../chain/chain.ts";
+import { NO_BATCH } from "../../chain/router/settleCall.ts";
+import { spendableOf } from "../../chain/testing/spendableOf.ts";
+import type { Contest } from "../../domain/contest.ts";
+import { SettlementError } from "../../domain/errors.ts";
+import type { Ledger } from "../../ledger/ledger.ts";
+import { backends, type Store } from "../../ledger/testing/backends.ts";
+import {
+  ALICE,
+  accountOf,
+  BOB,
+  hashOf,
+  leaseOf,
+  OPERATOR,
+  RETRY,
+  ROUTER,
+  turnOf,
+  usdc,
+} from "../../ledger/testing/fixtures.ts";
+import { NOTHING_UNDERWAY } from "../batch/draw.ts";
+import { net } from "../batch/net.ts";
+import { NO_TOOL } from "../batch/receipt.ts";
+import type { EngineContext } from "../context.ts";
+import { DEFAULT_POLICY } from "../policy.ts";
+import { createAnswers } from "./createAnswers.ts";
+
+const DAY_MS = 86_400_000;
+const TICK_MS = 2_000;
+const DOMAIN = { chainId: 1, router: ROUTER };
+
+describe.each(backends)("answers to contests on $name", ({ create }) => {
+  let store: Store;
+  let ledger: Ledger;
+  let nowMs = 1_000_000;
+  beforeAll(async () => {
+    store = await create();
+    ledger = await store.open();
+  });
+  afterAll(() => store.remove());
+
+  const chain = {
+    chainId: 1,
+    court: accountOf(0xc0),
+    head: async () => ({ number: 10n, timestampMs: nowMs }),
+    finalized: async () => ({ number: 10n, timestampMs: nowMs }),
+    contestOf: async () => ({ stage: "contested", untilMs: nowMs + DAY_MS, open: 7n }),
+  } as unknown as Chain;
+
+  const contestOf = (fields: Partial<Contest>): Contest => ({
+    root: hashOf("nobody's batch"),
+    account: ALICE,
+    operator: OPERATOR,
+    contester: BOB,
+    charged: 7n,
+    untilMs: nowMs + DAY_MS,
+    lines: [{ toolId: NO_TOOL, amount: 7n }],
+    blockNumber: 5n,
+    ...fields,
+  });
+
+  const contextOf = (own: Ledger, report: EngineContext["report"] = () => {}) =>
+    ({ ledger: own, chain, clock: { nowMs: () => nowMs }, policy: DEFAULT_POLICY, report }) as unknown as EngineContext;
+
+  async function settled() {
+    const lease = await leaseOf(ledger);
+    await ledger.recordTurn(turnOf("of alice", { payer: ALICE, modelCost: usdc(7), tools: [] }), 1);
+    const funds = new Map([[ALICE, { ...spendableOf(ALICE, 10n ** 9n), refunding: 0n }]]);
+    const bounds = { maxRows: 10, maxLines: 10, maxCharges: 100, limit: 10n ** 9n, room: 10n ** 9n };
+    const planned = await ledger.planBatch(
+      lease,
+      {
+        accounts: [ALICE],
+        maxCharges: 100,
+        router: ROUTER,
+        net: (charges) =>
+          net(charges, funds, { ...bounds, previous: NO_BATCH, domain: DOMAIN, underway: NOTHING_UNDERWAY }),
+        retry: RETRY,
+      },
+      2,
+    );
+    return { lease, root: planned?.id ?? expect.fail("nothing was due") };
+  }
+
+  it("are given however many contests there is nothing to answer with", async () => {
+    const { lease, root } = await settled();
+    // Of a batch that was taken in from the chain, for example, there are no receipts.
+    const hopeless = Array.from({ length: 400 }, (_, i) => contestOf({ account: accountOf(0x7000 + i) }));
+    await ledger.noteContests(hopeless, nowMs);
+    await ledger.noteContests([contestOf({ root, untilMs: nowMs + DAY_MS + 1_000 })], nowMs);
+    const answers = createAnswers(contextOf(ledger));
+    let planned: Awaited<ReturnType<typeof answers.planNext>> = null;
+    for (let ticks = 0; ticks < 100 && planned === null; ticks++) {
+      planned = await answers.planNext(lease, []);
+      nowMs += TICK_MS;
+    }
+    expect(planned).toMatchObject({ kind: "answer", state: { kind: "planned" } });
+  });
+
+  it("wait for nothing, and batches for no answer, where a file of the archive is damaged", async () => {
+    const lease = await leaseOf(ledger);
+    await ledger.noteContests([contestOf({ root: hashOf("archived") })], nowMs);
+    const damaged: Ledger = {
+      ...ledger,
+      findSubmission: async () => {
+        throw new SettlementError("archive_unavailable", "a file of the archive is damaged");
+      },
+    };
+    const events: string[] = [];
+    const answers = createAnswers(contextOf(damaged, ({ kind }) => void events.push(kind)));
+    expect(await answers.planNext(lease, [])).toBeNull();
+    expect(events).toContain("contest_unanswerable");
+  });
+});
