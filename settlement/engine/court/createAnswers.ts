@@ -9,8 +9,10 @@ import type { EngineContext } from "../context.ts";
 import { answerOf } from "./answerOf.ts";
 import { receiptsOf } from "./receiptsOf.ts";
 
-// A flood of contests is worked off from the one that ends first on.
-const MAX_OPEN = 200;
+// A flood of contests is worked off from the one that ends first on. Those that there is nothing to answer with stay open until they
+// end, and keep none of the others waiting: all are looked through, and they come last.
+const PAGE = 200;
+const MAX_OPEN = 50 * PAGE;
 // How many of them are looked at in a tick: each takes a question to the chain, and the receipts of a batch.
 const MAX_LOOKS_PER_TICK = 10;
 
@@ -22,11 +24,13 @@ export type Answers = ReturnType<typeof createAnswers>;
 export function createAnswers(context: EngineContext) {
   const { ledger, chain, clock, policy } = context;
   // When a contest was last looked at, and as what.
-  const looked = new LRUCache<string, { as: string; atMs: number }>({ max: 10 * MAX_OPEN });
+  const looked = new LRUCache<string, { as: string; atMs: number }>({ max: 2 * MAX_OPEN });
+  // Of which there was nothing to answer with when they were last looked at.
+  const hopeless = new LRUCache<string, true>({ max: 2 * MAX_OPEN });
   // What was planned last, and how often the court has refused answers to a contest.
-  const underway = new LRUCache<Hex, NotedContest>({ max: MAX_OPEN });
-  const told = new LRUCache<string, true>({ max: 10 * MAX_OPEN });
-  const refusals = new LRUCache<string, number>({ max: 10 * MAX_OPEN });
+  const underway = new LRUCache<Hex, NotedContest>({ max: PAGE });
+  const told = new LRUCache<string, true>({ max: 2 * MAX_OPEN });
+  const refusals = new LRUCache<string, number>({ max: 2 * MAX_OPEN });
 
   // What the watch has found.
   async function note(contests: readonly Contest[]): Promise<void> {
@@ -44,10 +48,10 @@ export function createAnswers(context: EngineContext) {
   async function planNext(lease: Lease, unmined: readonly Submission[]): Promise<Submission | null> {
     const { court } = chain;
     if (court === null || unmined.some(({ kind }) => kind === "answer")) return null;
-    const contests = (await ledger.listOpenContests(lease.operator, MAX_OPEN)).filter(isDue);
+    const contests = await listDue(lease.operator);
     if (contests.length === 0) return null;
     const [head, finalized] = await Promise.all([chain.head(), chain.finalized()]);
-    for (const contest of contests.slice(0, MAX_LOOKS_PER_TICK)) {
+    for (const contest of contests) {
       looked.set(nameOf(contest), { as: stateOf(contest), atMs: clock.nowMs() });
       const planned = await look(lease, court, contest, head, finalized).catch((error) => skip(contest, error));
       if (planned === null) continue;
@@ -60,10 +64,25 @@ export function createAnswers(context: EngineContext) {
     return null;
   }
 
-  // What cannot be read now is read later; batches do not wait for it.
+  // As many as are looked at in a tick.
+  async function listDue(operator: Address): Promise<NotedContest[]> {
+    const hopeful: NotedContest[] = [];
+    const others: NotedContest[] = [];
+    for (let offset = 0; offset < MAX_OPEN && hopeful.length < MAX_LOOKS_PER_TICK; offset += PAGE) {
+      const page = await ledger.listOpenContests(operator, PAGE, offset);
+      for (const contest of page.filter(isDue)) (hopeless.has(nameOf(contest)) ? others : hopeful).push(contest);
+      if (page.length < PAGE) break;
+    }
+    return [...hopeful, ...others].slice(0, MAX_LOOKS_PER_TICK);
+  }
+
+  // What cannot be read now is read later; batches do not wait for it. Nor do they for a file of the archive that is damaged.
   function skip(contest: NotedContest, error: unknown): null {
-    if (!(error instanceof SettlementError && error.retryable)) throw error;
-    if (error.code === "archive_unavailable") unanswerable(contest, error.message);
+    if (!(error instanceof SettlementError)) throw error;
+    if (error.code === "archive_unavailable") {
+      hopeless.set(nameOf(contest), true);
+      unanswerable(contest, error.message);
+    } else if (!error.retryable) throw error;
     return null;
   }
 
@@ -104,9 +123,11 @@ export function createAnswers(context: EngineContext) {
     }
     const next = answerOf(contest, open, await receiptsOf(ledger, chain, root, account), policy.court);
     if (next.kind === "no_receipts") {
+      hopeless.set(nameOf(contest), true);
       unanswerable(contest, next.reason);
       return null;
     }
+    hopeless.delete(nameOf(contest));
     const planned = await ledger.planAnswer(
       lease,
       { root, account, court, calldata: next.calldata, answers: contest.answers },

@@ -17,12 +17,12 @@ const CONTESTS = `SELECT c.*, s.state AS answer_state, s.tx_hash AS answer_tx_ha
   FROM contests c LEFT JOIN submissions s ON s.id = c.answer_id`;
 
 // Against an operator, those that end first first.
-export function listOpenContests(operator: Address, limit: number) {
-  validCount("the limit", limit);
+export function listOpenContests(operator: Address, limit: number, offset = 0) {
+  const page = [validCount("the limit", limit), validCount("the offset", offset)];
   return async (sql: Reader): Promise<NotedContest[]> => {
     const rows = await sql.all(
-      `${CONTESTS} WHERE c.operator = $1 AND c.state = 'open' ORDER BY c.until_at, c.root, c.account LIMIT $2`,
-      [lower(operator), limit],
+      `${CONTESTS} WHERE c.operator = $1 AND c.state = 'open' ORDER BY c.until_at, c.root, c.account LIMIT $2 OFFSET $3`,
+      [lower(operator), ...page],
     );
     return rows.map(contestFrom);
   };
