@@ -135,12 +135,21 @@ describe("preflight", () => {
     const TOOL = `0x${"1".padStart(32, "0")}` as ToolId;
     function under(
       amount: bigint,
-      { budget = known as KnownBudget | null, onChain = {} as Partial<BudgetOnChain>, settledBy = 1_000n } = {},
+      {
+        budget = known as KnownBudget | null,
+        onChain = {} as Partial<BudgetOnChain>,
+        settledBy = 1_000n,
+        others = 0,
+      } = {},
     ) {
       const budgets = new Map([[7n, { ...unknown, ...onChain }]]);
       const spendable = spendableOf(PAYER, 100n, { dailyCapLeft: 100n, consentRequired: true, budgets });
       const exposure = { payer: PAYER, pending: 5n, held: 10n, debt: 0n };
-      const ledger = { readExposures: async () => [exposure], findBudget: async () => budget } as unknown as Ledger;
+      const ledger = {
+        readExposures: async () => [exposure],
+        findBudget: async () => budget,
+        countOpenBudgets: async () => others,
+      } as unknown as Ledger;
       const draft = { budgetId: 7n, amount, toolIds: [TOOL], settledBy };
       return preflight({ ledger, readSpendable: async () => spendable, credit: PLENTY }, PAYER, microUsdc(amount), {
         draft,
@@ -164,6 +173,16 @@ describe("preflight", () => {
         code: "budget_expired",
         reason: expect.stringContaining("has ended budget 7"),
       });
+    });
+
+    it("takes nothing under one more budget while what was delivered under many others is not settled", async () => {
+      expect(await under(1n, { others: 15 })).toMatchObject({ code: "ok" });
+      expect(await under(1n, { others: 16 })).toMatchObject({
+        code: "credit_exceeded",
+        reason: expect.stringContaining("raise one of them"),
+      });
+      // A session is a limit, and draws on nothing yet.
+      expect(await under(0n, { others: 16 })).toMatchObject({ code: "ok" });
     });
 
     it("takes nothing for another tool, or under a budget that nobody has brought", async () => {

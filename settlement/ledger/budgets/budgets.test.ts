@@ -147,6 +147,18 @@ describe.each(backends)("budgets on $name", ({ create }) => {
     expect(pending + held).toBe(51n);
   });
 
+  it("under how many others something is reserved or waits is known", async () => {
+    const { payer, id, hold, turn, void: giveUp } = await prepared(50);
+    const open = (than: bigint) => ledger.countOpenBudgets({ payer, id: than });
+    expect(await open(id + 1n)).toBe(0);
+    await hold("a", 10);
+    expect([await open(id), await open(id + 1n)]).toEqual([0, 1]);
+    await giveUp("a");
+    expect(await open(id + 1n)).toBe(0);
+    await turn("b", 10);
+    expect(await open(id + 1n)).toBe(1);
+  });
+
   it("what was recorded is a duplicate, whatever is left of its budget", async () => {
     const { turn, hold } = await prepared(10);
     expect(await turn("t", 10)).toMatchObject({ kind: "recorded" });
