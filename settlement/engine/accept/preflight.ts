@@ -43,6 +43,11 @@ export type Preflight =
   // There is one, and it does not cover this.
   | ({ funds: PreflightFunds } & BudgetRefusal);
 
+// A row draws on one budget, so that whoever spreads its charges over many takes as many batches, each with its gas, and with as much
+// of everybody's time.
+const MAX_OPEN_BUDGETS = 16;
+const TOO_MANY_BUDGETS = `what was delivered under ${MAX_OPEN_BUDGETS} other budgets is not settled yet; it is being settled: try again in a minute, or raise one of them`;
+
 // What is to be drawn on which budget of the payer's.
 export type DraftOn = Draft & { budgetId: bigint };
 
@@ -96,6 +101,10 @@ export async function preflight(
   } else if (funds.consentRequired || draft !== null) {
     const reason = "the payer demands consent: sign a budget, and send it as budget and signature";
     return { code: "consent_required", funds, reason };
+  }
+  if (draft !== null && draft.amount > 0n) {
+    const others = await ledger.countOpenBudgets({ payer, id: draft.budgetId });
+    if (others >= MAX_OPEN_BUDGETS) return { code: "credit_exceeded", funds, reason: TOO_MANY_BUDGETS };
   }
   if (spendable.dailyCapLeft < needed) {
     return { code: "insufficient_allowance", funds, reason: "the payer's own daily cap leaves too little" };

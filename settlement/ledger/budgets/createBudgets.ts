@@ -1,7 +1,7 @@
 import type { Runner } from "../database/createRunner.ts";
 import { findBudget } from "./findBudget.ts";
 import { keepBudget } from "./keepBudget.ts";
-import { listBudgets, listBudgetsDue } from "./listBudgets.ts";
+import { countOpenBudgets, listBudgets, listBudgetsDue } from "./listBudgets.ts";
 import { noteCarried } from "./noteCarried.ts";
 
 export type Budgets = ReturnType<typeof createBudgets>;
@@ -14,5 +14,6 @@ export function createBudgets({ shared, read }: Runner) {
     findBudget: read(findBudget),
     listBudgets: read(listBudgets),
     listBudgetsDue: read(listBudgetsDue),
+    countOpenBudgets: read(countOpenBudgets),
   };
 }

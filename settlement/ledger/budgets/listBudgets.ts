@@ -1,5 +1,6 @@
 import type { Address } from "viem";
-import type { KnownBudget } from "../../domain/budget.ts";
+import type { BudgetKey, KnownBudget } from "../../domain/budget.ts";
+import { count } from "../database/decode.ts";
 import { chunksOf, placeholders, type Reader, type Row } from "../database/sql.ts";
 import { lower, validCount } from "../validate.ts";
 import { budgetFrom } from "./decode.ts";
@@ -13,6 +14,18 @@ export function listBudgets(payer: Address, limit: number, offset: number) {
       page,
     );
     return rows.map(budgetFrom);
+  };
+}
+
+// Under how many other budgets of a payer something is reserved, or waits to be settled.
+export function countOpenBudgets({ payer, id }: BudgetKey) {
+  const key = [lower(payer), id.toString()];
+  return async (sql: Reader): Promise<number> => {
+    const [row = {}] = await sql.all(
+      "SELECT COUNT(*) AS budgets FROM budgets WHERE payer = $1 AND id <> $2 AND (held > 0 OR pending > 0)",
+      key,
+    );
+    return count(row, "budgets");
   };
 }
 
