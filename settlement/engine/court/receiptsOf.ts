@@ -33,6 +33,11 @@ export async function receiptsOf(
   if (submission?.kind !== "settle") return null;
   // Of the batch, and not of today's configuration: it may have been settled by an earlier router.
   const domain = { chainId: chain.chainId, router: submission.to };
+  // First, because everything else looks at all charges of the batch, and anybody may ask for any batch.
+  const { rows, toolIds } = decodeSettle(submission.calldata);
+  const row = rows.findIndex(({ payer }) => payer.toLowerCase() === account.toLowerCase());
+  const asked = rows[row];
+  if (asked === undefined) return null;
   const charges = await ledger.listChargesOfRow(root, account);
   if (charges.length === 0) return null;
   const stored = await ledger.listReceipts(root);
@@ -41,10 +46,7 @@ export async function receiptsOf(
     .map((charge) => ({ ...receiptOf(charge), leaf: bytesToHex(leafOf(domain, charge)) }))
     .filter(({ chargeId, leaf }) => leaves.get(chargeId) === leaf)
     .sort((one, other) => (one.leaf < other.leaf ? -1 : 1));
-  const { rows, toolIds } = decodeSettle(submission.calldata);
-  const row = rows.findIndex(({ payer }) => payer.toLowerCase() === account.toLowerCase());
-  const asked = rows[row];
-  if (receipts.length === 0 || asked === undefined) return null;
+  if (receipts.length === 0) return null;
   const lines = [
     { toolId: NO_TOOL, amount: asked.modelCost },
     ...asked.lines.map(({ toolIndex, amount }) => ({ toolId: toolIds[toolIndex] ?? NO_TOOL, amount })),
