@@ -68,15 +68,20 @@ contract ReceiptCourt is Accounts, AccessManaged {
                 kept.settledAt <= doubled.settledAt &&
                 (kept.receiptsRoot != doubled.receiptsRoot || kept.leaf != doubled.leaf);
         if (!isDouble) revert NotDouble(first.receipt.chargeId, chargeId);
-        _checkWindow(doubled.settledAt + PROOF_WINDOW);
-        if (_copies[kept.receiptsRoot][kept.leaf].isDouble) {
-            revert AlreadyRefunded(kept.receiptsRoot, first.receipt.chargedTo);
-        }
-        _account(kept.receiptsRoot, first.receipt.chargedTo, kept.leaf, first.receipt.amount);
-
         address payer = second.receipt.chargedTo;
         Copy storage copy = _copies[doubled.receiptsRoot][doubled.leaf];
         Row storage row = _rows[doubled.receiptsRoot][payer];
+        // What was proven before and the bond could not pay is owed. Neither time nor a contest that nobody answers, which
+        // the operator could have brought itself, is a way to be rid of it.
+        if (!copy.isDouble) {
+            _checkWindow(doubled.settledAt + PROOF_WINDOW);
+            _checkOpen(kept.receiptsRoot, first.receipt.chargedTo);
+            _checkOpen(doubled.receiptsRoot, payer);
+            if (_copies[kept.receiptsRoot][kept.leaf].isDouble) {
+                revert AlreadyRefunded(kept.receiptsRoot, first.receipt.chargedTo);
+            }
+            _account(kept.receiptsRoot, first.receipt.chargedTo, kept.leaf, first.receipt.amount);
+        }
         // Whoever settles can write any number of receipts for what it took once, and prove them against each other:
         // the bond would be gone before anybody else asks for it. So a row gives back no more than it took, and a
         // proof pays its prover no more than the payer.
@@ -157,6 +162,7 @@ contract ReceiptCourt is Accounts, AccessManaged {
         Paid memory proven = _checkPaid(paid);
         Receipt calldata receipt = paid.receipt;
         payer = receipt.chargedTo;
+        _checkOpen(proven.receiptsRoot, payer);
         Copy storage copy = _copies[proven.receiptsRoot][proven.leaf];
         if (copy.isDouble || copy.isNoted) revert AlreadyRefunded(proven.receiptsRoot, payer);
         copy.isNoted = true;
@@ -206,7 +212,7 @@ contract ReceiptCourt is Accounts, AccessManaged {
         row.contest.open = open.toUint64();
     }
 
-    /// @dev That a receipt is in a batch, and that what it is for was charged there and not given back as a whole.
+    /// @dev That a receipt is in a batch, and that what it is for was charged there.
     function _checkPaid(PaidCharge calldata paid) private view returns (Paid memory proven) {
         (proven.receiptsRoot, proven.settledAt) = SettledRows.verify(router, paid.settlement);
         Receipt calldata receipt = paid.receipt;
@@ -217,7 +223,6 @@ contract ReceiptCourt is Accounts, AccessManaged {
         Line[] memory lines;
         (lines, proven.charged) = SettledRows.charged(paid.settlement, receipt.chargedTo);
         if (!_hasLine(lines, receipt)) revert NothingCharged(proven.receiptsRoot, receipt.chargedTo);
-        _checkOpen(proven.receiptsRoot, receipt.chargedTo);
     }
 
     /// @dev Whether a line that was charged is large enough for the receipt.
