@@ -47,6 +47,10 @@ contract ContextRouter is SettledBatches, BatchChain, Charges, AccessManaged {
     /// @dev The time of a batch takes the lowest 40 bits of its record.
     uint256 private constant DIGEST_BITS = ~uint256(type(uint40).max);
 
+    /// @dev The court is shown all calldata of a batch again, of two batches for a double charge: with more of it than
+    /// this an operator could settle what no transaction has the gas or the room to dispute.
+    uint256 private constant MAX_CALL_BYTES = 100_000;
+
     /// @inheritdoc IContextRouter
     IToolStaking public immutable staking;
 
@@ -74,6 +78,7 @@ contract ContextRouter is SettledBatches, BatchChain, Charges, AccessManaged {
         if (receiptsRoot == 0) revert EmptyBatch();
         _settleOnce(receiptsRoot);
         _follow(msg.sender, previous, receiptsRoot);
+        if (msg.data.length > MAX_CALL_BYTES) revert BatchTooLarge(msg.data.length, MAX_CALL_BYTES);
 
         Charging memory batch;
         batch.receiptsRoot = receiptsRoot;

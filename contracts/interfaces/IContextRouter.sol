@@ -125,6 +125,9 @@ interface IContextRouter is IBeneficiary, ICredits, IBudgets, IPrepaid {
     /// @notice A batch needs a receipts root, and something that is charged or fails.
     error EmptyBatch();
 
+    /// @notice The call has `length` bytes; at most `max` can be shown to a court again.
+    error BatchTooLarge(uint256 length, uint256 max);
+
     /// @notice The batch would charge `attempt` while the operator has `left` of its limit.
     error OperatorLimitExceeded(uint256 attempt, uint256 left);
 

@@ -7,6 +7,7 @@ export const routerAbi = [
   {"inputs":[{"name":"caller","type":"address"}],"name":"AccessManagedUnauthorized","type":"error"},
   {"inputs":[{"name":"receiptsRoot","type":"bytes32"},{"name":"timestamp","type":"uint256"}],"name":"BatchAlreadySettled","type":"error"},
   {"inputs":[{"name":"previous","type":"bytes32"},{"name":"head","type":"bytes32"}],"name":"BatchOutOfOrder","type":"error"},
+  {"inputs":[{"name":"length","type":"uint256"},{"name":"max","type":"uint256"}],"name":"BatchTooLarge","type":"error"},
   {"inputs":[{"name":"operator","type":"address"}],"name":"BondTooLow","type":"error"},
   {"inputs":[{"name":"id","type":"uint64"},{"name":"endsAt","type":"uint256"}],"name":"BudgetAlreadyEnded","type":"error"},
   {"inputs":[{"name":"payer","type":"address"},{"name":"amount","type":"uint256"}],"name":"ChargeUnexplained","type":"error"},

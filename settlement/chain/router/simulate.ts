@@ -61,6 +61,8 @@ function objectionOf(data: Hex): Simulation {
       return { kind: "already_settled" };
     case "BatchOutOfOrder":
       return { kind: "out_of_order", head: objection.args[1] };
+    case "BatchTooLarge":
+      return { kind: "too_large", reason: `it has ${objection.args[0]} bytes, and ${objection.args[1]} are allowed` };
     case "ChargeUnexplained":
       return { kind: "row_breaks", payer: objection.args[0] };
     default:
