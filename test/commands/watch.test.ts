@@ -122,6 +122,27 @@ describe("a payer who watches", () => {
     expect(await balance()).toBe(before);
   });
 
+  it("that has one deposit left gets everything back with it, the largest row first", async () => {
+    const { chain, usdc } = deployed;
+    const small = await books.settle([books.charge(payer, tool, usd(0.1))], { modelCost: usd(3) });
+    const large = await books.settle([books.charge(payer, tool, usd(0.1))], { modelCost: usd(5) });
+    await mined(usdc.connect(chain.wallet("payer")).transfer(neighbour, (await balance()) - DEPOSIT));
+    const courts = (...stages: string[]) => [small, large].map((batch, i) => ({ batch, court: stages[i] }));
+    for (let run = 0; run < 2; run++) {
+      const { batches, error } = await complaint("--contest");
+      expect(batches ?? error).toEqual(
+        run === 0
+          ? courts("none", "contested").map((seen) => expect.objectContaining(seen))
+          : expect.stringContaining("has 0.00 USDC and 1.00 are needed"),
+      );
+    }
+    await passTime(chain, 3 * DAY);
+    expect((await complaint("--contest")).batches).toMatchObject(courts("contested", "refunded"));
+    await passTime(chain, 3 * DAY);
+    expect((await watch("--contest", "--yes")).batches).toMatchObject(courts("refunded", "refunded"));
+    expect(await balance()).toBe(usd(8) + DEPOSIT);
+  });
+
   it("gets the second payment of a charge back, and the premium if it proves that itself", async () => {
     const before = await balance();
     const due = books.charge(payer, tool, usd(3));

@@ -7,6 +7,7 @@ import type { Json, Row } from "../output.ts";
 import type { Session } from "../session.ts";
 import { formatEth, gasCost } from "./gasCost.ts";
 import { type Call, requireSuccess, simulate } from "./simulate.ts";
+import { untilIncluded } from "./untilIncluded.ts";
 
 // What a command is about to do: the sentence that the person confirms, and the calls that do it, in order.
 export type Intent = { sentence: string; rows?: readonly Row[]; calls: readonly Call[] };
@@ -67,8 +68,13 @@ async function sendCall(session: Session, signer: HardhatEthersSigner, call: Cal
   process.once("SIGINT", interrupted);
   stop = output.progress(`${call.title}: sent ${transaction.hash}, waiting for a block`);
   try {
-    const receipt = await session.provider.waitForTransaction(transaction.hash, 1);
-    if (receipt?.status !== 1) throw await failureOf(session, signer.address, call, transaction.hash);
+    const receipt = await untilIncluded(session.provider, transaction.hash);
+    if (receipt === null) {
+      throw new CommandError(
+        `the node no longer knows ${transaction.hash}, which was to ${call.title}: it was dropped, so run the command again`,
+      );
+    }
+    if (receipt.status !== 1) throw await failureOf(session, signer.address, call, transaction.hash);
     return receipt;
   } finally {
     process.removeListener("SIGINT", interrupted);

@@ -1,5 +1,6 @@
 import { formatUsd, microUsdc } from "../../../settlement/domain/money.ts";
 import type { Deployment } from "../../command/openDeployment.ts";
+import type { Row } from "../../command/output.ts";
 import { type Session, timeOf } from "../../command/session.ts";
 import { approvalCalls } from "../../command/transaction/approval.ts";
 import { send } from "../../command/transaction/send.ts";
@@ -18,7 +19,8 @@ export function isContestable(row: SeenRow, now: bigint, { contest, patience }: 
   return row.findings.some(({ contestable }) => contestable);
 }
 
-// Does what there is to do at the court for a payer: contests, proves, collects. Returns how many transactions that took.
+// Does what there is to do at the court for a payer: proves and collects, and contests with what that has brought. Returns how many
+// transactions it took.
 export async function act(
   session: Session,
   deployment: Deployment,
@@ -26,46 +28,81 @@ export async function act(
   sight: Sight,
   windows: Windows,
 ): Promise<number> {
-  const { receiptCourt, addresses } = deployment;
-  const court = receiptCourt.interface;
-  const [now, signer] = [await timeOf(session), await session.signer()];
-  const callOf = (title: string, data: string): Call => ({ title, to: addresses.receiptCourt, data });
-  const contested = sight.rows.filter((row) => isContestable(row, now, windows));
-  const ended = sight.rows.filter(
-    ({ stage, until, owed }) => (stage === "contested" && now >= until) || (stage === "refunded" && owed > 0n),
+  const { address } = await session.signer();
+  const now = await timeOf(session);
+  // What costs no deposit comes first: whoever has lost all but what is owed can pay for a contest with it.
+  const collected = await demand(session, payer, [
+    ...proofsOf(deployment, sight),
+    ...(await refundsOf(deployment, payer, sight, now)),
+  ]);
+  const paidOut = await payOut(session, deployment, [payer, address]);
+  const wanted = sight.rows.filter((row) => isContestable(row, now, windows));
+  const contests = (await affordable(deployment, address, wanted, windows)).map(({ root, settlement, charged }) =>
+    callOf(
+      deployment,
+      `contest ${usd(charged)} of batch ${root}`,
+      deployment.receiptCourt.interface.encodeFunctionData("contest", [settlement, payer]),
+    ),
   );
-  const contests = contested.map(({ root, settlement, charged }) =>
-    callOf(`contest ${usd(charged)} of batch ${root}`, court.encodeFunctionData("contest", [settlement, payer])),
-  );
-  const proofs = sight.doubles
+  if (contests.length === 0) return collected + paidOut;
+  const deposits = microUsdc(windows.deposit * BigInt(contests.length));
+  const approvals = await approvalCalls(deployment, address, deployment.addresses.bonds, deposits);
+  const rows: Row[] = [["deposit", `${usd(deposits)}, which comes back if the operator has no receipts`]];
+  return collected + paidOut + (await demand(session, payer, [...approvals, ...contests], rows));
+}
+
+async function demand(session: Session, payer: string, calls: readonly Call[], rows: Row[] = []): Promise<number> {
+  if (calls.length > 0) {
+    await send(session, { sentence: `Demand for ${payer} what was charged wrongly.`, rows, calls });
+  }
+  return calls.length;
+}
+
+const callOf = ({ addresses }: Deployment, title: string, data: string): Call => ({
+  title,
+  to: addresses.receiptCourt,
+  data,
+});
+
+// The largest first, as many as there is money for; the others have their turn when a deposit has come back. At least one, so that
+// whoever has too little for any is told.
+async function affordable(
+  { usdc }: Deployment,
+  account: string,
+  rows: readonly SeenRow[],
+  { deposit }: Windows,
+): Promise<SeenRow[]> {
+  if (rows.length === 0) return [];
+  const count = Number((await usdc.balanceOf(account)) / deposit);
+  return rows.toSorted((one, other) => Number(other.charged - one.charged)).slice(0, Math.max(1, count));
+}
+
+const proofsOf = (deployment: Deployment, { doubles }: Sight): Call[] =>
+  doubles
     .filter(({ state }) => state === "provable")
     .map(({ chargeId, kept, doubled }) =>
       callOf(
+        deployment,
         `prove that charge ${chargeId} was paid twice`,
-        court.encodeFunctionData("proveDoubleCharge", [paidCharge(kept), paidCharge(doubled)]),
+        deployment.receiptCourt.interface.encodeFunctionData("proveDoubleCharge", [
+          paidCharge(kept),
+          paidCharge(doubled),
+        ]),
       ),
     );
-  const refunds: Call[] = [];
-  for (const { root, stage } of ended) {
+
+async function refundsOf(deployment: Deployment, payer: string, { rows }: Sight, now: bigint): Promise<Call[]> {
+  const { receiptCourt } = deployment;
+  const calls: Call[] = [];
+  for (const { root, stage, until, owed } of rows) {
+    if (!((stage === "contested" && now >= until) || (stage === "refunded" && owed > 0n))) continue;
     // What is owed is asked for when there is something to be had.
     const amount = await receiptCourt.refund.staticCall(root, payer);
     if (stage === "refunded" && amount === 0n) continue;
-    refunds.push(callOf(`collect ${usd(amount)} of batch ${root}`, court.encodeFunctionData("refund", [root, payer])));
+    const data = receiptCourt.interface.encodeFunctionData("refund", [root, payer]);
+    calls.push(callOf(deployment, `collect ${usd(amount)} of batch ${root}`, data));
   }
-  const deposits = windows.deposit * BigInt(contests.length);
-  const approvals =
-    deposits === 0n ? [] : await approvalCalls(deployment, signer.address, addresses.bonds, microUsdc(deposits));
-  const calls = [...approvals, ...contests, ...proofs, ...refunds];
-  if (calls.length > 0) {
-    await send(session, {
-      sentence: `Demand for ${payer} what was charged wrongly.`,
-      ...(deposits > 0n && {
-        rows: [["deposit", `${usd(deposits)}, which comes back if the operator has no receipts`]],
-      }),
-      calls,
-    });
-  }
-  return calls.length + (await payOut(session, deployment, [payer, signer.address]));
+  return calls;
 }
 
 // Sends on what the court has credited, to the payer and to whoever acts for it.

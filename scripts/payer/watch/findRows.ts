@@ -24,8 +24,9 @@ export type PaidRow = {
   charged: bigint;
 };
 
-// A batch that took something from the payer, or may have, and whose calldata cannot be had from this node.
-export type HiddenBatch = { root: string; transaction: string };
+// A batch that took something from the payer, or may have, and whose calldata cannot be had from this node. Its root is null if
+// not even the transaction's logs can be had.
+export type HiddenBatch = { root: string | null; transaction: string };
 
 export type Found = { rows: PaidRow[]; hidden: HiddenBatch[] };
 
@@ -80,7 +81,8 @@ async function readTransaction(session: Session, deployment: Deployment, payer: 
   const { addresses } = deployment;
   const found: Found = { rows: [], hidden: [] };
   const receipt = await session.provider.getTransactionReceipt(hash);
-  if (receipt === null) return found;
+  // A node that is behind the one that named the transaction, or a reorg in between: it must be looked at again.
+  if (receipt === null) return { rows: [], hidden: [{ root: null, transaction: hash }] };
   const logs = logsOf(receipt, addresses.router);
   for (const { args } of parseEventLogs({ abi: routerAbi, logs, eventName: "BatchSettled" })) {
     const { receiptsRoot: root, operator } = args;

@@ -34,7 +34,7 @@ export function createTeller(output: Output, windows: Windows) {
         ]);
       }
       for (const { root, transaction } of hidden) {
-        tellOnce(root, `Batch ${root}, transaction ${transaction}`, [
+        tellOnce(root ?? transaction, `${root === null ? "A batch" : `Batch ${root}`}, transaction ${transaction}`, [
           ["verdict", "wrong: this node does not say how it was settled; ask one that traces transactions"],
         ]);
       }

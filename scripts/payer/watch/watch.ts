@@ -6,6 +6,7 @@ import { command } from "../../command/command.ts";
 import { isUnreachable } from "../../command/isUnreachable.ts";
 import { marketplaceUrl } from "../../command/marketplaceUrl.ts";
 import { openDeployment } from "../../command/openDeployment.ts";
+import { printable } from "../../command/printable.ts";
 import { accountOf, type CommonArguments, type Session, timeOf } from "../../command/session.ts";
 import { environment } from "../../config/environment.ts";
 import { act, type Windows } from "./act.ts";
@@ -48,6 +49,8 @@ export default command<Arguments>(async (args, session) => {
     known: new Map(),
     kept: createKeptReceipts(args.receipts),
   };
+  // Whoever goes on for weeks is asked for a password now, and not when there is something to contest.
+  if (args.contest) await session.signer();
   const teller = createTeller(session.output, windows);
   session.output.say(`What ${payer} was charged in ${days} days:`);
 
@@ -73,16 +76,18 @@ export default command<Arguments>(async (args, session) => {
   process.once("SIGINT", () => stopped.abort());
   process.once("SIGTERM", () => stopped.abort());
   while (!stopped.signal.aborted) {
-    await round().catch((error: unknown) => {
-      // What a person could mend, and a node that is away, may be over in a minute.
-      if (!(error instanceof CommandError || isUnreachable(error))) throw error;
-      session.output.fail(
-        sentenceOf(error instanceof CommandError ? error.message : "the network's node does not answer"),
-      );
-    });
+    // Whatever stops one look, the next may succeed: a node that is overloaded, behind or in the middle of a reorg answers with
+    // errors of all kinds, and a payer whose watch has ended loses what it does not contest in time.
+    await round().catch((error: unknown) => session.output.fail(sentenceOf(failureOf(error))));
     await pause(every * 1_000, undefined, { signal: stopped.signal }).catch(() => undefined);
   }
 });
+
+function failureOf(error: unknown): string {
+  if (error instanceof CommandError) return error.message;
+  if (isUnreachable(error)) return "the network's node does not answer";
+  return `looking failed, and goes on: ${printable(error instanceof Error ? error.message : String(error))}`;
+}
 
 function wholeNumber(option: string, text: string): number {
   if (!/^[0-9]{1,6}$/.test(text) || Number(text) === 0) {
