@@ -158,9 +158,10 @@ export function createInvariants(options: {
 
   async function checkFinal(): Promise<void> {
     const rows = await read.all("SELECT id, kind, state, tx_hash, block_number, block_hash FROM submissions");
-    // While the chain is shorter than what was final, nobody submits either.
+    // While what was final is not on the chain nobody submits either: the next tick holds or halts.
     const last = await ledger.readFinalized();
-    const halted = (await ledger.readHalt()) !== null || BigInt(chain.head().number) < (last?.number ?? 0n);
+    const isUndone = last !== null && chain.blockAt(Number(last.number))?.hash !== last.hash;
+    const halted = isUndone || (await ledger.readHalt()) !== null;
     for (const { id, kind, state, tx_hash, block_number, block_hash } of rows) {
       // A ledger that was made to forget may have given it up by then, and halts when it sees it.
       const mayBeSettled = (scenario.forgetful || habits.unfaithful || scenario.thief) && halted;
