@@ -71,8 +71,8 @@ contract ReceiptCourt is Accounts, AccessManaged {
         address payer = second.receipt.chargedTo;
         Copy storage copy = _copies[doubled.receiptsRoot][doubled.leaf];
         Row storage row = _rows[doubled.receiptsRoot][payer];
-        // What was proven before and the bond could not pay is owed. Neither time nor a contest that nobody answers, which
-        // the operator could have brought itself, is a way to be rid of it.
+        // What was proven before and the bond could not pay is owed. Neither time nor a contest that nobody answers,
+        // which the operator could have brought itself, is a way to be rid of it.
         if (!copy.isDouble) {
             _checkWindow(doubled.settledAt + PROOF_WINDOW);
             _checkOpen(kept.receiptsRoot, first.receipt.chargedTo);
