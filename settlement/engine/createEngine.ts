@@ -123,12 +123,13 @@ export function createEngine(options: Omit<EngineContext, "looking">, readSpenda
       const fenced = await fence(context, lease, signer, unmined);
       if (fenced.kind === "fenced")
         context.report({ kind: "holding", operator: lease.operator, reason: fenced.reason });
+      // A gap is filled while all is halted, too: what waits behind it keeps a person from taking in what was found.
+      const gap = fenced.kind === "fenced" ? null : await fillNonceGap(context, lease, unmined);
+      if (gap !== null) await submit(context, lease, signer, gap);
       if (!mayPlan || fenced.kind === "fenced" || (await ledger.readHalt()) !== null) {
         await answers.tellHeld(lease.operator, fenced.kind === "fenced" ? fenced.reason : "settlement is halted");
         return await takeApartUnsigned(lease, unmined);
       }
-      const gap = await fillNonceGap(context, lease, unmined);
-      if (gap !== null) await submit(context, lease, signer, gap);
       for (const planned of unmined.filter(({ state }) => state.kind === "planned")) {
         if ((await take(signer, lease, planned)) === "hold") return;
       }
