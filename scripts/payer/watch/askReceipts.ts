@@ -17,7 +17,7 @@ const MAX_SILENT = 3;
 
 export type AskOptions = { url: string; apiKey: string; timeoutMs?: number };
 
-// Asks a marketplace for the receipts of the account that the key belongs to. One round of questions: the next one asks anew.
+// Asks a marketplace for the receipts of the account that the key belongs to. One round of questions: the next one asks again.
 export function createAskReceipts({ url, apiKey, timeoutMs = TIMEOUT_MS }: AskOptions): AskReceipts {
   let silent = 0;
   return async (root) => {

@@ -68,7 +68,7 @@ describe("an operator who wants its bond back at once", () => {
     expect(await bonds.creditOf(payer)).to.equal(usd("2"));
   });
 
-  it("waits anew for whatever it asks back later, and what its limit asks for stays while it settles", async () => {
+  it("waits again for whatever it asks back later, and what its limit asks for stays while it settles", async () => {
     const { bonds, operator, settle, payer, postBond, router } = await courtroom();
     const asOperator = bonds.connect(operator);
     await postBond(operator, usd("50"));

@@ -49,7 +49,7 @@ const LOOP: Turn = {
         code: "while True: pass",
         postProcessingContract: {
           operation: "wait",
-          reason: "for ever",
+          reason: "permanently",
           inputAliases: [`${GAS.name}_1`],
           expectedArtifacts: [],
         },
