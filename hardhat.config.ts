@@ -12,6 +12,7 @@ import { compiler, testCompiler } from "./scripts/config/compiler.ts";
 import { ensureHome } from "./scripts/config/ensureHome.ts";
 import { environment } from "./scripts/config/environment.ts";
 import { NETWORKS } from "./scripts/config/networks.ts";
+import { oneTestBuild } from "./scripts/config/oneTestBuild.ts";
 import { tasks } from "./scripts/index.ts";
 
 ensureHome(process.env);
@@ -44,6 +45,7 @@ export default defineConfig({
     hardhatNetworkHelpers,
     hardhatTypechain,
     hardhatVerify,
+    oneTestBuild,
   ],
   tasks,
   solidity: {

@@ -8,7 +8,8 @@ import {RollingLimit, Spending} from "./libraries/RollingLimit.sol";
 
 /// @title How a court takes a penalty
 /// @notice The part of ToolStaking that believes a proof. A court has no discretion and so needs no delay; what it
-/// can take is bounded instead, by one penalty and from one tool in any 24 hours.
+/// can take is bounded instead, by one penalty and from one tool in any 24 hours. What a call cost is no penalty, and
+/// is given back whatever it was, within the bound of the day.
 abstract contract Penalties is IPenalties, Slashing {
     mapping(bytes16 toolId => Spending) private _penalties;
 
@@ -22,23 +23,47 @@ abstract contract Penalties is IPenalties, Slashing {
         _checkRecipient(beneficiary);
         _checkNoJudge(_beneficiary);
         if (share > amount) revert PenaltyOutOfBounds(share, amount);
-        Spending penalties = _penalties[toolId];
-        (uint256 maxPenalty, uint256 dailyBps) = _penaltyBounds();
-        // What a proposed slash asks for is kept for it: nobody can convict a tool of their own to get it out before.
-        uint256 reach = _slashable(toolId, block.timestamp) - _claimedBySlash(toolId);
-        // Rounded down, in favour of the tool.
-        uint256 limit = Math.min((reach * dailyBps) / 10_000, RollingLimit.MAX_LIMIT);
-        uint256 max = Math.min(maxPenalty, penalties.left(limit));
+        uint256 max = Math.min(_maxPenalty(), _penaltyLeft(toolId));
         if (amount > max) revert PenaltyOutOfBounds(amount, max);
-        _penalties[toolId] = penalties.plus(amount);
-
-        // The limit above is less than what can be reached, so that all of the amount is there.
-        taken = _takeStake(toolId, amount);
+        taken = _takePenalty(toolId, amount);
         _credit(beneficiary, share);
         _creditBeneficiary(taken - share);
         emit Penalized(toolId, msg.sender, beneficiary, taken, share);
     }
 
-    /// @dev The most of one penalty, and the most of what can be reached that one tool loses in any 24 hours.
-    function _penaltyBounds() internal view virtual returns (uint256 maxPenalty, uint256 dailyBps);
+    /// @inheritdoc IPenalties
+    function compensate(
+        bytes16 toolId,
+        uint256 amount,
+        address payer
+    ) external restricted inPerson returns (uint256 taken) {
+        // The insurance account gets back what it paid in a payer's place, and earns nothing by it.
+        if (payer == _beneficiary) _checkNoJudge(payer);
+        else _checkRecipient(payer);
+        taken = _takePenalty(toolId, Math.min(amount, _penaltyLeft(toolId)));
+        _credit(payer, taken);
+        emit Compensated(toolId, msg.sender, payer, taken);
+    }
+
+    /// @dev What can still be taken from a tool in these 24 hours.
+    function _penaltyLeft(bytes16 toolId) private view returns (uint256) {
+        // What a proposed slash asks for is kept for it: nobody can convict a tool of their own to get it out before.
+        uint256 reach = _slashable(toolId, block.timestamp) - _claimedBySlash(toolId);
+        // Rounded down, in favour of the tool.
+        uint256 limit = Math.min((reach * _dailyPenaltyBps()) / 10_000, RollingLimit.MAX_LIMIT);
+        return _penalties[toolId].left(limit);
+    }
+
+    /// @dev Takes what is no more than what is left. The limit is less than what can be reached, so that all of it is
+    /// there.
+    function _takePenalty(bytes16 toolId, uint256 amount) private returns (uint256 taken) {
+        _penalties[toolId] = _penalties[toolId].plus(amount);
+        return _takeStake(toolId, amount);
+    }
+
+    /// @dev The most of one penalty.
+    function _maxPenalty() internal view virtual returns (uint256);
+
+    /// @dev The most of what can be reached that one tool loses in any 24 hours.
+    function _dailyPenaltyBps() internal view virtual returns (uint256);
 }

@@ -216,8 +216,12 @@ contract ToolStaking is Penalties {
         return _parameters.bountyBps;
     }
 
-    function _penaltyBounds() internal view override returns (uint256 maxPenalty, uint256 dailyBps) {
-        return (_parameters.maxPenalty, _parameters.dailyPenaltyBps);
+    function _maxPenalty() internal view override returns (uint256) {
+        return _parameters.maxPenalty;
+    }
+
+    function _dailyPenaltyBps() internal view override returns (uint256) {
+        return _parameters.dailyPenaltyBps;
     }
 
     function _checkOwner(bytes16 toolId) private view {

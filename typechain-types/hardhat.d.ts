@@ -22,6 +22,9 @@ getContractFactory(name: 'PrepaidBalances', signerOrOptions?: ethers.Signer | Fa
 getContractFactory(name: 'ProtocolAccess', signerOrOptions?: ethers.Signer | FactoryOptions): Promise<Contracts.ProtocolAccess__factory>
 getContractFactory(name: 'Slashing', signerOrOptions?: ethers.Signer | FactoryOptions): Promise<Contracts.Slashing__factory>
 getContractFactory(name: 'ToolStaking', signerOrOptions?: ethers.Signer | FactoryOptions): Promise<Contracts.ToolStaking__factory>
+getContractFactory(name: 'BareTransfers', signerOrOptions?: ethers.Signer | FactoryOptions): Promise<Contracts.BareTransfers__factory>
+getContractFactory(name: 'ValidateMany', signerOrOptions?: ethers.Signer | FactoryOptions): Promise<Contracts.ValidateMany__factory>
+getContractFactory(name: 'VoucherChannels', signerOrOptions?: ethers.Signer | FactoryOptions): Promise<Contracts.VoucherChannels__factory>
 getContractFactory(name: 'JsonSchema', signerOrOptions?: ethers.Signer | FactoryOptions): Promise<Contracts.JsonSchema__factory>
 getContractFactory(name: 'OperatorBonds', signerOrOptions?: ethers.Signer | FactoryOptions): Promise<Contracts.OperatorBonds__factory>
 getContractFactory(name: 'ReceiptCourt', signerOrOptions?: ethers.Signer | FactoryOptions): Promise<Contracts.ReceiptCourt__factory>
@@ -39,9 +42,6 @@ getContractFactory(name: 'IUSDC', signerOrOptions?: ethers.Signer | FactoryOptio
 getContractFactory(name: 'BatchRows', signerOrOptions?: ethers.Signer | FactoryOptions): Promise<Contracts.BatchRows__factory>
 getContractFactory(name: 'Signatures', signerOrOptions?: ethers.Signer | FactoryOptions): Promise<Contracts.Signatures__factory>
 getContractFactory(name: 'Tallies', signerOrOptions?: ethers.Signer | FactoryOptions): Promise<Contracts.Tallies__factory>
-getContractFactory(name: 'BareTransfers', signerOrOptions?: ethers.Signer | FactoryOptions): Promise<Contracts.BareTransfers__factory>
-getContractFactory(name: 'ValidateMany', signerOrOptions?: ethers.Signer | FactoryOptions): Promise<Contracts.ValidateMany__factory>
-getContractFactory(name: 'VoucherChannels', signerOrOptions?: ethers.Signer | FactoryOptions): Promise<Contracts.VoucherChannels__factory>
 getContractFactory(name: 'ICharges', signerOrOptions?: ethers.Signer | FactoryOptions): Promise<Contracts.ICharges__factory>
 getContractFactory(name: 'IJsonSchema', signerOrOptions?: ethers.Signer | FactoryOptions): Promise<Contracts.IJsonSchema__factory>
 getContractFactory(name: 'IPenalties', signerOrOptions?: ethers.Signer | FactoryOptions): Promise<Contracts.IPenalties__factory>
@@ -62,6 +62,9 @@ getContractAt(name: 'PrepaidBalances', address: string | ethers.Addressable, sig
 getContractAt(name: 'ProtocolAccess', address: string | ethers.Addressable, signer?: ethers.Signer): Promise<Contracts.ProtocolAccess>
 getContractAt(name: 'Slashing', address: string | ethers.Addressable, signer?: ethers.Signer): Promise<Contracts.Slashing>
 getContractAt(name: 'ToolStaking', address: string | ethers.Addressable, signer?: ethers.Signer): Promise<Contracts.ToolStaking>
+getContractAt(name: 'BareTransfers', address: string | ethers.Addressable, signer?: ethers.Signer): Promise<Contracts.BareTransfers>
+getContractAt(name: 'ValidateMany', address: string | ethers.Addressable, signer?: ethers.Signer): Promise<Contracts.ValidateMany>
+getContractAt(name: 'VoucherChannels', address: string | ethers.Addressable, signer?: ethers.Signer): Promise<Contracts.VoucherChannels>
 getContractAt(name: 'JsonSchema', address: string | ethers.Addressable, signer?: ethers.Signer): Promise<Contracts.JsonSchema>
 getContractAt(name: 'OperatorBonds', address: string | ethers.Addressable, signer?: ethers.Signer): Promise<Contracts.OperatorBonds>
 getContractAt(name: 'ReceiptCourt', address: string | ethers.Addressable, signer?: ethers.Signer): Promise<Contracts.ReceiptCourt>
@@ -79,9 +82,6 @@ getContractAt(name: 'IUSDC', address: string | ethers.Addressable, signer?: ethe
 getContractAt(name: 'BatchRows', address: string | ethers.Addressable, signer?: ethers.Signer): Promise<Contracts.BatchRows>
 getContractAt(name: 'Signatures', address: string | ethers.Addressable, signer?: ethers.Signer): Promise<Contracts.Signatures>
 getContractAt(name: 'Tallies', address: string | ethers.Addressable, signer?: ethers.Signer): Promise<Contracts.Tallies>
-getContractAt(name: 'BareTransfers', address: string | ethers.Addressable, signer?: ethers.Signer): Promise<Contracts.BareTransfers>
-getContractAt(name: 'ValidateMany', address: string | ethers.Addressable, signer?: ethers.Signer): Promise<Contracts.ValidateMany>
-getContractAt(name: 'VoucherChannels', address: string | ethers.Addressable, signer?: ethers.Signer): Promise<Contracts.VoucherChannels>
 getContractAt(name: 'ICharges', address: string | ethers.Addressable, signer?: ethers.Signer): Promise<Contracts.ICharges>
 getContractAt(name: 'IJsonSchema', address: string | ethers.Addressable, signer?: ethers.Signer): Promise<Contracts.IJsonSchema>
 getContractAt(name: 'IPenalties', address: string | ethers.Addressable, signer?: ethers.Signer): Promise<Contracts.IPenalties>
@@ -102,6 +102,9 @@ deployContract(name: 'PrepaidBalances', signerOrOptions?: ethers.Signer | Deploy
 deployContract(name: 'ProtocolAccess', signerOrOptions?: ethers.Signer | DeployContractOptions): Promise<Contracts.ProtocolAccess>
 deployContract(name: 'Slashing', signerOrOptions?: ethers.Signer | DeployContractOptions): Promise<Contracts.Slashing>
 deployContract(name: 'ToolStaking', signerOrOptions?: ethers.Signer | DeployContractOptions): Promise<Contracts.ToolStaking>
+deployContract(name: 'BareTransfers', signerOrOptions?: ethers.Signer | DeployContractOptions): Promise<Contracts.BareTransfers>
+deployContract(name: 'ValidateMany', signerOrOptions?: ethers.Signer | DeployContractOptions): Promise<Contracts.ValidateMany>
+deployContract(name: 'VoucherChannels', signerOrOptions?: ethers.Signer | DeployContractOptions): Promise<Contracts.VoucherChannels>
 deployContract(name: 'JsonSchema', signerOrOptions?: ethers.Signer | DeployContractOptions): Promise<Contracts.JsonSchema>
 deployContract(name: 'OperatorBonds', signerOrOptions?: ethers.Signer | DeployContractOptions): Promise<Contracts.OperatorBonds>
 deployContract(name: 'ReceiptCourt', signerOrOptions?: ethers.Signer | DeployContractOptions): Promise<Contracts.ReceiptCourt>
@@ -119,9 +122,6 @@ deployContract(name: 'IUSDC', signerOrOptions?: ethers.Signer | DeployContractOp
 deployContract(name: 'BatchRows', signerOrOptions?: ethers.Signer | DeployContractOptions): Promise<Contracts.BatchRows>
 deployContract(name: 'Signatures', signerOrOptions?: ethers.Signer | DeployContractOptions): Promise<Contracts.Signatures>
 deployContract(name: 'Tallies', signerOrOptions?: ethers.Signer | DeployContractOptions): Promise<Contracts.Tallies>
-deployContract(name: 'BareTransfers', signerOrOptions?: ethers.Signer | DeployContractOptions): Promise<Contracts.BareTransfers>
-deployContract(name: 'ValidateMany', signerOrOptions?: ethers.Signer | DeployContractOptions): Promise<Contracts.ValidateMany>
-deployContract(name: 'VoucherChannels', signerOrOptions?: ethers.Signer | DeployContractOptions): Promise<Contracts.VoucherChannels>
 deployContract(name: 'ICharges', signerOrOptions?: ethers.Signer | DeployContractOptions): Promise<Contracts.ICharges>
 deployContract(name: 'IJsonSchema', signerOrOptions?: ethers.Signer | DeployContractOptions): Promise<Contracts.IJsonSchema>
 deployContract(name: 'IPenalties', signerOrOptions?: ethers.Signer | DeployContractOptions): Promise<Contracts.IPenalties>
@@ -142,6 +142,9 @@ deployContract(name: 'PrepaidBalances', args: any[], signerOrOptions?: ethers.Si
 deployContract(name: 'ProtocolAccess', args: any[], signerOrOptions?: ethers.Signer | DeployContractOptions): Promise<Contracts.ProtocolAccess>
 deployContract(name: 'Slashing', args: any[], signerOrOptions?: ethers.Signer | DeployContractOptions): Promise<Contracts.Slashing>
 deployContract(name: 'ToolStaking', args: any[], signerOrOptions?: ethers.Signer | DeployContractOptions): Promise<Contracts.ToolStaking>
+deployContract(name: 'BareTransfers', args: any[], signerOrOptions?: ethers.Signer | DeployContractOptions): Promise<Contracts.BareTransfers>
+deployContract(name: 'ValidateMany', args: any[], signerOrOptions?: ethers.Signer | DeployContractOptions): Promise<Contracts.ValidateMany>
+deployContract(name: 'VoucherChannels', args: any[], signerOrOptions?: ethers.Signer | DeployContractOptions): Promise<Contracts.VoucherChannels>
 deployContract(name: 'JsonSchema', args: any[], signerOrOptions?: ethers.Signer | DeployContractOptions): Promise<Contracts.JsonSchema>
 deployContract(name: 'OperatorBonds', args: any[], signerOrOptions?: ethers.Signer | DeployContractOptions): Promise<Contracts.OperatorBonds>
 deployContract(name: 'ReceiptCourt', args: any[], signerOrOptions?: ethers.Signer | DeployContractOptions): Promise<Contracts.ReceiptCourt>
@@ -159,9 +162,6 @@ deployContract(name: 'IUSDC', args: any[], signerOrOptions?: ethers.Signer | Dep
 deployContract(name: 'BatchRows', args: any[], signerOrOptions?: ethers.Signer | DeployContractOptions): Promise<Contracts.BatchRows>
 deployContract(name: 'Signatures', args: any[], signerOrOptions?: ethers.Signer | DeployContractOptions): Promise<Contracts.Signatures>
 deployContract(name: 'Tallies', args: any[], signerOrOptions?: ethers.Signer | DeployContractOptions): Promise<Contracts.Tallies>
-deployContract(name: 'BareTransfers', args: any[], signerOrOptions?: ethers.Signer | DeployContractOptions): Promise<Contracts.BareTransfers>
-deployContract(name: 'ValidateMany', args: any[], signerOrOptions?: ethers.Signer | DeployContractOptions): Promise<Contracts.ValidateMany>
-deployContract(name: 'VoucherChannels', args: any[], signerOrOptions?: ethers.Signer | DeployContractOptions): Promise<Contracts.VoucherChannels>
 deployContract(name: 'ICharges', args: any[], signerOrOptions?: ethers.Signer | DeployContractOptions): Promise<Contracts.ICharges>
 deployContract(name: 'IJsonSchema', args: any[], signerOrOptions?: ethers.Signer | DeployContractOptions): Promise<Contracts.IJsonSchema>
 deployContract(name: 'IPenalties', args: any[], signerOrOptions?: ethers.Signer | DeployContractOptions): Promise<Contracts.IPenalties>

@@ -86,9 +86,12 @@ contract ReceiptCourt is Accounts, AccessManaged {
         // the bond would be gone before anybody else asks for it. So a row gives back no more than it took, and a
         // proof pays its prover no more than the payer.
         uint256 due = Math.min(second.receipt.amount - copy.refunded, doubled.charged - row.refunded);
-        if (due == 0) revert AlreadyRefunded(doubled.receiptsRoot, payer);
         uint256 amount = bonds.seize(operator, due, payer);
-        uint256 premium = copy.isDouble ? 0 : bonds.seize(operator, Math.min(PREMIUM, amount), msg.sender);
+        // Whoever had to contest a row in order to see its receipts was right to.
+        uint256 deposits = _returnDeposit(kept.receiptsRoot, first.receipt.chargedTo, operator);
+        deposits += _returnDeposit(doubled.receiptsRoot, payer, operator);
+        if (due + deposits == 0) revert AlreadyRefunded(doubled.receiptsRoot, payer);
+        uint256 premium = copy.isDouble ? 0 : _seizeTwice(operator, Math.min(PREMIUM, amount), msg.sender);
         copy.isDouble = true;
         copy.refunded += amount.toUint64();
         row.refunded += amount.toUint64();
@@ -111,7 +114,6 @@ contract ReceiptCourt is Accounts, AccessManaged {
         state.contester = msg.sender;
         state.until = until.toUint40();
         state.charged = charged.toUint64();
-        state.open = charged.toUint64();
         row.linesHash = keccak256(abi.encode(lines));
         emit Contested(receiptsRoot, payer, settlement.operator, msg.sender, charged, until, lines);
         bonds.takeDeposit(msg.sender, DEPOSIT);
@@ -122,24 +124,30 @@ contract ReceiptCourt is Accounts, AccessManaged {
         Row storage row = _rows[receiptsRoot][payer];
         Contest storage state = row.contest;
         if (state.stage != Stage.Contested) revert NotContested(receiptsRoot, payer);
-        // Whoever else may show receipts could show the last one first, and leave no room for the others.
-        address operator = state.operator;
-        if (msg.sender != operator && msg.sender != bonds.ownerOf(operator)) revert NotAnswerable(msg.sender, operator);
         _checkWindow(state.until);
         Line[] memory lines = shown.lines;
-        if (keccak256(abi.encode(lines)) != row.linesHash) revert LinesMismatch(receiptsRoot, payer);
-        bytes32[] memory leaves = _showReceipts(row, payer, shown, lines);
+        Progress storage progress = _progress[receiptsRoot][payer][msg.sender];
+        bytes32 linesHash = keccak256(abi.encode(lines));
+        // All of the lines begin an answer, whatever was shown before: whoever showed the last receipt first has left
+        // no room for the others, and with a stolen key that may be somebody else than who answers.
+        bool begins = linesHash == row.linesHash;
+        if (!begins && linesHash != progress.linesHash) revert LinesMismatch(receiptsRoot, payer);
+        bytes32 last = begins ? bytes32(0) : progress.lastLeaf;
+        bytes32[] memory leaves = _showReceipts(payer, shown, lines, last);
         if (!MerkleProof.multiProofVerifyCalldata(shown.proof, shown.proofFlags, receiptsRoot, leaves)) {
             revert ReceiptNotInBatch(receiptsRoot);
         }
-        if (state.open != 0) {
-            row.linesHash = keccak256(abi.encode(lines));
-            emit ReceiptsShown(receiptsRoot, payer, lines);
+        if (_sum(lines) != 0) {
+            progress.linesHash = keccak256(abi.encode(lines));
+            progress.lastLeaf = leaves.length == 0 ? last : leaves[leaves.length - 1];
+            emit ReceiptsShown(receiptsRoot, payer, msg.sender, lines);
             return;
         }
         state.stage = Stage.Answered;
-        emit Answered(receiptsRoot, payer, operator);
-        bonds.releaseDeposit(operator, DEPOSIT);
+        emit Answered(receiptsRoot, payer, state.operator);
+        // What goes back now is not given back again by the next proof.
+        if (row.isAtFault) row.returned = uint64(DEPOSIT);
+        bonds.releaseDeposit(row.isAtFault ? state.contester : state.operator, DEPOSIT);
     }
 
     /// @inheritdoc IReceiptCourt
@@ -186,15 +194,13 @@ contract ReceiptCourt is Accounts, AccessManaged {
         return receipt.leaf(address(router));
     }
 
-    /// @dev Takes the receipts off the lines and off what is open; returns their leaves.
+    /// @dev Takes the receipts, which follow the leaf `last`, off the lines; returns their leaves.
     function _showReceipts(
-        Row storage row,
         address payer,
         Answer calldata shown,
-        Line[] memory lines
-    ) private returns (bytes32[] memory leaves) {
-        uint256 open = row.contest.open;
-        bytes32 last = row.lastLeaf;
+        Line[] memory lines,
+        bytes32 last
+    ) private view returns (bytes32[] memory leaves) {
         leaves = new bytes32[](shown.receipts.length);
         for (uint256 i = 0; i < leaves.length; ++i) {
             Receipt calldata receipt = shown.receipts[i];
@@ -205,11 +211,26 @@ contract ReceiptCourt is Accounts, AccessManaged {
             bytes32 leaf = receipt.leaf(address(router));
             if (leaf <= last) revert ReceiptsOutOfOrder(receipt.chargeId);
             line.amount -= amount;
-            open -= amount;
             leaves[i] = last = leaf;
         }
-        row.lastLeaf = last;
-        row.contest.open = open.toUint64();
+    }
+
+    /// @dev Notes that a charge was paid twice, which the receipts of this row prove. If they had to be contested to
+    /// be seen, the deposit goes back: now out of the bond, because the answer has brought it to the operator, or
+    /// with the answer if that is still to come.
+    function _returnDeposit(bytes32 receiptsRoot, address payer, address operator) private returns (uint256 amount) {
+        Row storage row = _rows[receiptsRoot][payer];
+        row.isAtFault = true;
+        if (row.contest.stage != Stage.Answered || row.returned == DEPOSIT) return 0;
+        amount = _seizeTwice(operator, DEPOSIT - row.returned, row.contest.contester);
+        row.returned += amount.toUint64();
+    }
+
+    /// @dev What is taken beyond what the payer paid is taken again for the insurance account, and for that first.
+    /// Otherwise an operator could have its bond back at once, as its own accuser, for less than a batch costs in fees.
+    function _seizeTwice(address operator, uint256 amount, address account) private returns (uint256 taken) {
+        taken = bonds.seize(operator, amount, router.staking().insurance());
+        taken = bonds.seize(operator, taken, account);
     }
 
     /// @dev That a receipt is in a batch, and that what it is for was charged there.
@@ -231,6 +252,10 @@ contract ReceiptCourt is Accounts, AccessManaged {
             if (lines[i].toolId == receipt.toolId && lines[i].amount >= receipt.amount) return receipt.amount != 0;
         }
         return false;
+    }
+
+    function _sum(Line[] memory lines) private pure returns (uint256 sum) {
+        for (uint256 i = 0; i < lines.length; ++i) sum += lines[i].amount;
     }
 
     function _checkWindow(uint256 deadline) private view {

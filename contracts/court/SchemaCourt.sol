@@ -3,6 +3,7 @@ pragma solidity 0.8.37;
 
 import {ECDSA} from "@openzeppelin/contracts/utils/cryptography/ECDSA.sol";
 import {EIP712} from "@openzeppelin/contracts/utils/cryptography/EIP712.sol";
+import {SafeCast} from "@openzeppelin/contracts/utils/math/SafeCast.sol";
 import {IToolStaking} from "../interfaces/IToolStaking.sol";
 import {Periods} from "./Periods.sol";
 import {ICharges} from "./interfaces/ICharges.sol";
@@ -14,6 +15,7 @@ import {ISchemaCourt} from "./interfaces/ISchemaCourt.sol";
 /// @notice See ISchemaCourt.
 contract SchemaCourt is ISchemaCourt, EIP712 {
     using Periods for Period;
+    using SafeCast for uint256;
 
     /// @inheritdoc ISchemaCourt
     uint256 public constant ANSWER_WINDOW = 3 days;
@@ -47,7 +49,12 @@ contract SchemaCourt is ISchemaCourt, EIP712 {
     mapping(bytes16 toolId => mapping(address key => Period)) private _keys;
     mapping(bytes16 toolId => mapping(bytes32 methodHash => mapping(bytes32 schemaHash => Period))) private _schemas;
     mapping(bytes16 toolId => mapping(bytes32 methodHash => bytes32 schemaHash)) private _lastSchemas;
-    mapping(bytes16 toolId => mapping(bytes32 chargeId => Conviction)) private _convictions;
+    mapping(bytes16 toolId => mapping(bytes32 methodHash => bool)) private _hasPromised;
+    mapping(bytes16 toolId => mapping(bytes32 chargeId => uint256 timestamp)) private _convictions;
+
+    /// @dev For each operator one, so that whoever writes the id of another operator's charge into a receipt of its own
+    /// uses up nothing.
+    mapping(bytes16 toolId => mapping(bytes32 chargeId => mapping(address operator => Refund))) private _refunds;
 
     modifier onlyOwner(bytes16 toolId) {
         address owner = staking.tool(toolId).owner;
@@ -85,11 +92,10 @@ contract SchemaCourt is ISchemaCourt, EIP712 {
         bytes32 methodHash = keccak256(bytes(method));
         bytes32 former = _lastSchemas[toolId][methodHash];
         if (schemaHash == former) revert SchemaAlreadyPinned(toolId, method, schemaHash);
-        uint256 from = block.timestamp;
-        if (former != 0) {
-            from += SCHEMA_DELAY;
-            _schemas[toolId][methodHash][former].end(from);
-        }
+        // Whoever takes a promise back and gives another one changes it, too.
+        uint256 from = block.timestamp + (_hasPromised[toolId][methodHash] ? SCHEMA_DELAY : 0);
+        _hasPromised[toolId][methodHash] = true;
+        if (former != 0) _schemas[toolId][methodHash][former].end(from);
         _lastSchemas[toolId][methodHash] = schemaHash;
         if (schemaHash != 0) _schemas[toolId][methodHash][schemaHash].begin(from);
         emit SchemaPinned(toolId, method, schemaHash, from);
@@ -105,9 +111,8 @@ contract SchemaCourt is ISchemaCourt, EIP712 {
         _checkText(schema, answer.schemaHash);
         _checkText(json, answer.answerHash);
         _checkSigned(answer, signature);
-        Conviction storage state = _convictions[answer.toolId][answer.chargeId];
-        if (state.convictedAt != 0) revert AlreadyConvicted(answer.toolId, answer.chargeId);
-        state.convictedAt = uint40(block.timestamp);
+        if (convictedAt(answer.toolId, answer.chargeId) != 0) revert AlreadyConvicted(answer.toolId, answer.chargeId);
+        _convictions[answer.toolId][answer.chargeId] = block.timestamp;
 
         // A judge that runs out of gas answers nothing, and then nothing of this has happened.
         (Verdict verdict, uint256 schemaOffset, uint256 jsonOffset) = judge.validate(schema, json);
@@ -126,19 +131,30 @@ contract SchemaCourt is ISchemaCourt, EIP712 {
 
     /// @inheritdoc ISchemaCourt
     function refund(bytes16 toolId, bytes32 chargeId, ICharges.PaidCharge calldata paid) external {
-        Conviction storage state = _convictions[toolId][chargeId];
-        if (state.convictedAt == 0) revert NotConvicted(toolId, chargeId);
-        if (state.refunded) revert AlreadyRefunded(toolId, chargeId);
-        state.refunded = true;
-
+        if (convictedAt(toolId, chargeId) == 0) revert NotConvicted(toolId, chargeId);
         ICharges.Receipt calldata receipt = paid.receipt;
         if (receipt.chargeId != chargeId || receipt.toolId != toolId) {
             revert ChargeMismatch(receipt.chargeId, receipt.toolId);
         }
+        address operator = paid.settlement.operator;
+        Refund storage due = _refunds[toolId][chargeId][operator];
+        if (due.payer != address(0)) revert AlreadyRefunded(toolId, chargeId);
         // Of a charge for several calls one was proven wrong.
         (address payer, uint256 amount) = charges.noteRefund(paid);
-        emit ChargeRefunded(toolId, chargeId, payer, amount);
-        IPenalties(address(staking)).penalize(toolId, amount, payer, amount);
+        (due.payer, due.owed) = (payer, amount.toUint64());
+        collect(toolId, chargeId, operator);
+    }
+
+    /// @inheritdoc ISchemaCourt
+    function collect(bytes16 toolId, bytes32 chargeId, address operator) public {
+        Refund storage due = _refunds[toolId][chargeId][operator];
+        uint256 owed = due.owed;
+        if (owed == 0) revert AlreadyRefunded(toolId, chargeId);
+        // Nothing is owed while somebody else is called.
+        due.owed = 0;
+        uint256 amount = IPenalties(address(staking)).compensate(toolId, owed, due.payer);
+        due.owed = (owed - amount).toUint64();
+        emit ChargeRefunded(toolId, chargeId, due.payer, amount, owed - amount);
     }
 
     /// @inheritdoc ISchemaCourt
@@ -161,8 +177,13 @@ contract SchemaCourt is ISchemaCourt, EIP712 {
     }
 
     /// @inheritdoc ISchemaCourt
-    function conviction(bytes16 toolId, bytes32 chargeId) external view returns (Conviction memory) {
+    function convictedAt(bytes16 toolId, bytes32 chargeId) public view returns (uint256 timestamp) {
         return _convictions[toolId][chargeId];
+    }
+
+    /// @inheritdoc ISchemaCourt
+    function refundOf(bytes16 toolId, bytes32 chargeId, address operator) external view returns (Refund memory) {
+        return _refunds[toolId][chargeId][operator];
     }
 
     /// @inheritdoc ISchemaCourt

@@ -81,7 +81,7 @@ interface IOperatorBonds is ICredits {
     /// @notice Adds `amount` of the caller's USDC, which it has approved, to the bond of `operator`.
     function post(address operator, uint256 amount) external;
 
-    /// @notice Asks `amount` of a bond back. A second request replaces the first and waits anew; zero takes it back.
+    /// @notice Asks `amount` of a bond back. A second request replaces the first and waits again; zero takes it back.
     function requestWithdrawal(address operator, uint256 amount) external;
 
     /// @notice Sends what was asked back, and is still there, to `to`.

@@ -1,15 +1,20 @@
+import type { TransactionReceipt } from "ethers";
 import { z } from "zod";
 import { canonicalJson, judgeAnswer, type SignedAnswer } from "../../marketplace/toolkit/index.ts";
 import { formatUsd, microUsdc } from "../../settlement/domain/money.ts";
 import { toolIdFromUuid } from "../../settlement/domain/toolId.ts";
+import type { SchemaCourt } from "../../typechain-types/index.ts";
 import { CommandError } from "../command/CommandError.ts";
 import { command } from "../command/command.ts";
-import type { CommonArguments } from "../command/session.ts";
+import { openDeployment } from "../command/openDeployment.ts";
+import type { CommonArguments, Session } from "../command/session.ts";
 import { report, send } from "../command/transaction/send.ts";
+import type { Call } from "../command/transaction/simulate.ts";
+import { findPaid } from "./findPaid.ts";
 import { openCourt } from "./openCourt.ts";
 import { readJson } from "./readJson.ts";
 
-type Arguments = CommonArguments & { court: string | undefined; file: string };
+type Arguments = CommonArguments & { court: string | undefined; receipts: string | undefined; file: string };
 
 const hash = z.string().regex(/^0x[0-9a-f]{64}$/i);
 
@@ -39,24 +44,64 @@ export default command<Arguments>(async (args, session) => {
   const { signature, toolId: uuid, ...signed } = answer;
   const toolId = toolIdFromUuid(uuid);
   const parts = [{ ...signed, toolId }, bytesOf(schema), bytesOf(content), signature] as const;
-  const bounty = formatUsd(microUsdc(await court.BOUNTY()));
-  const receipts = await send(session, {
+  const callOf = (title: string, data: string): Call => ({ title, to: address, data });
+  const convict = callOf(`convict tool ${uuid}`, court.interface.encodeFunctionData("convict", parts as never));
+  const back =
+    args.receipts === undefined ? null : await refundOf(session, court, args.receipts, { ...signed, toolId });
+  // Whoever comes for the refund alone finds the tool convicted.
+  const isNew = back === null || (await court.convictedAt(toolId, answer.chargeId)) === 0n;
+  const bounty = isNew ? formatUsd(microUsdc(await court.BOUNTY())) : "0.00";
+  const sent = await send(session, {
     sentence: `Convict tool ${uuid} of its answer to "${answer.method}", which does not match its schema.`,
-    rows: [["bounty", `${bounty} USDC`]],
-    calls: [
-      {
-        title: `convict tool ${uuid}`,
-        to: address,
-        data: court.interface.encodeFunctionData("convict", parts as never),
-      },
-    ],
+    rows: [["bounty", `${bounty} USDC`], ...(back === null ? [] : [["paid by", back.payer] as [string, string]])],
+    calls: [...(isNew ? [convict] : []), ...(back === null ? [] : [callOf("give the call back", back.data)])],
   });
-  report(session, receipts, `Convicted. ${bounty} USDC are yours: collect them with claim.`, {
+  const refunded = back === null ? null : refundIn(court, sent);
+  const sentences = [
+    ...(isNew ? [`Convicted. ${bounty} USDC are yours: collect them with claim.`] : []),
+    ...(refunded === null ? [] : [`${refunded.payer} gets ${usd(refunded.amount)} USDC back: claim collects them.`]),
+    ...(refunded === null || refunded.owed === 0n ? [] : [`${usd(refunded.owed)} USDC are owed: ask again in a day.`]),
+  ];
+  report(session, sent, sentences.join(" "), {
     tool: uuid,
     chargeId: answer.chargeId,
     bountyUsd: bounty,
+    ...(refunded && { refundUsd: usd(refunded.amount), owedUsd: usd(refunded.owed) }),
   });
 });
+
+const usd = (amount: bigint) => formatUsd(microUsdc(amount));
+
+// The call that gives whoever paid for it its money back: all of it, or what was owed since the last time.
+async function refundOf(
+  session: Session,
+  court: SchemaCourt,
+  folder: string,
+  { toolId, chargeId }: { toolId: string; chargeId: string },
+): Promise<{ payer: string; data: string }> {
+  const paid = await findPaid(session, await openDeployment(session), folder, { toolId, chargeId });
+  const { operator } = paid.settlement;
+  const { payer, owed } = await court.refundOf(toolId, chargeId, operator);
+  const data =
+    owed > 0n
+      ? court.interface.encodeFunctionData("collect", [toolId, chargeId, operator])
+      : court.interface.encodeFunctionData("refund", [toolId, chargeId, paid]);
+  return { payer: owed > 0n ? payer : paid.receipt.chargedTo, data };
+}
+
+function refundIn({ interface: court }: SchemaCourt, receipts: readonly TransactionReceipt[]) {
+  for (const log of receipts.flatMap(({ logs }) => logs)) {
+    const parsed = court.parseLog(log);
+    if (parsed?.name === "ChargeRefunded") {
+      return {
+        payer: parsed.args.payer as string,
+        amount: parsed.args.amount as bigint,
+        owed: parsed.args.owed as bigint,
+      };
+    }
+  }
+  return null;
+}
 
 function readEvidence(path: string): { schema: unknown; content: unknown; answer: SignedAnswer } {
   const parsed = evidence.safeParse(readJson("the evidence", path));

@@ -30,6 +30,9 @@ export const courtTasks = [
       name: "file",
       description: "A file with the schema, the answer's content and its signature",
     })
+    .addOption(
+      optional("receipts", "A folder of receipts that watch has kept: who paid for the call gets it back, too"),
+    )
     .addOption(court)
     .setAction(() => import("./convict.ts"))
     .build(),

@@ -51,7 +51,7 @@ const sources: readonly Source[] = [
   {
     name: "receiptCourtAbi",
     contract: "contracts/court/ReceiptCourt.sol/ReceiptCourt",
-    members: ["answer", "contestOf", "Contested"],
+    members: ["answer", "contestOf", "progressOf", "Contested"],
     allErrors: true,
   },
   {

@@ -86,7 +86,7 @@ export const FUNCTION_ROLES: readonly { target: ContractKey; role: RoleName; fun
   { target: "router", role: "guardian", functions: ["pause", "unpause", "suspendOperator"] },
   { target: "staking", role: "guardian", functions: ["vetoSlash"] },
   { target: "staking", role: "adjudicator", functions: ["proposeSlash", "executeSlash", "dismissSlash"] },
-  { target: "staking", role: "court", functions: ["penalize"] },
+  { target: "staking", role: "court", functions: ["penalize", "compensate"] },
   { target: "receiptCourt", role: "court", functions: ["noteRefund"] },
 ];
 

@@ -1,7 +1,7 @@
 import type { Address, Hex } from "viem";
 import type { BatchOutcome } from "../domain/batch.ts";
 import type { BudgetKey, BudgetOnChain } from "../domain/budget.ts";
-import type { Contest, ContestOnChain } from "../domain/contest.ts";
+import type { AnswerProgress, Contest, ContestOnChain } from "../domain/contest.ts";
 import type { MicroUsdc } from "../domain/money.ts";
 import type { ToolId } from "../domain/toolId.ts";
 
@@ -33,6 +33,8 @@ export type Chain = {
   headOf(operator: Address): Promise<Hex>;
   // What an operator may settle in 24 hours, and what is left of it; zero for who is no operator or suspended.
   operatorLimit(operator: Address): Promise<{ limit: bigint; left: bigint; bonded: boolean }>;
+  // Whether an operator may settle anything, by the state of a final block: every endpoint is asked, and one that says so is enough.
+  maySettle(operator: Address, at: Block): Promise<boolean>;
   // Whether anybody can be charged at all at present: neither USDC nor the router is paused or blacklisted.
   availability(): Promise<{ kind: "available" } | { kind: "unavailable"; reason: string }>;
   // The code behind the token, which its owner can exchange; null if the token is no proxy of a known kind.
@@ -61,6 +63,8 @@ export type Chain = {
   ): Promise<{ batches: readonly SettledBatch[]; contests: readonly Contest[] }>;
   // What became of a contested row by this block.
   contestOf(root: Hex, account: Address, at: Block): Promise<ContestOnChain>;
+  // What `answerer` had shown for it by this block.
+  progressOf(root: Hex, account: Address, answerer: Address, at: Block): Promise<AnswerProgress>;
 };
 
 export type SettledBatch = { root: Hex; operator: Address; txHash: Hex; blockNumber: bigint };

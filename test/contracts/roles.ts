@@ -88,6 +88,11 @@ const restricted: Restricted[] = [
     send: ({ staking, tool, payer }, by) => staking.connect(by).penalize(tool, 1n, payer, 1n),
   },
   {
+    call: "ToolStaking.compensate",
+    role: "court",
+    send: ({ staking, tool, payer }, by) => staking.connect(by).compensate(tool, 1n, payer),
+  },
+  {
     call: "ReceiptCourt.noteRefund",
     role: "court",
     send: ({ receiptCourt, payer, tool }, by) => receiptCourt.connect(by).noteRefund(paidNothing(payer, tool)),

@@ -3,7 +3,7 @@
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { join } from "node:path";
-import { parentPort, workerData } from "node:worker_threads";
+import { parentPort } from "node:worker_threads";
 
 // A twin is the real source with one thing wrong in it. The file must contain `from`, so that a twin cannot outlive the
 // line that it breaks.
@@ -63,4 +63,5 @@ function sort({ severity, errorCode, message, formattedMessage }: Message, answe
   else if (severity !== "info") answer.unknown.push(text);
 }
 
-if (parentPort !== null) parentPort.postMessage(askSolver(workerData as Question));
+// One question after the other: the compiler takes longer to load than many of them take to answer.
+parentPort?.on("message", (question: Question) => parentPort?.postMessage(askSolver(question)));

@@ -80,31 +80,53 @@ function wordsOf(name: string): string {
   return name.replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
 }
 
-function ask(question: Question): Promise<Answer> {
-  return new Promise((resolve, reject) => {
-    const worker = new Worker(new URL("./askSolver.ts", import.meta.url), { workerData: question });
-    const timer = setTimeout(() => {
-      void worker.terminate();
-      resolve({ proved: [], refuted: [], unknown: [`The solver had no answer after ${TIMEOUT_MS} ms.`] });
-    }, TIMEOUT_MS);
-    worker.once("message", resolve);
-    worker.once("error", reject);
-    worker.once("exit", () => clearTimeout(timer));
-  });
+type Solver = { ask(question: Question): Promise<Answer>; end(): void };
+
+// A thread that answers one question at a time. One that has had no answer, or broke down, is replaced by another.
+function openSolver(): Solver {
+  let worker: Worker | undefined;
+  const end = () => {
+    void worker?.terminate();
+    worker = undefined;
+  };
+  return {
+    end,
+    ask: (question) =>
+      new Promise((resolve, reject) => {
+        worker ??= new Worker(new URL("./askSolver.ts", import.meta.url));
+        const timer = setTimeout(() => {
+          end();
+          resolve({ proved: [], refuted: [], unknown: [`The solver had no answer after ${TIMEOUT_MS} ms.`] });
+        }, TIMEOUT_MS);
+        worker.removeAllListeners();
+        worker.once("message", (answer: Answer) => {
+          clearTimeout(timer);
+          resolve(answer);
+        });
+        worker.once("error", (error) => {
+          clearTimeout(timer);
+          end();
+          reject(error);
+        });
+        worker.postMessage(question);
+      }),
+  };
 }
 
 let failed = 0;
 
 async function work(queue: Task[]): Promise<void> {
+  const solver = openSolver();
   for (let task = queue.shift(); task !== undefined; task = queue.shift()) {
     const startedAt = performance.now();
-    const problem = await ask(task.question).then(task.check, (error: Error) => error.message);
+    const problem = await solver.ask(task.question).then(task.check, (error: Error) => error.message);
     const seconds = ((performance.now() - startedAt) / 1000).toFixed(1);
     console.log(`${problem === undefined ? "✓" : "✗"} ${task.name} (${seconds} s)`);
     if (problem === undefined) continue;
     failed += 1;
     console.log(problem);
   }
+  solver.end();
 }
 
 const queue = [...tasks];

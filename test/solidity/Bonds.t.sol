@@ -68,6 +68,10 @@ contract BondsTest is ProtocolTest {
         vm.assertEq(_court.refundsGoneWrong(), 0, "no refund came early, or with another amount");
     }
 
+    function invariant_whatABondPaysBeyondRefundsItPaysTwice() public view {
+        vm.assertEq(_court.finesTooLow(), 0, "the insurance account gets as much as prover and contester");
+    }
+
     function invariant_nobodySettlesWithoutABond() public view {
         vm.assertEq(_court.settledWithoutBond(), 0, "no batch was settled on a bond that is too low");
     }
@@ -92,6 +96,7 @@ contract BondsTest is ProtocolTest {
         _checkReached("refund what was owed", 1);
         _checkReached("prove a double charge", 10);
         _checkReached("prove within a batch", 1);
+        _checkReached("return a deposit", 1);
         _checkReached("post", 50);
         _checkReached("request a bond", 50);
         _checkReached("withdraw a bond", 5);
@@ -175,6 +180,7 @@ contract BondsTest is ProtocolTest {
         invariant_bondsCoverPledgesCreditsAndDeposits();
         invariant_bondNeverLeavesBefore21Days();
         invariant_courtGivesBackNoMoreThanWasCharged();
+        invariant_whatABondPaysBeyondRefundsItPaysTwice();
         invariant_nobodySettlesWithoutABond();
     }
 

@@ -221,6 +221,9 @@ contract InvariantsTest is ProtocolTest {
         _checkReached(_developers, "penalize", 20);
         _checkReached(_developers, "penalize too much", 20);
         _checkReached(_developers, "penalize beside a slash", 1);
+        _checkReached(_developers, "compensate", 5);
+        _checkReached(_developers, "compensate in part", 5);
+        _checkReached(_developers, "compensate above a penalty", 1);
         _checkReached(_developers, "change the parameters", 5);
         _checkReached(_developers, "claim", 5);
         _checkReached(_developers, "payout", 5);

@@ -16,6 +16,7 @@ contract SchemaCourtTest {
     address private constant OWNER = address(0xbeef);
     address private constant REPORTER = address(0xf00d);
     address private constant PAYER = address(0xcafe);
+    address private constant OPERATOR = address(0x0b);
     uint256 private constant KEY = 0xa11ce;
     uint256 private constant OTHER_KEY = 0xb0b;
     uint256 private constant NOW = 1_750_000_000;
@@ -44,7 +45,7 @@ contract SchemaCourtTest {
         _convict(answer, SCHEMA, BROKEN, signature);
         vm.assertEq(_stakes.takenFrom(TOOL), _court.PENALTY(), "the penalty is taken");
         vm.assertEq(_stakes.creditOf(REPORTER), _court.BOUNTY(), "the reporter has its part");
-        vm.assertEq(_court.conviction(TOOL, answer.chargeId).convictedAt, _now(), "it is remembered");
+        vm.assertEq(_court.convictedAt(TOOL, answer.chargeId), _now(), "it is remembered");
     }
 
     function test_anAnswerThatIsNoJsonConvicts() public {
@@ -227,6 +228,18 @@ contract SchemaCourtTest {
         _convict(answer, SCHEMA, BROKEN, signature);
     }
 
+    function test_aPromiseThatWasTakenBackIsNotReplacedAtOnce() public {
+        bytes32 other = keccak256("true");
+        vm.prank(OWNER);
+        _court.pinSchema(TOOL, "quote", 0);
+        vm.prank(OWNER);
+        _court.pinSchema(TOOL, "quote", other);
+        ISchemaCourt.Period memory period = _court.schemaPeriod(TOOL, "quote", other);
+        vm.assertEq(period.from, _now() + _court.SCHEMA_DELAY(), "it is public for a day before it is in force");
+        period = _court.schemaPeriod(TOOL, "quote", keccak256(SCHEMA));
+        vm.assertEq(period.until, _now() + _court.SCHEMA_DELAY(), "and the one before it is in force until then");
+    }
+
     function test_aToolDoesNotEscapeByPinningToAndFro() public {
         (ISchemaCourt.Answer memory answer, bytes memory signature) = _signed(BROKEN);
         _pin("true");
@@ -347,7 +360,7 @@ contract SchemaCourtTest {
                 gas_
             );
             vm.assertEq(_stakes.takenFrom(TOOL), convicted ? _court.PENALTY() : 0, "all or nothing");
-            uint256 convictedAt = _court.conviction(TOOL, broken.chargeId).convictedAt;
+            uint256 convictedAt = _court.convictedAt(TOOL, broken.chargeId);
             vm.assertEq(convictedAt, convicted ? _now() : 0, "all or nothing");
         }
         vm.assertTrue(convicted, "enough gas convicts");
@@ -366,6 +379,49 @@ contract SchemaCourtTest {
         _stakes.callBack(address(_court), abi.encodeCall(ISchemaCourt.refund, (TOOL, answer.chargeId, proof)));
         _court.refund(TOOL, answer.chargeId, proof);
         vm.assertEq(_stakes.creditOf(PAYER), 100_000, "one refund");
+        expected = abi.encodeWithSelector(ISchemaCourt.AlreadyRefunded.selector, TOOL, answer.chargeId);
+        vm.assertTrue(keccak256(_stakes.lastRevert()) == keccak256(expected), "the second was refused");
+    }
+
+    function test_aRegistryThatCollectsAgainGainsNothing() public {
+        (ISchemaCourt.Answer memory answer, bytes memory signature) = _signed(BROKEN);
+        _convict(answer, SCHEMA, BROKEN, signature);
+        _stakes.setLeft(40_000);
+        _court.refund(TOOL, answer.chargeId, _paid(answer.chargeId, TOOL, 100_000, 1));
+        _stakes.setLeft(1e6);
+        _stakes.callBack(address(_court), abi.encodeCall(ISchemaCourt.collect, (TOOL, answer.chargeId, OPERATOR)));
+        _court.collect(TOOL, answer.chargeId, OPERATOR);
+        vm.assertEq(_stakes.creditOf(PAYER), 100_000, "what was owed, once");
+    }
+
+    function test_whatTheStakeCannotPayTodayIsOwed() public {
+        (ISchemaCourt.Answer memory answer, bytes memory signature) = _signed(BROKEN);
+        _convict(answer, SCHEMA, BROKEN, signature);
+        vm.expectRevert(abi.encodeWithSelector(ISchemaCourt.AlreadyRefunded.selector, TOOL, answer.chargeId));
+        _court.collect(TOOL, answer.chargeId, OPERATOR);
+        _stakes.setLeft(30_000);
+        ICharges.PaidCharge memory proof = _paid(answer.chargeId, TOOL, 100_000, 1);
+        _court.refund(TOOL, answer.chargeId, proof);
+        vm.assertEq(_court.refundOf(TOOL, answer.chargeId, OPERATOR).owed, 70_000, "the rest is owed");
+        vm.assertEq(_court.refundOf(TOOL, answer.chargeId, OPERATOR).payer, PAYER, "to who paid");
+        vm.expectRevert(abi.encodeWithSelector(ISchemaCourt.AlreadyRefunded.selector, TOOL, answer.chargeId));
+        _court.refund(TOOL, answer.chargeId, proof);
+        _stakes.setLeft(1e6);
+        _court.collect(TOOL, answer.chargeId, OPERATOR);
+        vm.assertEq(_stakes.creditOf(PAYER), 100_000, "all of it");
+        vm.expectRevert(abi.encodeWithSelector(ISchemaCourt.AlreadyRefunded.selector, TOOL, answer.chargeId));
+        _court.collect(TOOL, answer.chargeId, OPERATOR);
+    }
+
+    function test_anotherOperatorsReceiptUsesUpNobodysRefund() public {
+        (ISchemaCourt.Answer memory answer, bytes memory signature) = _signed(BROKEN);
+        _convict(answer, SCHEMA, BROKEN, signature);
+        ICharges.PaidCharge memory forged = _paid(answer.chargeId, TOOL, 1, 1);
+        forged.settlement.operator = address(0xBAD);
+        forged.receipt.chargedTo = address(0xBAD);
+        _court.refund(TOOL, answer.chargeId, forged);
+        _court.refund(TOOL, answer.chargeId, _paid(answer.chargeId, TOOL, 100_000, 1));
+        vm.assertEq(_stakes.creditOf(PAYER), 100_000, "who paid has it back");
     }
 
     function test_whoPaidGetsTheChargeBackOnce() public {
@@ -398,6 +454,7 @@ contract SchemaCourtTest {
         uint256 amount,
         uint256 calls
     ) private pure returns (ICharges.PaidCharge memory paid) {
+        paid.settlement.operator = OPERATOR;
         paid.receipt.chargeId = chargeId;
         paid.receipt.toolId = toolId;
         paid.receipt.chargedTo = PAYER;

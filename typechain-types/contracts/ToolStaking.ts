@@ -33,9 +33,9 @@ export declare namespace IToolStaking {
     }
 
   export interface ToolStakingInterface extends Interface {
-    getFunction(nameOrSignature: "MAX_FREEZE" | "MAX_REFUNDS" | "SLASH_DELAY" | "SLASH_WINDOW" | "VETO_COOLDOWN" | "WITHDRAWAL_DELAY" | "acceptBeneficiary" | "acceptOwnership" | "authority" | "cancelWithdrawal" | "claim" | "claimTo" | "creditOf" | "dismissSlash" | "earner" | "earners" | "executeSlash" | "insurance" | "isConsumingScheduledOp" | "list" | "parameters" | "payout" | "penalize" | "pendingBeneficiary" | "proposeBeneficiary" | "proposeSlash" | "requestWithdrawal" | "requiredStake" | "setAuthority" | "setParameters" | "setPayout" | "setPrice" | "slashOf" | "stake" | "tool" | "toolIdOf" | "transferOwnership" | "usdc" | "vetoSlash" | "withdraw"): FunctionFragment;
+    getFunction(nameOrSignature: "MAX_FREEZE" | "MAX_REFUNDS" | "SLASH_DELAY" | "SLASH_WINDOW" | "VETO_COOLDOWN" | "WITHDRAWAL_DELAY" | "acceptBeneficiary" | "acceptOwnership" | "authority" | "cancelWithdrawal" | "claim" | "claimTo" | "compensate" | "creditOf" | "dismissSlash" | "earner" | "earners" | "executeSlash" | "insurance" | "isConsumingScheduledOp" | "list" | "parameters" | "payout" | "penalize" | "pendingBeneficiary" | "proposeBeneficiary" | "proposeSlash" | "requestWithdrawal" | "requiredStake" | "setAuthority" | "setParameters" | "setPayout" | "setPrice" | "slashOf" | "stake" | "tool" | "toolIdOf" | "transferOwnership" | "usdc" | "vetoSlash" | "withdraw"): FunctionFragment;
 
-    getEvent(nameOrSignatureOrTopic: "AuthorityUpdated" | "BeneficiaryChanged" | "BeneficiaryProposed" | "Claimed" | "OwnershipTransferStarted" | "OwnershipTransferred" | "ParametersSet" | "PayoutFailed" | "PayoutSet" | "Penalized" | "PriceSet" | "Refunded" | "SlashDropped" | "SlashProposed" | "Slashed" | "Staked" | "ToolListed" | "WithdrawalCancelled" | "WithdrawalRequested" | "Withdrawn"): EventFragment;
+    getEvent(nameOrSignatureOrTopic: "AuthorityUpdated" | "BeneficiaryChanged" | "BeneficiaryProposed" | "Claimed" | "Compensated" | "OwnershipTransferStarted" | "OwnershipTransferred" | "ParametersSet" | "PayoutFailed" | "PayoutSet" | "Penalized" | "PriceSet" | "Refunded" | "SlashDropped" | "SlashProposed" | "Slashed" | "Staked" | "ToolListed" | "WithdrawalCancelled" | "WithdrawalRequested" | "Withdrawn"): EventFragment;
 
     encodeFunctionData(functionFragment: 'MAX_FREEZE', values?: undefined): string;
 encodeFunctionData(functionFragment: 'MAX_REFUNDS', values?: undefined): string;
@@ -49,6 +49,7 @@ encodeFunctionData(functionFragment: 'authority', values?: undefined): string;
 encodeFunctionData(functionFragment: 'cancelWithdrawal', values: [BytesLike]): string;
 encodeFunctionData(functionFragment: 'claim', values?: undefined): string;
 encodeFunctionData(functionFragment: 'claimTo', values: [AddressLike]): string;
+encodeFunctionData(functionFragment: 'compensate', values: [BytesLike, BigNumberish, AddressLike]): string;
 encodeFunctionData(functionFragment: 'creditOf', values: [AddressLike]): string;
 encodeFunctionData(functionFragment: 'dismissSlash', values: [BytesLike]): string;
 encodeFunctionData(functionFragment: 'earner', values: [BytesLike]): string;
@@ -90,6 +91,7 @@ decodeFunctionResult(functionFragment: 'authority', data: BytesLike): Result;
 decodeFunctionResult(functionFragment: 'cancelWithdrawal', data: BytesLike): Result;
 decodeFunctionResult(functionFragment: 'claim', data: BytesLike): Result;
 decodeFunctionResult(functionFragment: 'claimTo', data: BytesLike): Result;
+decodeFunctionResult(functionFragment: 'compensate', data: BytesLike): Result;
 decodeFunctionResult(functionFragment: 'creditOf', data: BytesLike): Result;
 decodeFunctionResult(functionFragment: 'dismissSlash', data: BytesLike): Result;
 decodeFunctionResult(functionFragment: 'earner', data: BytesLike): Result;
@@ -161,6 +163,18 @@ decodeFunctionResult(functionFragment: 'withdraw', data: BytesLike): Result;
       export type InputTuple = [account: AddressLike, to: AddressLike, amount: BigNumberish];
       export type OutputTuple = [account: string, to: string, amount: bigint];
       export interface OutputObject {account: string, to: string, amount: bigint };
+      export type Event = TypedContractEvent<InputTuple, OutputTuple, OutputObject>
+      export type Filter = TypedDeferredTopicFilter<Event>
+      export type Log = TypedEventLog<Event>
+      export type LogDescription = TypedLogDescription<Event>
+    }
+
+  
+
+    export namespace CompensatedEvent {
+      export type InputTuple = [toolId: BytesLike, court: AddressLike, payer: AddressLike, amount: BigNumberish];
+      export type OutputTuple = [toolId: string, court: string, payer: string, amount: bigint];
+      export interface OutputObject {toolId: string, court: string, payer: string, amount: bigint };
       export type Event = TypedContractEvent<InputTuple, OutputTuple, OutputObject>
       export type Filter = TypedDeferredTopicFilter<Event>
       export type Log = TypedEventLog<Event>
@@ -491,6 +505,14 @@ decodeFunctionResult(functionFragment: 'withdraw', data: BytesLike): Result;
     
 
     
+    compensate: TypedContractMethod<
+      [toolId: BytesLike, amount: BigNumberish, payer: AddressLike, ],
+      [bigint],
+      'nonpayable'
+    >
+    
+
+    
     creditOf: TypedContractMethod<
       [account: AddressLike, ],
       [bigint],
@@ -777,6 +799,11 @@ getFunction(nameOrSignature: 'claimTo'): TypedContractMethod<
       [bigint],
       'nonpayable'
     >;
+getFunction(nameOrSignature: 'compensate'): TypedContractMethod<
+      [toolId: BytesLike, amount: BigNumberish, payer: AddressLike, ],
+      [bigint],
+      'nonpayable'
+    >;
 getFunction(nameOrSignature: 'creditOf'): TypedContractMethod<
       [account: AddressLike, ],
       [bigint],
@@ -922,6 +949,7 @@ getFunction(nameOrSignature: 'withdraw'): TypedContractMethod<
 getEvent(key: 'BeneficiaryChanged'): TypedContractEvent<BeneficiaryChangedEvent.InputTuple, BeneficiaryChangedEvent.OutputTuple, BeneficiaryChangedEvent.OutputObject>;
 getEvent(key: 'BeneficiaryProposed'): TypedContractEvent<BeneficiaryProposedEvent.InputTuple, BeneficiaryProposedEvent.OutputTuple, BeneficiaryProposedEvent.OutputObject>;
 getEvent(key: 'Claimed'): TypedContractEvent<ClaimedEvent.InputTuple, ClaimedEvent.OutputTuple, ClaimedEvent.OutputObject>;
+getEvent(key: 'Compensated'): TypedContractEvent<CompensatedEvent.InputTuple, CompensatedEvent.OutputTuple, CompensatedEvent.OutputObject>;
 getEvent(key: 'OwnershipTransferStarted'): TypedContractEvent<OwnershipTransferStartedEvent.InputTuple, OwnershipTransferStartedEvent.OutputTuple, OwnershipTransferStartedEvent.OutputObject>;
 getEvent(key: 'OwnershipTransferred'): TypedContractEvent<OwnershipTransferredEvent.InputTuple, OwnershipTransferredEvent.OutputTuple, OwnershipTransferredEvent.OutputObject>;
 getEvent(key: 'ParametersSet'): TypedContractEvent<ParametersSetEvent.InputTuple, ParametersSetEvent.OutputTuple, ParametersSetEvent.OutputObject>;
@@ -955,6 +983,10 @@ getEvent(key: 'Withdrawn'): TypedContractEvent<WithdrawnEvent.InputTuple, Withdr
 
       'Claimed(address,address,uint256)': TypedContractEvent<ClaimedEvent.InputTuple, ClaimedEvent.OutputTuple, ClaimedEvent.OutputObject>;
       Claimed: TypedContractEvent<ClaimedEvent.InputTuple, ClaimedEvent.OutputTuple, ClaimedEvent.OutputObject>;
+    
+
+      'Compensated(bytes16,address,address,uint256)': TypedContractEvent<CompensatedEvent.InputTuple, CompensatedEvent.OutputTuple, CompensatedEvent.OutputObject>;
+      Compensated: TypedContractEvent<CompensatedEvent.InputTuple, CompensatedEvent.OutputTuple, CompensatedEvent.OutputObject>;
     
 
       'OwnershipTransferStarted(bytes16,address,address)': TypedContractEvent<OwnershipTransferStartedEvent.InputTuple, OwnershipTransferStartedEvent.OutputTuple, OwnershipTransferStartedEvent.OutputObject>;

@@ -10,13 +10,18 @@ import {ICharges} from "./ICharges.sol";
 /// From both anybody can show here what an operator did. Nobody has a say in it, and nobody can stop it.
 ///
 /// - *Charged twice*: two receipts of one charge under batches of one operator, both of them paid. The payer gets the
-///   later one back from the operator's bond, and whoever proved it a premium.
+///   later one back from the operator's bond, and whoever proved it a premium. If the receipts had to be contested to
+///   be seen, the deposits come back with it.
 /// - *Charged without receipts*: a payer, or anybody for it, contests what it paid in a batch, with a deposit. The
-///   operator shows receipts of that payer in that batch which add up to every line of its row; then the deposit is the
-///   operator's. If it has not in `ANSWER_WINDOW`, the payer gets all of the row back, and the deposit goes back.
+///   operator, or anybody for it, shows receipts of that payer in that batch which add up to every line of its row;
+///   then the deposit is the operator's. If nobody has in `ANSWER_WINDOW`, the payer gets all of the row back, and the
+///   deposit goes back.
 ///
 /// Nothing is given back twice: what this court or another one has given back of a row, or a proof has accounted for,
 /// is taken off what a row without receipts gives back.
+///
+/// Whatever a bond pays beyond what was charged, a premium or a deposit, it pays again to the insurance account, so
+/// that an operator who accuses itself to have its bond back loses by it.
 ///
 /// A bond pays as long as it lasts. What it cannot pay is owed, and can be collected when the operator adds to it. All
 /// money is credited in `bonds`.
@@ -30,9 +35,9 @@ interface IReceiptCourt is ICharges {
     }
 
     /// @notice Receipts that are shown for a contested row. A row with more receipts than fit into a transaction is
-    /// answered in several.
-    /// @param lines What is still to be shown, as the last event said: first the model, then the row's lines.
-    /// @param receipts In ascending order of their leaves, across all answers.
+    /// answered in several, all by one account. Whoever names all of the lines begins, or begins again.
+    /// @param lines What the caller has still to show, as its last event said: first the model, then the row's lines.
+    /// @param receipts In ascending order of their leaves, across all answers of the caller.
     /// @param places Which of the lines each is for.
     /// @param proof The siblings of the multiproof.
     /// @param proofFlags Which of them are siblings and which computed, as OpenZeppelin's MerkleProof wants them.
@@ -57,7 +62,6 @@ interface IReceiptCourt is ICharges {
     /// @param stage Where it stands.
     /// @param contester Who contested it.
     /// @param charged What the payer paid.
-    /// @param open What no receipt was shown for yet.
     /// @param accounted What was given back of the row, or was proven to be rightly charged in another proceeding.
     struct Contest {
         address operator;
@@ -65,8 +69,15 @@ interface IReceiptCourt is ICharges {
         Stage stage;
         address contester;
         uint64 charged;
-        uint64 open;
         uint64 accounted;
+    }
+
+    /// @notice How far somebody has come with showing receipts for a row.
+    /// @param linesHash The hash of the lines that it has still to show; zero before it has shown any.
+    /// @param lastLeaf The leaf of the receipt that it showed last.
+    struct Progress {
+        bytes32 linesHash;
+        bytes32 lastLeaf;
     }
 
     /// @notice A row is contested. The operator shows receipts for these lines before `until`.
@@ -80,8 +91,8 @@ interface IReceiptCourt is ICharges {
         Line[] lines
     );
 
-    /// @notice Receipts were shown, and these lines are left.
-    event ReceiptsShown(bytes32 indexed receiptsRoot, address indexed payer, Line[] lines);
+    /// @notice `answerer` has shown receipts, and these lines are left to it.
+    event ReceiptsShown(bytes32 indexed receiptsRoot, address indexed payer, address indexed answerer, Line[] lines);
 
     /// @notice There are receipts for all of the row.
     event Answered(bytes32 indexed receiptsRoot, address indexed payer, address indexed operator);
@@ -128,10 +139,7 @@ interface IReceiptCourt is ICharges {
     error AlreadyContested(bytes32 receiptsRoot, address payer);
     error NotContested(bytes32 receiptsRoot, address payer);
 
-    /// @notice The operator answers, or who owns its bond, and nobody else.
-    error NotAnswerable(address caller, address operator);
-
-    /// @notice The lines are not what is still to be shown.
+    /// @notice The lines are neither all of the row's nor what the caller has still to show.
     error LinesMismatch(bytes32 receiptsRoot, address payer);
 
     /// @notice The receipt is of another account, or for another tool than the line.
@@ -162,7 +170,8 @@ interface IReceiptCourt is ICharges {
     /// @notice What a contest costs whoever contests a row that has receipts, in micro-USDC.
     function DEPOSIT() external view returns (uint256);
 
-    /// @notice What whoever proves a double charge gets, in micro-USDC: this, and no more than the payer gets back.
+    /// @notice What whoever proves a double charge gets, in micro-USDC: this, and no more than the payer gets back. The
+    /// insurance account gets as much.
     function PREMIUM() external view returns (uint256);
 
     /// @notice Who settles batches.
@@ -174,6 +183,9 @@ interface IReceiptCourt is ICharges {
     /// @notice What became of what `payer` paid in a batch.
     function contestOf(bytes32 receiptsRoot, address payer) external view returns (Contest memory);
 
+    /// @notice How far `answerer` has come with showing receipts for what `payer` paid in a batch.
+    function progressOf(bytes32 receiptsRoot, address payer, address answerer) external view returns (Progress memory);
+
     /// @notice The leaf of a receipt of this chain and router.
     function leafOf(Receipt calldata receipt) external view returns (bytes32);
 
@@ -184,14 +196,14 @@ interface IReceiptCourt is ICharges {
     ) external view returns (bytes32 receiptsRoot, Line[] memory lines, uint256 charged);
 
     /// @notice Gives a charge that was paid twice back to whoever paid it in the second batch, which was settled after
-    /// the first or with it.
+    /// the first or with it, and to whoever contested either of the two what it has lost by that.
     function proveDoubleCharge(PaidCharge calldata first, PaidCharge calldata second) external;
 
     /// @notice Demands receipts for what `payer` paid in a batch. The caller has approved the deposit to `bonds`.
     function contest(Settlement calldata settlement, address payer) external;
 
-    /// @notice Shows receipts for a contested row. The operator may, and who owns its bond; the deposit is the
-    /// operator's.
+    /// @notice Shows receipts for a contested row. Anybody may; the deposit is the operator's, unless they have proven
+    /// that it charged twice.
     function answer(bytes32 receiptsRoot, address payer, Answer calldata shown) external;
 
     /// @notice Gives a row for which no receipts came in time back, or what the bond could not pay before.

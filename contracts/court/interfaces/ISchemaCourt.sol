@@ -44,12 +44,12 @@ interface ISchemaCourt {
         uint40 until;
     }
 
-    /// @notice What became of a charge in court.
-    /// @param convictedAt When the tool was convicted for it; zero if it was not.
-    /// @param refunded Whether the payer has got it back.
-    struct Conviction {
-        uint40 convictedAt;
-        bool refunded;
+    /// @notice What a payer gets back of a charge for which the tool was convicted.
+    /// @param payer Who paid; zero if nobody has proven that yet.
+    /// @param owed What the payer has not got yet, in micro-USDC.
+    struct Refund {
+        address payer;
+        uint64 owed;
     }
 
     /// @notice The answers of `method` are to match the schema with this hash from `from` on, and any other until
@@ -73,8 +73,15 @@ interface ISchemaCourt {
         uint256 jsonOffset
     );
 
-    /// @notice A payer was credited what a convicted tool had charged.
-    event ChargeRefunded(bytes16 indexed toolId, bytes32 indexed chargeId, address indexed payer, uint256 amount);
+    /// @notice A payer was credited `amount` of what a convicted tool had charged; `owed` is what its stake could not
+    /// pay today.
+    event ChargeRefunded(
+        bytes16 indexed toolId,
+        bytes32 indexed chargeId,
+        address indexed payer,
+        uint256 amount,
+        uint256 owed
+    );
 
     error NotOwner(address caller, address owner);
     error InvalidKey(address key);
@@ -142,8 +149,11 @@ interface ISchemaCourt {
     /// @notice The schema that was pinned last for a method; zero for none. `schemaPeriod` says from when on it holds.
     function lastSchema(bytes16 toolId, string calldata method) external view returns (bytes32 schemaHash);
 
-    /// @notice What became of a charge in court.
-    function conviction(bytes16 toolId, bytes32 chargeId) external view returns (Conviction memory);
+    /// @notice When the tool was convicted for a charge; zero if it was not.
+    function convictedAt(bytes16 toolId, bytes32 chargeId) external view returns (uint256 timestamp);
+
+    /// @notice What became of a charge that `operator` settled and for which the tool was convicted.
+    function refundOf(bytes16 toolId, bytes32 chargeId, address operator) external view returns (Refund memory);
 
     /// @notice The hash that a tool signs for an answer.
     function digestOf(Answer calldata answer) external view returns (bytes32);
@@ -172,7 +182,11 @@ interface ISchemaCourt {
         bytes calldata signature
     ) external;
 
-    /// @notice Gives a charge for which the tool was convicted back to whoever paid it, out of the stake. Anybody may.
+    /// @notice Gives a charge for which the tool was convicted back to whoever paid it, out of the stake, once for each
+    /// operator that charged it. Anybody may. What the stake may not pay today is owed.
     /// @param paid That it was paid.
     function refund(bytes16 toolId, bytes32 chargeId, ICharges.PaidCharge calldata paid) external;
+
+    /// @notice Gives a payer what is still owed for a charge that `operator` settled. Anybody may.
+    function collect(bytes16 toolId, bytes32 chargeId, address operator) external;
 }

@@ -13,12 +13,14 @@ abstract contract Accounts is IReceiptCourt {
     /// @dev What is kept of a row.
     struct Row {
         Contest contest;
-        // The hash of the lines that no receipt was shown for yet.
+        // The hash of all its lines.
         bytes32 linesHash;
-        // The leaf of the receipt that was shown last.
-        bytes32 lastLeaf;
         // What was given back of it as the second payment of a charge.
         uint64 refunded;
+        // What was given back of the deposit although the row was answered.
+        uint64 returned;
+        // Whether its receipts prove that a charge was paid twice.
+        bool isAtFault;
     }
 
     /// @param accounted How much of it counts towards what was accounted for of its row.
@@ -35,9 +37,17 @@ abstract contract Accounts is IReceiptCourt {
     mapping(bytes32 receiptsRoot => mapping(address payer => Row)) internal _rows;
     mapping(bytes32 receiptsRoot => mapping(bytes32 leaf => Copy)) internal _copies;
 
+    /// @dev Each answers for itself, so that nobody is in anybody's way.
+    mapping(bytes32 receiptsRoot => mapping(address payer => mapping(address answerer => Progress))) internal _progress;
+
     /// @inheritdoc IReceiptCourt
     function contestOf(bytes32 receiptsRoot, address payer) external view returns (Contest memory) {
         return _rows[receiptsRoot][payer].contest;
+    }
+
+    /// @inheritdoc IReceiptCourt
+    function progressOf(bytes32 receiptsRoot, address payer, address answerer) external view returns (Progress memory) {
+        return _progress[receiptsRoot][payer][answerer];
     }
 
     /// @dev A row that was given back as a whole is closed to every other proof.

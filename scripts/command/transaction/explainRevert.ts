@@ -51,6 +51,7 @@ const MESSAGES: Record<string, (args: Result) => string> = {
   WindowOpen: ([, deadline]) => `the operator can answer until ${formatTime(deadline)}: ask again then`,
   AlreadyContested: () => "the row was contested before",
   NotContested: () => "the row is not contested, or was answered",
+  AlreadyRefunded: () => "it was given back before",
   SlashPending: ([id, until]) =>
     `tool ${uuidFromToolId(id)} has a proposed slash until ${formatTime(until)}: execute or dismiss that first`,
   SlashVetoed: ([id, until]) =>

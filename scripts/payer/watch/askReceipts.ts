@@ -12,12 +12,12 @@ export type AskReceipts = (root: string) => Promise<Asked>;
 const TIMEOUT_MS = 20_000;
 const MAX_BYTES = 100_000_000;
 const TRIES = 2;
-// A marketplace that is away is not waited for again and again in one round.
+// A marketplace that is away is not waited for again and again in one look.
 const MAX_SILENT = 3;
 
 export type AskOptions = { url: string; apiKey: string; timeoutMs?: number };
 
-// Asks a marketplace for the receipts of the account that the key belongs to. One round of questions: the next one asks again.
+// Asks a marketplace for the receipts of the account that the key belongs to. One look of the watch: the next one asks again.
 export function createAskReceipts({ url, apiKey, timeoutMs = TIMEOUT_MS }: AskOptions): AskReceipts {
   let silent = 0;
   return async (root) => {

@@ -1,39 +1,57 @@
+import { ReceiptCourt__factory } from "../../../typechain-types/index.ts";
 import type { Deployment } from "../../command/openDeployment.ts";
 import { readLogs } from "../../command/readLogs.ts";
 import type { Session } from "../../command/session.ts";
+import { findCalls } from "./findCalls.ts";
 import type { PaidRow } from "./findRows.ts";
-import { type Domain, type Leaf, leafOf, pathsOf, type Receipt } from "./receipts.ts";
+import { type Domain, isInBatch, type Leaf, leafOf, pathsOf, type Receipt } from "./receipts.ts";
 
-// The receipts that the operator has shown to the court for a row. They are in the calldata of its answers, whether or not any
-// marketplace hands them out.
+const court = ReceiptCourt__factory.createInterface();
+const { selector } = court.getFunction("answer");
+const ROOT_AT = selector.length - "0x".length;
+const WORD_DIGITS = 64;
+
+type Answer = {
+  receipts: readonly { toObject(): Receipt }[];
+  proof: readonly string[];
+  proofFlags: readonly boolean[];
+};
+
+// The receipts that were shown to the court for a row. They are in the calldata of the answers, whoever gave them and whether or not
+// any marketplace hands them out. One that was shown in several answers, because somebody began again, counts once.
 export async function readShown(
-  { provider }: Session,
-  { receiptCourt, addresses }: Deployment,
+  session: Session,
+  { addresses }: Pick<Deployment, "addresses">,
   domain: Domain,
   payer: string,
-  { root, block }: PaidRow,
+  { root, block }: Pick<PaidRow, "root" | "block">,
 ): Promise<Leaf[]> {
-  const court = receiptCourt.interface;
   const logs = await Promise.all(
     (["ReceiptsShown", "Answered"] as const).map((event) =>
-      readLogs(provider, addresses.receiptCourt, court.encodeFilterTopics(event as "Answered", [root, payer]), block),
+      readLogs(
+        session.provider,
+        addresses.receiptCourt,
+        court.encodeFilterTopics(event as "Answered", [root, payer]),
+        block,
+      ),
     ),
   );
-  const leaves: Leaf[] = [];
+  const shown = new Map<string, Leaf>();
   for (const hash of new Set(logs.flat().map(({ transactionHash }) => transactionHash))) {
-    const transaction = await provider.getTransaction(hash);
-    if (transaction?.to !== addresses.receiptCourt) continue;
-    const call = court.parseTransaction({ data: transaction.data });
-    if (call?.name !== "answer") continue;
-    const { receipts, proof, proofFlags } = call.args[2] as {
-      receipts: readonly { toObject(): Receipt }[];
-      proof: readonly string[];
-      proofFlags: readonly boolean[];
-    };
-    const read = receipts.map((receipt) => receipt.toObject());
-    const hashes = read.map((receipt) => leafOf(domain, receipt));
-    const paths = pathsOf(hashes, proof, proofFlags);
-    leaves.push(...read.map((receipt, i) => ({ receipt, leaf: hashes[i] as string, path: paths[i] ?? [] })));
+    const isIt = (call: string) => call.slice(ROOT_AT, ROOT_AT + WORD_DIGITS) === root.slice(2);
+    for await (const call of findCalls(session, { hash, to: addresses.receiptCourt, selector, isIt })) {
+      for (const leaf of leavesOf(domain, call)) if (isInBatch(root, leaf)) shown.set(leaf.leaf, leaf);
+    }
   }
-  return leaves;
+  return [...shown.values()].filter(({ receipt }) => receipt.chargedTo.toLowerCase() === payer.toLowerCase());
+}
+
+function leavesOf(domain: Domain, data: string): Leaf[] {
+  const call = court.parseTransaction({ data });
+  if (call?.name !== "answer") return [];
+  const { receipts, proof, proofFlags } = call.args[2] as Answer;
+  const read = receipts.map((receipt) => receipt.toObject());
+  const hashes = read.map((receipt) => leafOf(domain, receipt));
+  const paths = pathsOf(hashes, proof, proofFlags);
+  return read.map((receipt, i) => ({ receipt, leaf: hashes[i] as string, path: paths[i] ?? [] }));
 }

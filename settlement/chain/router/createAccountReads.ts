@@ -1,4 +1,4 @@
-import type { Address, Hex, PublicClient } from "viem";
+import { type Address, decodeFunctionResult, encodeFunctionData, type Hex, type PublicClient } from "viem";
 import type { BudgetKey, BudgetOnChain } from "../../domain/budget.ts";
 import { microUsdc } from "../../domain/money.ts";
 import { byHash } from "../blocks/createBlockReads.ts";
@@ -9,7 +9,7 @@ import { routerAbi } from "./abi.ts";
 
 export type AccountReads = Pick<
   Chain,
-  "nonce" | "balance" | "headOf" | "operatorLimit" | "spendable" | "refunds" | "credits"
+  "nonce" | "balance" | "headOf" | "operatorLimit" | "maySettle" | "spendable" | "refunds" | "credits"
 >;
 
 // So many payers' balances, allowances and caps stay far below the gas that providers give a read.
@@ -36,6 +36,19 @@ export function createAccountReads(options: {
       client.readContract({ address: router, abi: routerAbi, functionName: "headOf", args: [operator] }),
 
     operatorLimit: (operator) => readOperatorLimit(client, router, operator),
+
+    // What was signed with a key that may settle nothing is given up, so that a node which lags or lies must not be the only one to
+    // say so.
+    async maySettle(operator, at) {
+      const question = { abi: routerAbi, functionName: "operatorLimit" } as const;
+      const data = encodeFunctionData({ ...question, args: [operator] });
+      const asked = [{ to: router, data }, byHash(at)];
+      const answers = await Promise.all(endpoints.askAll("eth_call", asked));
+      const results = answers.flatMap((answer) => (answer.kind === "result" ? [answer.result as Hex] : []));
+      // If nobody answers at once, the read tries again and says what is wrong.
+      if (results.length === 0) results.push((await endpoints.read("eth_call", asked)) as Hex);
+      return results.some((result) => decodeFunctionResult({ ...question, data: result })[0] > 0n);
+    },
 
     // At a block that is named, so that it is known how old the answer is.
     spendable: (payers, budgets = []) =>

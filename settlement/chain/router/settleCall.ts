@@ -1,3 +1,4 @@
+import { LRUCache } from "lru-cache";
 import {
   concatHex,
   decodeAbiParameters,
@@ -26,10 +27,17 @@ export function encodeSettle({ previous, root, toolIds, rows }: SettleCall): Hex
   return encode(previous, root, toolIds, encodeRows(rows));
 }
 
+// A batch on its way is looked at a dozen times for each of those that are planned after it.
+const decoded = new LRUCache<Hex, SettleCall>({ max: 16 });
+
 export function decodeSettle(calldata: Hex): SettleCall {
   if (!isSettle(calldata)) throw new RangeError(`${slice(calldata, 0, 4)} settles no batch`);
+  const known = decoded.get(calldata);
+  if (known !== undefined) return known;
   const [previous, root, toolIds, packed] = decode(calldata);
-  return { previous, root, toolIds: toolIds as readonly ToolId[], rows: decodeRows(packed) };
+  const call = { previous, root, toolIds: toolIds as readonly ToolId[], rows: decodeRows(packed) };
+  decoded.set(calldata, call);
+  return call;
 }
 
 // The same batch after another one. What a batch will do when its turn comes is asked as if its turn were now. Whatever is no

@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { ZeroAddress } from "ethers";
+import { ZeroAddress, ZeroHash } from "ethers";
 import type { Address } from "viem";
 import { privateKeyToAccount } from "viem/accounts";
 import { canonicalJson, hashJson, signAnswer } from "../../../marketplace/toolkit/index.ts";
@@ -92,6 +92,15 @@ describe("SchemaCourt on the registry's stakes", () => {
     await expect(convict("one", { schema, content: "abc" }))
       .to.be.revertedWithCustomError(court, "NotInvalid")
       .withArgs(0);
+  });
+
+  it("lets no promise be replaced at once by taking it back first", async () => {
+    const { court, developer, tool } = await openCourt();
+    const owned = court.connect(developer);
+    await owned.pinSchema(tool, "quote", ZeroHash);
+    await owned.pinSchema(tool, "quote", hashJson(true));
+    const { from } = await court.schemaPeriod(tool, "quote", hashJson(true));
+    expect(from).to.equal((await time.latest()) + DAY);
   });
 
   it("lets no tool escape by revoking, registering or pinning again", async () => {

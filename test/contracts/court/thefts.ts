@@ -1,7 +1,7 @@
 // What an operator, a payer or a bystander could try at the receipt court in order to get more than is due. Each is a test in
 // which the thief loses.
 import { expect } from "chai";
-import { concat, getBytes, MaxUint256, toBeHex, zeroPadValue } from "ethers";
+import { concat, getBytes, MaxUint256, toBeHex, ZeroHash, zeroPadValue } from "ethers";
 import { type Address, bytesToHex } from "viem";
 import type { DueCharge } from "../../../settlement/domain/charge.ts";
 import { createMerkleTree } from "../../../settlement/engine/batch/merkleTree.ts";
@@ -41,7 +41,7 @@ describe("an operator who wants its bond back at once", () => {
         .withArgs(batch.root, payer);
     }
     expect(await bonds.creditOf(payer)).to.equal(usd("2"));
-    expect(await bondLeft()).to.equal(BOND - usd("2") - PREMIUM);
+    expect(await bondLeft()).to.equal(BOND - usd("2") - 2n * PREMIUM);
   });
 
   it("earns no premium above what the payer gets back", async () => {
@@ -52,7 +52,38 @@ describe("an operator who wants its bond back at once", () => {
     await receiptCourt.connect(stranger).proveDoubleCharge(paid(first, tiny), paid(second, again));
     expect(await bonds.creditOf(payer)).to.equal(3n);
     expect(await bonds.creditOf(stranger)).to.equal(3n);
-    expect(await bondLeft()).to.equal(BOND - 6n);
+    expect(await bondLeft()).to.equal(BOND - 9n);
+  });
+
+  it("loses a tenth of it at least, with rows as small as a premium", async () => {
+    const market = await courtroom();
+    const { charge, settleCharges, paid, answer, contest, receiptCourt, bonds, router, usdc } = market;
+    const { operator, payer: wallet, developer: ownTool, stranger: accuser, bondLeft, postBond } = market;
+    const money = async () => {
+      const credits = [operator, wallet, accuser].map((account) => bonds.creditOf(account));
+      const balances = [operator, wallet, accuser].map((account) => usdc.balanceOf(account));
+      const all = await Promise.all([...credits, ...balances, router.creditOf(ownTool), bondLeft()]);
+      return all.reduce((sum, amount) => sum + amount);
+    };
+    for (const amount of [1n, usd("0.01"), PREMIUM, usd("3")]) {
+      const [before, pledged] = [await money(), await bondLeft()];
+      const proofs: (() => Promise<unknown>)[] = [];
+      for (const isContested of [false, true]) {
+        const [kept, other] = sameCharge(charge({ amount }), 2) as [DueCharge, DueCharge];
+        const batch = await settleCharges([kept, other], { rows: rowsOf([kept]) });
+        if (isContested) {
+          await contest(batch, { by: accuser });
+          await answer(batch, [kept]);
+        }
+        proofs.push(() => receiptCourt.connect(accuser).proveDoubleCharge(paid(batch, kept), paid(batch, other)));
+      }
+      // With the first proof it stops settling, so all else comes before.
+      for (const prove of proofs) await prove();
+      const taken = pledged - (await bondLeft());
+      // The deposit that `contest` mints was none of the operator's money.
+      expect(before + CONTEST_DEPOSIT - (await money()), `${amount}`).to.be.at.least(taken / 10n);
+      await postBond(operator, taken);
+    }
   });
 
   it("cannot crowd a true proof out with receipts of its own making", async () => {
@@ -81,6 +112,60 @@ describe("an operator who wants its bond back at once", () => {
     await expect(settle([{ payer, modelCost: usd("1") }])).to.be.revertedWithCustomError(router, "BondTooLow");
     await time.increase(19 * DAY);
     await asOperator.withdraw(operator, operator);
+  });
+});
+
+describe("a thief with the operator's key", () => {
+  it("who shows the last receipt first keeps nobody from showing all of them", async () => {
+    const { charge, settleCharges, contest, answer, leaf, receiptCourt, operator, payer, stranger, bondLeft } =
+      await courtroom();
+    const charges = [charge(), charge(), charge()].sort((one, other) => Buffer.compare(leaf(one), leaf(other)));
+    for (const by of [operator, stranger]) {
+      const batch = await settleCharges(charges.map((due) => ({ ...due, id: freshHash() as `0x${string}` })));
+      const sorted = batch.charges.toSorted((one, other) => Buffer.compare(leaf(one), leaf(other)));
+      await contest(batch);
+      await answer(batch, sorted.slice(-1), { by: operator });
+      await expect(answer(batch, sorted, { by })).to.emit(receiptCourt, "Answered");
+      await expect(receiptCourt.refund(batch.root, payer)).to.be.revertedWithCustomError(receiptCourt, "NotContested");
+    }
+    expect(await bondLeft()).to.equal(BOND);
+  });
+
+  it("does not get in the way of parts that another account shows", async () => {
+    const { charge, settleCharges, contest, answer, answerOf, linesOf, leaf, receiptCourt, operator, payer, treasury } =
+      await courtroom();
+    const batch = await settleCharges([charge(), charge(), charge(), charge()]);
+    const sorted = batch.charges.toSorted((one, other) => Buffer.compare(leaf(one), leaf(other)));
+    await contest(batch);
+    const all = await plain(linesOf(batch));
+    await answer(batch, sorted.slice(0, 2), { by: treasury });
+    await answer(batch, sorted.slice(-1), { by: operator });
+    const left = all.map((line) => (line.amount === 0n ? line : { ...line, amount: usd("0.20") }));
+    await expect(
+      receiptCourt.connect(operator).answer(batch.root, payer, answerOf(batch, left, sorted.slice(2))),
+    ).to.be.revertedWithCustomError(receiptCourt, "LinesMismatch");
+    await expect(receiptCourt.connect(treasury).answer(batch.root, payer, answerOf(batch, left, sorted.slice(2))))
+      .to.emit(receiptCourt, "Answered")
+      .withArgs(batch.root, payer, operator);
+  });
+
+  it("shows no receipt twice by beginning again", async () => {
+    const { charge, settleCharges, contest, answer, answerOf, linesOf, leaf, receiptCourt, operator, payer } =
+      await courtroom();
+    const charges = [charge(), charge()].sort((one, other) => Buffer.compare(leaf(one), leaf(other)));
+    // Twice as much was charged as there are receipts for.
+    const batch = await settleCharges(charges, { rows: rowsOf([...charges, ...charges]) });
+    await contest(batch);
+    const all = await plain(linesOf(batch));
+    const left = all.map((line) => (line.amount === 0n ? line : { ...line, amount: usd("0.20") }));
+    await answer(batch, charges);
+    for (const lines of [left, all]) {
+      const again = receiptCourt.connect(operator).answer(batch.root, payer, answerOf(batch, lines, charges));
+      if (lines === left) await expect(again).to.be.revertedWithCustomError(receiptCourt, "ReceiptsOutOfOrder");
+      else await expect(again).to.emit(receiptCourt, "ReceiptsShown");
+    }
+    await time.increase(3 * DAY);
+    await expect(receiptCourt.refund(batch.root, payer)).to.emit(receiptCourt, "RowRefunded");
   });
 });
 
@@ -155,8 +240,8 @@ describe("an operator who is to answer", () => {
     await expect(answer({ ...forged, proof: [batch.root], proofFlags: [] })).to.revert(ethers);
     // A proof of nothing is the root itself, and takes nothing off what is to be shown.
     await answer({ lines, receipts: [], places: [], proof: [batch.root], proofFlags: [] });
-    const { open, stage } = await receiptCourt.contestOf(batch.root, payer);
-    expect([open, stage]).to.deep.equal([usd("0.40"), 1n]);
+    const { lastLeaf } = await receiptCourt.progressOf(batch.root, payer, operator);
+    expect([lastLeaf, (await receiptCourt.contestOf(batch.root, payer)).stage]).to.deep.equal([ZeroHash, 1n]);
     await answer(whole);
     await time.increase(3 * DAY);
     await expect(receiptCourt.refund(batch.root, payer)).to.emit(receiptCourt, "RowRefunded");
@@ -245,7 +330,7 @@ describe("a charge that somebody else paid", () => {
     const absorbed = { ...own, chargedTo: insurance.address.toLowerCase() as Address, attempts: 5 };
     const [first, second] = [await settleCharges([own]), await settleCharges([absorbed])];
     await receiptCourt.proveDoubleCharge(paid(first, own), paid(second, absorbed));
-    expect(await bonds.creditOf(insurance)).to.equal(usd("2"));
+    expect(await bonds.creditOf(insurance)).to.equal(usd("2") + PREMIUM);
     expect(await bonds.creditOf(payer)).to.equal(0n);
   });
 
@@ -301,7 +386,7 @@ describe("whoever starves the court of gas", () => {
         call: await receiptCourt
           .connect(reporter)
           .proveDoubleCharge.populateTransaction(paid(first, double), paid(second, again)),
-        after: [usd("2"), 0n, PREMIUM, BOND - usd("2") - PREMIUM],
+        after: [usd("2"), 0n, PREMIUM, BOND - usd("2") - 2n * PREMIUM],
       },
       {
         by: operator,

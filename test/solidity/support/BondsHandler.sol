@@ -27,6 +27,9 @@ contract BondsHandler is Handler {
 
     uint256 private constant PAYERS = 3;
 
+    /// @dev Contests for everybody, so that deposits and refunds can be told apart.
+    address private immutable CONTESTER = Parties.reporter(0);
+
     /// @dev The newest batches are remembered, and older ones forgotten: nothing more can be had for them.
     uint256 private constant BATCHES = 40;
 
@@ -46,6 +49,7 @@ contract BondsHandler is Handler {
     uint256 public withdrawalsTooEarly;
     uint256 public settledWithoutBond;
     uint256 public premiumsTooHigh;
+    uint256 public finesTooLow;
     uint256 public refundsGoneWrong;
 
     uint256 private _charges;
@@ -62,6 +66,8 @@ contract BondsHandler is Handler {
             _mint(operators(i), 1e15);
             _approve(operators(i), address(bonds));
         }
+        _mint(CONTESTER, 1e15);
+        _approve(CONTESTER, address(bonds));
     }
 
     function operators(uint256 index) public pure returns (address) {
@@ -143,7 +149,7 @@ contract BondsHandler is Handler {
         if (_settlements == 0) return;
         Batch storage batch = _anyBatch(rng);
         bytes memory call = abi.encodeCall(IReceiptCourt.contest, (_settlementOf(batch), batch.payer));
-        (bool ok, ) = _try(Parties.payer(rng.between(0, PAYERS - 1)), address(court), call);
+        (bool ok, ) = _try(CONTESTER, address(court), call);
         if (!ok) return;
         ++openContests;
         _reach("contest");
@@ -152,7 +158,7 @@ contract BondsHandler is Handler {
     function answer(uint256 seed) external later(seed) {
         Rng memory rng = Rng(seed);
         if (_settlements == 0) return;
-        Batch storage batch = _anyBatch(rng);
+        Batch storage batch = _contestedBatch(rng);
         IReceiptCourt.Answer memory shown;
         shown.lines = new IReceiptCourt.Line[](1);
         shown.lines[0].amount = batch.charged;
@@ -165,11 +171,14 @@ contract BondsHandler is Handler {
         shown.proofFlags = new bool[](1);
         shown.proofFlags[0] = true;
         bytes memory call = abi.encodeCall(IReceiptCourt.answer, (batch.root, batch.payer, shown));
-        (bool ok, ) = _try(batch.operator, address(court), call);
+        // Receipts prove, whoever shows them.
+        (bool ok, ) = _try(rng.happens(50) ? batch.operator : batch.payer, address(court), call);
         if (!ok) return;
         bool isWhole = court.contestOf(batch.root, batch.payer).stage == IReceiptCourt.Stage.Answered;
         if (isWhole) --openContests;
         _reach(isWhole ? bytes32("answer") : bytes32("answer in part"));
+        // What was shown is what a payer was waiting for.
+        if (isWhole && rng.happens(80)) for (uint256 place = 0; place < 2; ++place) _proveAgainstAll(batch, place);
     }
 
     function refund(uint256 seed) external later(seed) {
@@ -186,8 +195,7 @@ contract BondsHandler is Handler {
         if (isFirst && _now() < before.until) ++refundsGoneWrong;
         if (isFirst) --openContests;
         uint256 amount = abi.decode(answered, (uint256));
-        uint256 deposit = isFirst && before.contester == batch.payer ? court.DEPOSIT() : 0;
-        if (bonds.creditOf(batch.payer) != credit + amount + deposit) ++refundsGoneWrong;
+        if (bonds.creditOf(batch.payer) != credit + amount) ++refundsGoneWrong;
         givenBack[batch.root] += amount;
         _reach(isFirst ? bytes32("refund") : bytes32("refund what was owed"));
     }
@@ -196,9 +204,16 @@ contract BondsHandler is Handler {
         Rng memory rng = Rng(seed);
         if (_settlements == 0) return;
         Batch storage batch = _anyBatch(rng);
-        uint256 place = rng.between(0, 1);
+        _proveAgainstAll(batch, rng.between(0, 1));
+    }
+
+    function collect(uint256 seed) external later(seed) {
+        _collect(ICredits(address(bonds)), _creditors(), Rng(seed));
+    }
+
+    /// @dev Against every batch that it may have been charged in before.
+    function _proveAgainstAll(Batch storage batch, uint256 place) private {
         bytes32 chargeId = batch.receipts[place].chargeId;
-        // Against every batch that it may have been charged in before.
         for (uint256 i = 0; i < batches(); ++i) {
             for (uint256 j = 0; j < 2; ++j) {
                 if (_batches[i].receipts[j].chargeId == chargeId) _prove(_batches[i], j, batch, place);
@@ -206,24 +221,41 @@ contract BondsHandler is Handler {
         }
     }
 
-    function collect(uint256 seed) external later(seed) {
-        _collect(ICredits(address(bonds)), _creditors(), Rng(seed));
-    }
-
     function _prove(Batch storage first, uint256 j, Batch storage second, uint256 place) private {
         address prover = Parties.reporter(1);
-        (uint256 paid, uint256 earned) = (bonds.creditOf(second.payer), bonds.creditOf(prover));
+        uint256[5] memory before = _moneyOf(second, prover);
         bytes memory call = abi.encodeCall(
             IReceiptCourt.proveDoubleCharge,
             (_paidOf(first, j), _paidOf(second, place))
         );
         (bool ok, ) = _try(prover, address(court), call);
         if (!ok) return;
-        uint256 amount = bonds.creditOf(second.payer) - paid;
+        uint256[5] memory gained = _moneyOf(second, prover);
+        for (uint256 i = 1; i < gained.length; ++i) gained[i] -= before[i];
+        (uint256 amount, uint256 premium, uint256 deposits, uint256 fine) = (
+            gained[1],
+            gained[2],
+            gained[3],
+            gained[4]
+        );
         givenBack[second.root] += amount;
-        uint256 premium = bonds.creditOf(prover) - earned;
         if (premium > amount || premium > court.PREMIUM()) ++premiumsTooHigh;
+        if (fine < premium + deposits) ++finesTooLow;
+        if (before[0] - gained[0] != amount + premium + deposits + fine) ++finesTooLow;
+        if (deposits != 0) _reach("return a deposit");
         _reach(first.root == second.root ? bytes32("prove within a batch") : bytes32("prove a double charge"));
+    }
+
+    /// @dev The bond, and what of it was credited to payer, prover, contester and insurance account.
+    function _moneyOf(Batch storage batch, address prover) private view returns (uint256[5] memory) {
+        return
+            [
+                uint256(bonds.bondOf(batch.operator).amount),
+                bonds.creditOf(batch.payer),
+                bonds.creditOf(prover),
+                bonds.creditOf(CONTESTER),
+                bonds.creditOf(Parties.INSURANCE)
+            ];
     }
 
     function _receipt(address payer, Rng memory rng) private returns (ICharges.Receipt memory receipt) {
@@ -269,6 +301,15 @@ contract BondsHandler is Handler {
         return _batches[rng.between(0, count - 1)];
     }
 
+    /// @dev One that can be answered, if that is soon found.
+    function _contestedBatch(Rng memory rng) private view returns (Batch storage batch) {
+        batch = _anyBatch(rng);
+        for (uint256 i = 0; i < 12; ++i) {
+            if (court.contestOf(batch.root, batch.payer).stage == IReceiptCourt.Stage.Contested) break;
+            batch = _anyBatch(rng);
+        }
+    }
+
     function _limitOf(address operator) private view returns (uint256 limit) {
         (limit, , ) = router.operatorLimit(operator);
     }
@@ -279,7 +320,8 @@ contract BondsHandler is Handler {
     }
 
     function _creditors() private pure returns (address[] memory accounts) {
-        accounts = new address[](PAYERS + 4);
+        accounts = new address[](PAYERS + 5);
+        accounts[PAYERS + 4] = Parties.INSURANCE;
         for (uint256 i = 0; i < PAYERS; ++i) accounts[i] = Parties.payer(i);
         for (uint256 i = 0; i < 2; ++i) {
             accounts[PAYERS + i] = operators(i);

@@ -16,6 +16,7 @@ contract RecordingStakes is IPenalties {
     address private _target;
     bytes private _call;
     bytes public lastRevert;
+    uint256 private _left = type(uint256).max;
 
     function list(bytes16 toolId, address owner) external {
         ownerOf[toolId] = owner;
@@ -37,12 +38,28 @@ contract RecordingStakes is IPenalties {
     ) external returns (uint256 taken) {
         takenFrom[toolId] += amount;
         creditOf[beneficiary] += share;
-        if (_target != address(0)) {
-            (bool succeeded, bytes memory reason) = _target.call(_call);
-            require(!succeeded, "the court was entered again");
-            lastRevert = reason;
-        }
+        _callBack();
         return amount;
+    }
+
+    /// @dev What can be taken for refunds; the rest is owed.
+    function setLeft(uint256 amount) external {
+        _left = amount;
+    }
+
+    function compensate(bytes16 toolId, uint256 amount, address payer) external returns (uint256 taken) {
+        taken = amount < _left ? amount : _left;
+        _left -= taken;
+        takenFrom[toolId] += taken;
+        creditOf[payer] += taken;
+        _callBack();
+    }
+
+    function _callBack() private {
+        if (_target == address(0)) return;
+        (bool succeeded, bytes memory reason) = _target.call(_call);
+        require(!succeeded, "the court was entered again");
+        lastRevert = reason;
     }
 }
 

@@ -49,6 +49,7 @@ abstract contract ProtocolTest {
         _give(address(staking), IToolStaking.executeSlash.selector, ADJUDICATOR_ROLE);
         _give(address(staking), IToolStaking.dismissSlash.selector, ADJUDICATOR_ROLE);
         _give(address(staking), IPenalties.penalize.selector, COURT_ROLE);
+        _give(address(staking), IPenalties.compensate.selector, COURT_ROLE);
         _give(address(court), ICharges.noteRefund.selector, COURT_ROLE);
 
         bonds.nameCourt(address(court));

@@ -258,10 +258,14 @@ contract StakingHandler is Handler {
         delete balances.terms;
         if (veto) balances.vetoedAt = _now();
         _reach(veto ? bytes32("veto a slash") : bytes32("dismiss a slash"));
+        // An adjudicator who does not give in proposes it again at once.
+        if (veto) for (uint256 i = 0; i < 3; ++i) _proposeSlash(index, rng);
     }
 
     /// @dev What a court asks for is anything; what it gets is bounded.
     function penalize(uint256 seed) external later(seed) {
+        Rng memory another = Rng(uint256(keccak256(abi.encode(seed))));
+        if (another.happens(20)) _compensate(another);
         Rng memory rng = Rng(seed);
         uint256 index = rng.between(0, TOOLS - 1);
         uint256 amount = rng.between(0, rng.happens(50) ? 2e6 : 12e6);
@@ -415,7 +419,30 @@ contract StakingHandler is Handler {
 
     /// @dev What a court may take now, by the plainest count: a part of what no slash asks for, less what it took in the
     /// periods of eight hours that the last 24 hours touch.
+    /// @dev What a court asks for is anything; what the payer gets is what is left of the day, however much that is.
+    function _compensate(Rng memory rng) private {
+        uint256 index = rng.between(0, TOOLS - 1);
+        uint256 amount = rng.between(0, rng.happens(50) ? 2e6 : 40e6);
+        address payer = Parties.payer(rng.between(0, PAYERS - 1));
+        uint256 left = _leftOfTheDay(index);
+        Paid memory paid = _credits();
+        vm.prank(Parties.COURT);
+        uint256 taken = IPenalties(address(staking)).compensate(toolIds[index], amount, payer);
+        paid = _since(paid);
+        if (taken != (amount < left ? amount : left) || paid.refunds != taken) ++penaltiesGoneWrong;
+        _reach(taken < amount ? bytes32("compensate in part") : bytes32("compensate"));
+        if (taken > _parameters.maxPenalty) _reach("compensate above a penalty");
+        _penalties[index].push(Penalty(_now(), taken));
+        penalized += taken;
+        _booksTake(index, taken);
+    }
+
     function _penaltyLeft(uint256 index) private view returns (uint256) {
+        uint256 left = _leftOfTheDay(index);
+        return left < _parameters.maxPenalty ? left : _parameters.maxPenalty;
+    }
+
+    function _leftOfTheDay(uint256 index) private view returns (uint256) {
         uint256 reach = _slashable(index, _now());
         if (_slashPending(index)) {
             uint256 claimed = abi.decode(_books[index].terms, (IToolStaking.SlashTerms)).amount;
@@ -427,8 +454,7 @@ contract StakingHandler is Handler {
             bool recent = _penalties[index][i].time / 8 hours + 3 >= _now() / 8 hours;
             if (recent) spent += _penalties[index][i].amount;
         }
-        uint256 left = daily > spent ? daily - spent : 0;
-        return left < _parameters.maxPenalty ? left : _parameters.maxPenalty;
+        return daily > spent ? daily - spent : 0;
     }
 
     /// @dev Whether refunds and bounty are what the terms and the amount taken say.

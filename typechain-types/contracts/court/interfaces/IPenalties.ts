@@ -6,16 +6,30 @@ import type { TypedContractEvent, TypedDeferredTopicFilter, TypedEventLog, Typed
   
 
   export interface IPenaltiesInterface extends Interface {
-    getFunction(nameOrSignature: "penalize"): FunctionFragment;
+    getFunction(nameOrSignature: "compensate" | "penalize"): FunctionFragment;
 
-    getEvent(nameOrSignatureOrTopic: "Penalized"): EventFragment;
+    getEvent(nameOrSignatureOrTopic: "Compensated" | "Penalized"): EventFragment;
 
-    encodeFunctionData(functionFragment: 'penalize', values: [BytesLike, BigNumberish, AddressLike, BigNumberish]): string;
+    encodeFunctionData(functionFragment: 'compensate', values: [BytesLike, BigNumberish, AddressLike]): string;
+encodeFunctionData(functionFragment: 'penalize', values: [BytesLike, BigNumberish, AddressLike, BigNumberish]): string;
 
-    decodeFunctionResult(functionFragment: 'penalize', data: BytesLike): Result;
+    decodeFunctionResult(functionFragment: 'compensate', data: BytesLike): Result;
+decodeFunctionResult(functionFragment: 'penalize', data: BytesLike): Result;
   }
 
   
+    export namespace CompensatedEvent {
+      export type InputTuple = [toolId: BytesLike, court: AddressLike, payer: AddressLike, amount: BigNumberish];
+      export type OutputTuple = [toolId: string, court: string, payer: string, amount: bigint];
+      export interface OutputObject {toolId: string, court: string, payer: string, amount: bigint };
+      export type Event = TypedContractEvent<InputTuple, OutputTuple, OutputObject>
+      export type Filter = TypedDeferredTopicFilter<Event>
+      export type Log = TypedEventLog<Event>
+      export type LogDescription = TypedLogDescription<Event>
+    }
+
+  
+
     export namespace PenalizedEvent {
       export type InputTuple = [toolId: BytesLike, court: AddressLike, beneficiary: AddressLike, taken: BigNumberish, share: BigNumberish];
       export type OutputTuple = [toolId: string, court: string, beneficiary: string, taken: bigint, share: bigint];
@@ -62,6 +76,14 @@ import type { TypedContractEvent, TypedDeferredTopicFilter, TypedEventLog, Typed
 
     
     
+    compensate: TypedContractMethod<
+      [toolId: BytesLike, amount: BigNumberish, payer: AddressLike, ],
+      [bigint],
+      'nonpayable'
+    >
+    
+
+    
     penalize: TypedContractMethod<
       [toolId: BytesLike, amount: BigNumberish, beneficiary: AddressLike, share: BigNumberish, ],
       [bigint],
@@ -72,16 +94,26 @@ import type { TypedContractEvent, TypedDeferredTopicFilter, TypedEventLog, Typed
 
     getFunction<T extends ContractMethod = ContractMethod>(key: string | FunctionFragment): T;
 
-    getFunction(nameOrSignature: 'penalize'): TypedContractMethod<
+    getFunction(nameOrSignature: 'compensate'): TypedContractMethod<
+      [toolId: BytesLike, amount: BigNumberish, payer: AddressLike, ],
+      [bigint],
+      'nonpayable'
+    >;
+getFunction(nameOrSignature: 'penalize'): TypedContractMethod<
       [toolId: BytesLike, amount: BigNumberish, beneficiary: AddressLike, share: BigNumberish, ],
       [bigint],
       'nonpayable'
     >;
 
-    getEvent(key: 'Penalized'): TypedContractEvent<PenalizedEvent.InputTuple, PenalizedEvent.OutputTuple, PenalizedEvent.OutputObject>;
+    getEvent(key: 'Compensated'): TypedContractEvent<CompensatedEvent.InputTuple, CompensatedEvent.OutputTuple, CompensatedEvent.OutputObject>;
+getEvent(key: 'Penalized'): TypedContractEvent<PenalizedEvent.InputTuple, PenalizedEvent.OutputTuple, PenalizedEvent.OutputObject>;
 
     filters: {
       
+      'Compensated(bytes16,address,address,uint256)': TypedContractEvent<CompensatedEvent.InputTuple, CompensatedEvent.OutputTuple, CompensatedEvent.OutputObject>;
+      Compensated: TypedContractEvent<CompensatedEvent.InputTuple, CompensatedEvent.OutputTuple, CompensatedEvent.OutputObject>;
+    
+
       'Penalized(bytes16,address,address,uint256,uint256)': TypedContractEvent<PenalizedEvent.InputTuple, PenalizedEvent.OutputTuple, PenalizedEvent.OutputObject>;
       Penalized: TypedContractEvent<PenalizedEvent.InputTuple, PenalizedEvent.OutputTuple, PenalizedEvent.OutputObject>;
     

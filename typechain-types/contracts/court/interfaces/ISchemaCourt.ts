@@ -11,14 +11,14 @@ export declare namespace ISchemaCourt {
     export type AnswerStructOutput = [toolId: string, method: string, chargeId: string, requestHash: string, answerHash: string, schemaHash: string, answeredAt: bigint] & {toolId: string, method: string, chargeId: string, requestHash: string, answerHash: string, schemaHash: string, answeredAt: bigint }
   
 
-    export type ConvictionStruct = {convictedAt: BigNumberish, refunded: boolean}
-
-    export type ConvictionStructOutput = [convictedAt: bigint, refunded: boolean] & {convictedAt: bigint, refunded: boolean }
-  
-
     export type PeriodStruct = {from: BigNumberish, until: BigNumberish}
 
     export type PeriodStructOutput = [from: bigint, until: bigint] & {from: bigint, until: bigint }
+  
+
+    export type RefundStruct = {payer: AddressLike, owed: BigNumberish}
+
+    export type RefundStructOutput = [payer: string, owed: bigint] & {payer: string, owed: bigint }
   
     }
 
@@ -46,7 +46,7 @@ export declare namespace ICharges {
     }
 
   export interface ISchemaCourtInterface extends Interface {
-    getFunction(nameOrSignature: "ANSWER_WINDOW" | "BOUNTY" | "KEY_DELAY" | "PENALTY" | "SCHEMA_DELAY" | "charges" | "convict" | "conviction" | "digestOf" | "judge" | "keyPeriod" | "lastSchema" | "pinSchema" | "refund" | "registerKey" | "revokeKey" | "schemaPeriod" | "staking"): FunctionFragment;
+    getFunction(nameOrSignature: "ANSWER_WINDOW" | "BOUNTY" | "KEY_DELAY" | "PENALTY" | "SCHEMA_DELAY" | "charges" | "collect" | "convict" | "convictedAt" | "digestOf" | "judge" | "keyPeriod" | "lastSchema" | "pinSchema" | "refund" | "refundOf" | "registerKey" | "revokeKey" | "schemaPeriod" | "staking"): FunctionFragment;
 
     getEvent(nameOrSignatureOrTopic: "ChargeRefunded" | "Convicted" | "KeyRegistered" | "KeyRevoked" | "SchemaPinned"): EventFragment;
 
@@ -56,14 +56,16 @@ encodeFunctionData(functionFragment: 'KEY_DELAY', values?: undefined): string;
 encodeFunctionData(functionFragment: 'PENALTY', values?: undefined): string;
 encodeFunctionData(functionFragment: 'SCHEMA_DELAY', values?: undefined): string;
 encodeFunctionData(functionFragment: 'charges', values?: undefined): string;
+encodeFunctionData(functionFragment: 'collect', values: [BytesLike, BytesLike, AddressLike]): string;
 encodeFunctionData(functionFragment: 'convict', values: [ISchemaCourt.AnswerStruct, BytesLike, BytesLike, BytesLike]): string;
-encodeFunctionData(functionFragment: 'conviction', values: [BytesLike, BytesLike]): string;
+encodeFunctionData(functionFragment: 'convictedAt', values: [BytesLike, BytesLike]): string;
 encodeFunctionData(functionFragment: 'digestOf', values: [ISchemaCourt.AnswerStruct]): string;
 encodeFunctionData(functionFragment: 'judge', values?: undefined): string;
 encodeFunctionData(functionFragment: 'keyPeriod', values: [BytesLike, AddressLike]): string;
 encodeFunctionData(functionFragment: 'lastSchema', values: [BytesLike, string]): string;
 encodeFunctionData(functionFragment: 'pinSchema', values: [BytesLike, string, BytesLike]): string;
 encodeFunctionData(functionFragment: 'refund', values: [BytesLike, BytesLike, ICharges.PaidChargeStruct]): string;
+encodeFunctionData(functionFragment: 'refundOf', values: [BytesLike, BytesLike, AddressLike]): string;
 encodeFunctionData(functionFragment: 'registerKey', values: [BytesLike, AddressLike]): string;
 encodeFunctionData(functionFragment: 'revokeKey', values: [BytesLike, AddressLike]): string;
 encodeFunctionData(functionFragment: 'schemaPeriod', values: [BytesLike, string, BytesLike]): string;
@@ -75,14 +77,16 @@ decodeFunctionResult(functionFragment: 'KEY_DELAY', data: BytesLike): Result;
 decodeFunctionResult(functionFragment: 'PENALTY', data: BytesLike): Result;
 decodeFunctionResult(functionFragment: 'SCHEMA_DELAY', data: BytesLike): Result;
 decodeFunctionResult(functionFragment: 'charges', data: BytesLike): Result;
+decodeFunctionResult(functionFragment: 'collect', data: BytesLike): Result;
 decodeFunctionResult(functionFragment: 'convict', data: BytesLike): Result;
-decodeFunctionResult(functionFragment: 'conviction', data: BytesLike): Result;
+decodeFunctionResult(functionFragment: 'convictedAt', data: BytesLike): Result;
 decodeFunctionResult(functionFragment: 'digestOf', data: BytesLike): Result;
 decodeFunctionResult(functionFragment: 'judge', data: BytesLike): Result;
 decodeFunctionResult(functionFragment: 'keyPeriod', data: BytesLike): Result;
 decodeFunctionResult(functionFragment: 'lastSchema', data: BytesLike): Result;
 decodeFunctionResult(functionFragment: 'pinSchema', data: BytesLike): Result;
 decodeFunctionResult(functionFragment: 'refund', data: BytesLike): Result;
+decodeFunctionResult(functionFragment: 'refundOf', data: BytesLike): Result;
 decodeFunctionResult(functionFragment: 'registerKey', data: BytesLike): Result;
 decodeFunctionResult(functionFragment: 'revokeKey', data: BytesLike): Result;
 decodeFunctionResult(functionFragment: 'schemaPeriod', data: BytesLike): Result;
@@ -91,9 +95,9 @@ decodeFunctionResult(functionFragment: 'staking', data: BytesLike): Result;
 
   
     export namespace ChargeRefundedEvent {
-      export type InputTuple = [toolId: BytesLike, chargeId: BytesLike, payer: AddressLike, amount: BigNumberish];
-      export type OutputTuple = [toolId: string, chargeId: string, payer: string, amount: bigint];
-      export interface OutputObject {toolId: string, chargeId: string, payer: string, amount: bigint };
+      export type InputTuple = [toolId: BytesLike, chargeId: BytesLike, payer: AddressLike, amount: BigNumberish, owed: BigNumberish];
+      export type OutputTuple = [toolId: string, chargeId: string, payer: string, amount: bigint, owed: bigint];
+      export interface OutputObject {toolId: string, chargeId: string, payer: string, amount: bigint, owed: bigint };
       export type Event = TypedContractEvent<InputTuple, OutputTuple, OutputObject>
       export type Filter = TypedDeferredTopicFilter<Event>
       export type Log = TypedEventLog<Event>
@@ -232,6 +236,14 @@ decodeFunctionResult(functionFragment: 'staking', data: BytesLike): Result;
     
 
     
+    collect: TypedContractMethod<
+      [toolId: BytesLike, chargeId: BytesLike, operator: AddressLike, ],
+      [void],
+      'nonpayable'
+    >
+    
+
+    
     convict: TypedContractMethod<
       [answer: ISchemaCourt.AnswerStruct, schema: BytesLike, json: BytesLike, signature: BytesLike, ],
       [void],
@@ -240,9 +252,9 @@ decodeFunctionResult(functionFragment: 'staking', data: BytesLike): Result;
     
 
     
-    conviction: TypedContractMethod<
+    convictedAt: TypedContractMethod<
       [toolId: BytesLike, chargeId: BytesLike, ],
-      [ISchemaCourt.ConvictionStructOutput],
+      [bigint],
       'view'
     >
     
@@ -292,6 +304,14 @@ decodeFunctionResult(functionFragment: 'staking', data: BytesLike): Result;
       [toolId: BytesLike, chargeId: BytesLike, paid: ICharges.PaidChargeStruct, ],
       [void],
       'nonpayable'
+    >
+    
+
+    
+    refundOf: TypedContractMethod<
+      [toolId: BytesLike, chargeId: BytesLike, operator: AddressLike, ],
+      [ISchemaCourt.RefundStructOutput],
+      'view'
     >
     
 
@@ -360,14 +380,19 @@ getFunction(nameOrSignature: 'charges'): TypedContractMethod<
       [string],
       'view'
     >;
+getFunction(nameOrSignature: 'collect'): TypedContractMethod<
+      [toolId: BytesLike, chargeId: BytesLike, operator: AddressLike, ],
+      [void],
+      'nonpayable'
+    >;
 getFunction(nameOrSignature: 'convict'): TypedContractMethod<
       [answer: ISchemaCourt.AnswerStruct, schema: BytesLike, json: BytesLike, signature: BytesLike, ],
       [void],
       'nonpayable'
     >;
-getFunction(nameOrSignature: 'conviction'): TypedContractMethod<
+getFunction(nameOrSignature: 'convictedAt'): TypedContractMethod<
       [toolId: BytesLike, chargeId: BytesLike, ],
-      [ISchemaCourt.ConvictionStructOutput],
+      [bigint],
       'view'
     >;
 getFunction(nameOrSignature: 'digestOf'): TypedContractMethod<
@@ -400,6 +425,11 @@ getFunction(nameOrSignature: 'refund'): TypedContractMethod<
       [void],
       'nonpayable'
     >;
+getFunction(nameOrSignature: 'refundOf'): TypedContractMethod<
+      [toolId: BytesLike, chargeId: BytesLike, operator: AddressLike, ],
+      [ISchemaCourt.RefundStructOutput],
+      'view'
+    >;
 getFunction(nameOrSignature: 'registerKey'): TypedContractMethod<
       [toolId: BytesLike, key: AddressLike, ],
       [void],
@@ -429,7 +459,7 @@ getEvent(key: 'SchemaPinned'): TypedContractEvent<SchemaPinnedEvent.InputTuple, 
 
     filters: {
       
-      'ChargeRefunded(bytes16,bytes32,address,uint256)': TypedContractEvent<ChargeRefundedEvent.InputTuple, ChargeRefundedEvent.OutputTuple, ChargeRefundedEvent.OutputObject>;
+      'ChargeRefunded(bytes16,bytes32,address,uint256,uint256)': TypedContractEvent<ChargeRefundedEvent.InputTuple, ChargeRefundedEvent.OutputTuple, ChargeRefundedEvent.OutputObject>;
       ChargeRefunded: TypedContractEvent<ChargeRefundedEvent.InputTuple, ChargeRefundedEvent.OutputTuple, ChargeRefundedEvent.OutputObject>;
     
 

@@ -16,9 +16,14 @@ export declare namespace IReceiptCourt {
     export type AnswerStructOutput = [lines: IReceiptCourt.LineStructOutput[], receipts: ICharges.ReceiptStructOutput[], places: bigint[], proof: string[], proofFlags: boolean[]] & {lines: IReceiptCourt.LineStructOutput[], receipts: ICharges.ReceiptStructOutput[], places: bigint[], proof: string[], proofFlags: boolean[] }
   
 
-    export type ContestStruct = {operator: AddressLike, until: BigNumberish, stage: BigNumberish, contester: AddressLike, charged: BigNumberish, open: BigNumberish, accounted: BigNumberish}
+    export type ContestStruct = {operator: AddressLike, until: BigNumberish, stage: BigNumberish, contester: AddressLike, charged: BigNumberish, accounted: BigNumberish}
 
-    export type ContestStructOutput = [operator: string, until: bigint, stage: bigint, contester: string, charged: bigint, open: bigint, accounted: bigint] & {operator: string, until: bigint, stage: bigint, contester: string, charged: bigint, open: bigint, accounted: bigint }
+    export type ContestStructOutput = [operator: string, until: bigint, stage: bigint, contester: string, charged: bigint, accounted: bigint] & {operator: string, until: bigint, stage: bigint, contester: string, charged: bigint, accounted: bigint }
+  
+
+    export type ProgressStruct = {linesHash: BytesLike, lastLeaf: BytesLike}
+
+    export type ProgressStructOutput = [linesHash: string, lastLeaf: string] & {linesHash: string, lastLeaf: string }
   
     }
 
@@ -46,7 +51,7 @@ export declare namespace ICharges {
     }
 
   export interface AccountsInterface extends Interface {
-    getFunction(nameOrSignature: "ANSWER_WINDOW" | "CONTEST_WINDOW" | "DEPOSIT" | "PREMIUM" | "PROOF_WINDOW" | "answer" | "bonds" | "chargedIn" | "contest" | "contestOf" | "leafOf" | "noteRefund" | "proveDoubleCharge" | "refund" | "router"): FunctionFragment;
+    getFunction(nameOrSignature: "ANSWER_WINDOW" | "CONTEST_WINDOW" | "DEPOSIT" | "PREMIUM" | "PROOF_WINDOW" | "answer" | "bonds" | "chargedIn" | "contest" | "contestOf" | "leafOf" | "noteRefund" | "progressOf" | "proveDoubleCharge" | "refund" | "router"): FunctionFragment;
 
     getEvent(nameOrSignatureOrTopic: "Answered" | "Contested" | "DoubleChargeProven" | "ReceiptsShown" | "RefundNoted" | "RowRefunded"): EventFragment;
 
@@ -62,6 +67,7 @@ encodeFunctionData(functionFragment: 'contest', values: [ICharges.SettlementStru
 encodeFunctionData(functionFragment: 'contestOf', values: [BytesLike, AddressLike]): string;
 encodeFunctionData(functionFragment: 'leafOf', values: [ICharges.ReceiptStruct]): string;
 encodeFunctionData(functionFragment: 'noteRefund', values: [ICharges.PaidChargeStruct]): string;
+encodeFunctionData(functionFragment: 'progressOf', values: [BytesLike, AddressLike, AddressLike]): string;
 encodeFunctionData(functionFragment: 'proveDoubleCharge', values: [ICharges.PaidChargeStruct, ICharges.PaidChargeStruct]): string;
 encodeFunctionData(functionFragment: 'refund', values: [BytesLike, AddressLike]): string;
 encodeFunctionData(functionFragment: 'router', values?: undefined): string;
@@ -78,6 +84,7 @@ decodeFunctionResult(functionFragment: 'contest', data: BytesLike): Result;
 decodeFunctionResult(functionFragment: 'contestOf', data: BytesLike): Result;
 decodeFunctionResult(functionFragment: 'leafOf', data: BytesLike): Result;
 decodeFunctionResult(functionFragment: 'noteRefund', data: BytesLike): Result;
+decodeFunctionResult(functionFragment: 'progressOf', data: BytesLike): Result;
 decodeFunctionResult(functionFragment: 'proveDoubleCharge', data: BytesLike): Result;
 decodeFunctionResult(functionFragment: 'refund', data: BytesLike): Result;
 decodeFunctionResult(functionFragment: 'router', data: BytesLike): Result;
@@ -121,9 +128,9 @@ decodeFunctionResult(functionFragment: 'router', data: BytesLike): Result;
   
 
     export namespace ReceiptsShownEvent {
-      export type InputTuple = [receiptsRoot: BytesLike, payer: AddressLike, lines: IReceiptCourt.LineStruct[]];
-      export type OutputTuple = [receiptsRoot: string, payer: string, lines: IReceiptCourt.LineStructOutput[]];
-      export interface OutputObject {receiptsRoot: string, payer: string, lines: IReceiptCourt.LineStructOutput[] };
+      export type InputTuple = [receiptsRoot: BytesLike, payer: AddressLike, answerer: AddressLike, lines: IReceiptCourt.LineStruct[]];
+      export type OutputTuple = [receiptsRoot: string, payer: string, answerer: string, lines: IReceiptCourt.LineStructOutput[]];
+      export interface OutputObject {receiptsRoot: string, payer: string, answerer: string, lines: IReceiptCourt.LineStructOutput[] };
       export type Event = TypedContractEvent<InputTuple, OutputTuple, OutputObject>
       export type Filter = TypedDeferredTopicFilter<Event>
       export type Log = TypedEventLog<Event>
@@ -286,6 +293,14 @@ decodeFunctionResult(functionFragment: 'router', data: BytesLike): Result;
     
 
     
+    progressOf: TypedContractMethod<
+      [receiptsRoot: BytesLike, payer: AddressLike, answerer: AddressLike, ],
+      [IReceiptCourt.ProgressStructOutput],
+      'view'
+    >
+    
+
+    
     proveDoubleCharge: TypedContractMethod<
       [first: ICharges.PaidChargeStruct, second: ICharges.PaidChargeStruct, ],
       [void],
@@ -372,6 +387,11 @@ getFunction(nameOrSignature: 'noteRefund'): TypedContractMethod<
       [[string, bigint] & {payer: string, amount: bigint }],
       'nonpayable'
     >;
+getFunction(nameOrSignature: 'progressOf'): TypedContractMethod<
+      [receiptsRoot: BytesLike, payer: AddressLike, answerer: AddressLike, ],
+      [IReceiptCourt.ProgressStructOutput],
+      'view'
+    >;
 getFunction(nameOrSignature: 'proveDoubleCharge'): TypedContractMethod<
       [first: ICharges.PaidChargeStruct, second: ICharges.PaidChargeStruct, ],
       [void],
@@ -409,7 +429,7 @@ getEvent(key: 'RowRefunded'): TypedContractEvent<RowRefundedEvent.InputTuple, Ro
       DoubleChargeProven: TypedContractEvent<DoubleChargeProvenEvent.InputTuple, DoubleChargeProvenEvent.OutputTuple, DoubleChargeProvenEvent.OutputObject>;
     
 
-      'ReceiptsShown(bytes32,address,tuple[])': TypedContractEvent<ReceiptsShownEvent.InputTuple, ReceiptsShownEvent.OutputTuple, ReceiptsShownEvent.OutputObject>;
+      'ReceiptsShown(bytes32,address,address,tuple[])': TypedContractEvent<ReceiptsShownEvent.InputTuple, ReceiptsShownEvent.OutputTuple, ReceiptsShownEvent.OutputObject>;
       ReceiptsShown: TypedContractEvent<ReceiptsShownEvent.InputTuple, ReceiptsShownEvent.OutputTuple, ReceiptsShownEvent.OutputObject>;
     
 

@@ -57,22 +57,6 @@
   {
     "inputs": [
       {
-        "internalType": "address",
-        "name": "caller",
-        "type": "address"
-      },
-      {
-        "internalType": "address",
-        "name": "operator",
-        "type": "address"
-      }
-    ],
-    "name": "NotAnswerable",
-    "type": "error"
-  },
-  {
-    "inputs": [
-      {
         "internalType": "bytes32",
         "name": "receiptsRoot",
         "type": "bytes32"
@@ -363,6 +347,12 @@
         "indexed": true,
         "internalType": "address",
         "name": "payer",
+        "type": "address"
+      },
+      {
+        "indexed": true,
+        "internalType": "address",
+        "name": "answerer",
         "type": "address"
       },
       {
@@ -818,11 +808,6 @@
           },
           {
             "internalType": "uint64",
-            "name": "open",
-            "type": "uint64"
-          },
-          {
-            "internalType": "uint64",
             "name": "accounted",
             "type": "uint64"
           }
@@ -1036,6 +1021,47 @@
       }
     ],
     "stateMutability": "nonpayable",
+    "type": "function"
+  },
+  {
+    "inputs": [
+      {
+        "internalType": "bytes32",
+        "name": "receiptsRoot",
+        "type": "bytes32"
+      },
+      {
+        "internalType": "address",
+        "name": "payer",
+        "type": "address"
+      },
+      {
+        "internalType": "address",
+        "name": "answerer",
+        "type": "address"
+      }
+    ],
+    "name": "progressOf",
+    "outputs": [
+      {
+        "components": [
+          {
+            "internalType": "bytes32",
+            "name": "linesHash",
+            "type": "bytes32"
+          },
+          {
+            "internalType": "bytes32",
+            "name": "lastLeaf",
+            "type": "bytes32"
+          }
+        ],
+        "internalType": "struct IReceiptCourt.Progress",
+        "name": "",
+        "type": "tuple"
+      }
+    ],
+    "stateMutability": "view",
     "type": "function"
   },
   {

@@ -245,6 +245,12 @@
         "internalType": "uint256",
         "name": "amount",
         "type": "uint256"
+      },
+      {
+        "indexed": false,
+        "internalType": "uint256",
+        "name": "owed",
+        "type": "uint256"
       }
     ],
     "name": "ChargeRefunded",
@@ -455,6 +461,29 @@
   {
     "inputs": [
       {
+        "internalType": "bytes16",
+        "name": "toolId",
+        "type": "bytes16"
+      },
+      {
+        "internalType": "bytes32",
+        "name": "chargeId",
+        "type": "bytes32"
+      },
+      {
+        "internalType": "address",
+        "name": "operator",
+        "type": "address"
+      }
+    ],
+    "name": "collect",
+    "outputs": [],
+    "stateMutability": "nonpayable",
+    "type": "function"
+  },
+  {
+    "inputs": [
+      {
         "components": [
           {
             "internalType": "bytes16",
@@ -530,24 +559,12 @@
         "type": "bytes32"
       }
     ],
-    "name": "conviction",
+    "name": "convictedAt",
     "outputs": [
       {
-        "components": [
-          {
-            "internalType": "uint40",
-            "name": "convictedAt",
-            "type": "uint40"
-          },
-          {
-            "internalType": "bool",
-            "name": "refunded",
-            "type": "bool"
-          }
-        ],
-        "internalType": "struct ISchemaCourt.Conviction",
-        "name": "",
-        "type": "tuple"
+        "internalType": "uint256",
+        "name": "timestamp",
+        "type": "uint256"
       }
     ],
     "stateMutability": "view",
@@ -829,6 +846,47 @@
     "name": "refund",
     "outputs": [],
     "stateMutability": "nonpayable",
+    "type": "function"
+  },
+  {
+    "inputs": [
+      {
+        "internalType": "bytes16",
+        "name": "toolId",
+        "type": "bytes16"
+      },
+      {
+        "internalType": "bytes32",
+        "name": "chargeId",
+        "type": "bytes32"
+      },
+      {
+        "internalType": "address",
+        "name": "operator",
+        "type": "address"
+      }
+    ],
+    "name": "refundOf",
+    "outputs": [
+      {
+        "components": [
+          {
+            "internalType": "address",
+            "name": "payer",
+            "type": "address"
+          },
+          {
+            "internalType": "uint64",
+            "name": "owed",
+            "type": "uint64"
+          }
+        ],
+        "internalType": "struct ISchemaCourt.Refund",
+        "name": "",
+        "type": "tuple"
+      }
+    ],
+    "stateMutability": "view",
     "type": "function"
   },
   {
