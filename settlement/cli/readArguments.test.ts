@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { readArguments, UsageError, wholeNumber } from "./readArguments.ts";
+import { readArguments, UsageError, UsageRequest, wholeNumber } from "./readArguments.ts";
 
 const options = { port: { type: "string" }, json: { type: "boolean" }, help: { type: "boolean", short: "h" } } as const;
 
@@ -14,4 +14,12 @@ it.each([
 
 it.each(["", "0", "-1", "1.5", "many", "1e99"])('"%s" counts nothing', (text) => {
   expect(() => wholeNumber("--seeds", text)).toThrow("--seeds must be a whole number above zero");
+});
+
+it("gives whoever asks for help the usage, unless the program has more to say", () => {
+  const { help: _, ...others } = options;
+  for (const args of [["--help"], ["-h"], ["--json", "--help"]]) {
+    expect(() => readArguments({ args, options: others })).toThrow(UsageRequest);
+    expect(readArguments({ args, options }).values.help).toBe(true);
+  }
 });

@@ -7,8 +7,15 @@ export class UsageError extends Error {
   override readonly name = "UsageError";
 }
 
+// Whoever asks how a program is called gets its usage, and has mistyped nothing.
+export class UsageRequest extends Error {
+  override readonly name = "UsageRequest";
+}
+
 // The one reader of command lines: of the operator's commands, of `npm start`, benchmarks, simulator and tests.
 export function readArguments<T extends ParseArgsConfig>(config: T): ReturnType<typeof parseArgs<T>> {
+  const asked = (config.args ?? process.argv.slice(2)).some((word) => word === "--help" || word === "-h");
+  if (asked && config.options?.help === undefined) throw new UsageRequest("how is it called?");
   try {
     return parseArgs(config);
   } catch (error) {
@@ -40,6 +47,10 @@ export async function withUsage<T>(usage: string, run: () => T | Promise<T>): Pr
   try {
     return await run();
   } catch (error) {
+    if (error instanceof UsageRequest) {
+      console.log(usage);
+      process.exit(0);
+    }
     if (!(error instanceof UsageError)) throw error;
     console.error(`${sentenceOf(error.message)}\n${usage}`);
     process.exit(2);

@@ -16,7 +16,7 @@ export type SignedBudget = Budget & { signature: Hex };
 
 // A budget as the ledger knows it: the newest signature, and what was drawn on it.
 export type KnownBudget = SignedBudget & {
-  // Reserved by calls that are running.
+  // Reserved by calls and questions that are running.
   held: MicroUsdc;
   // Accrued and not yet taken on chain.
   pending: MicroUsdc;
@@ -67,6 +67,11 @@ export const isForTool = ({ tools }: BudgetTerms, toolId: ToolId) =>
 // The last second in which it can be drawn on.
 export function endOf({ validUntil }: BudgetTerms, { endsAt }: BudgetOnChain): bigint {
   return endsAt === 0n ? validUntil : smaller(validUntil, endsAt);
+}
+
+// Whether nothing can be drawn on it any more at a second of the chain.
+export function hasEnded(known: Budget, onChain: BudgetOnChain, atSecond: bigint): boolean {
+  return atSecond > endOf(termsOf(known, onChain), onChain);
 }
 
 // What is left of a budget beside what is drawn on it already. What this ledger has drawn it knows to the unit, while what the chain

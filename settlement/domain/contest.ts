@@ -18,8 +18,11 @@ export type Contest = {
   blockNumber: bigint;
 };
 
-// `open` is what no receipt was shown for yet.
-export type ContestOnChain = { stage: "none" | "contested" | "answered" | "refunded"; untilMs: number; open: bigint };
+export type ContestOnChain = { stage: "none" | "contested" | "answered" | "refunded"; untilMs: number };
+
+// How far somebody has come with showing receipts: the hash of the lines that are left, and the leaf that was shown last. Zero if
+// none was.
+export type AnswerProgress = { linesHash: Hex; lastLeaf: Hex };
 
 // How it ended, once a final block shows that: with an answer, without one in time, or not at all, because the block in which it
 // was contested is gone.

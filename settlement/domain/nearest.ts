@@ -1,6 +1,18 @@
-// Which of some names was probably meant: the one that takes the fewest letters to change.
+// Names may come from strangers, as many and as long as they are let, and time grows with the square of their length.
+const MAX_COMPARED = 200;
+const MAX_LETTERS = 64;
+
+// Which of some names was probably meant: the one that takes the fewest letters to change. Of very many, or very long ones, only the
+// beginning is looked at.
 export function nearestOf(name: string, known: readonly string[]): string | undefined {
-  return known.toSorted((a, b) => distance(name, a) - distance(name, b))[0];
+  const asked = name.slice(0, MAX_LETTERS);
+  let nearest: string | undefined;
+  let least = Number.POSITIVE_INFINITY;
+  for (const candidate of known.slice(0, MAX_COMPARED)) {
+    const letters = distance(asked, candidate.slice(0, MAX_LETTERS));
+    if (letters < least) [nearest, least] = [candidate, letters];
+  }
+  return nearest;
 }
 
 // Levenshtein's: how many letters are added, left out or exchanged on the way from one to the other.

@@ -20,3 +20,12 @@ export type Turn = {
   // The payer's budget that it draws on, if any.
   budgetId?: bigint | null;
 };
+
+// What a question may cost at the most, reserved before it runs, under the id that its turn will have.
+export type TurnHold = {
+  turnId: string;
+  payer: Address;
+  amount: MicroUsdc;
+  // The payer's budget that its turn will draw on, if any.
+  budgetId: bigint | null;
+};

@@ -25,6 +25,8 @@ export type Policy = {
   leaseMs: number;
   sessionTtlMs: number;
   holdTtlMs: number;
+  // How long what a question may cost is reserved, unless it is asked for again.
+  turnHoldTtlMs: number;
   flush: FlushPolicy;
   // How much may be delivered to a payer and not settled.
   credit: CreditPolicy;

@@ -2,29 +2,33 @@ import type { Address, Hex } from "viem";
 import type { Refund } from "../chain/chain.ts";
 import type { ReadSpendable } from "../chain/readSpendable.ts";
 import type { Signer } from "../chain/signer/signer.ts";
+import { createFollowingClock } from "../clock.ts";
 import type { SignedBudget } from "../domain/budget.ts";
 import type { ContentHashes } from "../domain/charge.ts";
 import { SettlementError } from "../domain/errors.ts";
 import type { MicroUsdc } from "../domain/money.ts";
 import type { Call } from "../domain/session.ts";
 import type { Submission } from "../domain/submission.ts";
-import type { Turn } from "../domain/turn.ts";
+import { together } from "../domain/together.ts";
+import type { Turn, TurnHold } from "../domain/turn.ts";
 import type { Lease } from "../ledger/ledger.ts";
 import { createAdmission } from "./accept/admission.ts";
 import { type BroughtBudget, bringBudget } from "./accept/bringBudget.ts";
 import { hold } from "./accept/hold.ts";
+import { holdTurn } from "./accept/holdTurn.ts";
 import { keepBudget } from "./accept/keepBudget.ts";
 import { listBudgets } from "./accept/listBudgets.ts";
 import { type DraftOn, preflight } from "./accept/preflight.ts";
 import { createPrices } from "./accept/prices.ts";
 import { recordTurn } from "./accept/recordTurn.ts";
+import { recordTurns } from "./accept/recordTurns.ts";
 import { settledBy } from "./accept/settledBy.ts";
 import { startSession } from "./accept/startSession.ts";
 import { type ArchiveOptions, archive } from "./archive/archive.ts";
 import { restore } from "./archive/restore.ts";
 import { createCollectOwed } from "./batch/collectOwed.ts";
 import { createPayouts } from "./batch/payout.ts";
-import { plan } from "./batch/plan.ts";
+import { type Planned, plan } from "./batch/plan.ts";
 import { createConfirm, halt } from "./confirm/confirm.ts";
 import type { EngineContext } from "./context.ts";
 import { createAnswers } from "./court/createAnswers.ts";
@@ -36,9 +40,11 @@ import { type SubmitOutcome, submit } from "./submit/submit.ts";
 import { type Audit, audit } from "./watch/audit.ts";
 import { prove } from "./watch/prove.ts";
 import { type ReconcileOptions, reconcile } from "./watch/reconcile.ts";
+import { checkRetired } from "./watch/retire.ts";
 import { createWatch } from "./watch/watch.ts";
 
 const MAX_REASON_LENGTH = 2_000;
+const NOTHING_DUE: Planned = { kind: "nothing_due" };
 
 export type Engine = ReturnType<typeof createEngine>;
 
@@ -46,8 +52,9 @@ export type Engine = ReturnType<typeof createEngine>;
 // and brings back what became of it. Everything that must survive is in the ledger, so a new engine on the same ledger
 // goes on where an old one stopped.
 export function createEngine(options: Omit<EngineContext, "looking">, readSpendable: ReadSpendable) {
-  const context = { ...options, looking: { lifted: 0 } };
-  const { ledger, chain, clock, policy } = context;
+  const clock = createFollowingClock(options.clock);
+  const context = { ...options, clock, looking: { lifted: 0 } };
+  const { ledger, chain, policy } = context;
   // How many rows the next batch may have: halved when a batch was too large, doubled when one went through.
   let maxRows = policy.bounds.maxRows;
   let lastTokenCheckAtMs = Number.NEGATIVE_INFINITY;
@@ -77,10 +84,13 @@ export function createEngine(options: Omit<EngineContext, "looking">, readSpenda
   // however little it is.
   async function tick({ atOnce = false } = {}): Promise<void> {
     await ledger.sweepSessions(policy.flush, policy.holdTtlMs, clock.nowMs(), policy.sweepLimit);
+    await ledger.sweepTurnHolds(policy.turnHoldTtlMs, clock.nowMs(), policy.sweepLimit);
     try {
-      await checkHome(context);
+      const nowMs = await checkHome(context);
+      if (nowMs !== null) clock.follow(nowMs);
       const wasHalted = await tellHalt();
       if (!(await watch())) return;
+      await checkRetired(context);
       await checkToken();
       await collectOwed();
       for (const signer of context.signers) {
@@ -175,21 +185,33 @@ export function createEngine(options: Omit<EngineContext, "looking">, readSpenda
       if (payout === null) break;
       if ((await take(signer, lease, payout)) === "hold") return;
     }
+    await submitBatches(signer, lease, room, mayWait);
+  }
+
+  // While a batch is simulated, signed and sent, which is mostly waiting for others, the next one is planned on top of it. If the one
+  // comes to nothing, so does the other: it would follow what is not there, and is taken apart in its turn.
+  async function submitBatches(signer: Signer, lease: Lease, room: number, mayWait: boolean): Promise<void> {
     let waits = mayWait;
-    for (let i = 0; i < room; i++) {
-      const bound = (await ledger.readRowBound(lease.operator)) ?? maxRows;
-      const planned = await plan(context, lease, Math.min(bound, maxRows), waits);
-      if (planned.kind === "nothing_due") return;
-      if (planned.kind === "hold") {
-        context.report({ kind: "holding", operator: lease.operator, reason: planned.reason });
-        return;
-      }
-      const outcome = await take(signer, lease, planned.submission);
+    let next = room > 0 ? await planNext(lease, waits) : NOTHING_DUE;
+    for (let left = room - 1; next.kind === "planned"; left -= 1) {
+      const [outcome, following] = await together([
+        take(signer, lease, next.submission),
+        left > 0 ? planNext(lease, waits) : NOTHING_DUE,
+      ]);
       if (outcome === "hold") return;
+      next = following;
       // What was taken apart has waited before, and goes on without the row that broke it: if it waited again, that row would be
       // back by then.
-      if (outcome === "unplanned") waits = false;
+      if (outcome !== "unplanned" || !waits) continue;
+      waits = false;
+      if (left > 0 && next.kind === "nothing_due") next = await planNext(lease, waits);
     }
+    if (next.kind === "hold") context.report({ kind: "holding", operator: lease.operator, reason: next.reason });
+  }
+
+  async function planNext(lease: Lease, mayWait: boolean): Promise<Planned> {
+    const bound = (await ledger.readRowBound(lease.operator)) ?? maxRows;
+    return plan(context, lease, Math.min(bound, maxRows), mayWait);
   }
 
   // Submits. After a hold there is no point in submitting more now.
@@ -260,7 +282,10 @@ export function createEngine(options: Omit<EngineContext, "looking">, readSpenda
       if (refund === undefined) throw new RangeError(`the chain left out ${payer}`);
       return refund;
     },
+    holdTurn: (held: TurnHold) => holdTurn(context, check, admission, held),
+    voidTurn: (turnId: string, payer: Address) => ledger.voidTurn(turnId, payer),
     recordTurn: (turn: Turn) => recordTurn(context, readSpendable, admission, prices, turn),
+    recordTurns: (turns: readonly Turn[]) => recordTurns(context, admission, prices, turns),
     startSession: (
       id: string,
       payer: Address | null,

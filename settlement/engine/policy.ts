@@ -22,6 +22,8 @@ export const DEFAULT_POLICY: Policy = {
   sessionTtlMs: HOUR_MS,
   // A call that has not ended by then has failed.
   holdTtlMs: 10 * MINUTE_MS,
+  // A question may take half an hour, and its answer is reported within minutes, unless whoever asked has died.
+  turnHoldTtlMs: 45 * MINUTE_MS,
   flush: { maxCount: 100, maxAmount: parseUsd("1"), maxAgeMs: 5 * MINUTE_MS },
   // As much as the smallest stake: hundreds of turns, or thousands of calls, in the seconds until they are settled. It grows as slowly
   // as the protocol's share, so that whoever pays a tool of its own for a higher limit pays as much as it gains.

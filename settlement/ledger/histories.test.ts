@@ -3,7 +3,7 @@ import type { Address, Hex } from "viem";
 import { describe, expect, it } from "vitest";
 import type { ChargeFailure } from "../domain/batch.ts";
 import type { Lease, Ledger } from "./ledger.ts";
-import { backends } from "./testing/backends.ts";
+import { ledgers } from "./testing/backends.ts";
 import {
   accountOf,
   HASHES,
@@ -170,7 +170,7 @@ async function happen(ledger: Ledger, lease: Lease, event: Event, n: number): Pr
 }
 
 // Every answer and everything that can be seen in the end.
-async function live(create: (typeof backends)[number]["create"], history: readonly Event[]): Promise<unknown[]> {
+async function live(create: (typeof ledgers)[number]["create"], history: readonly Event[]): Promise<unknown[]> {
   const store = await create();
   try {
     const ledger = await store.open();
@@ -199,7 +199,7 @@ describe("any history", () => {
   it("leaves counters that equal their sums after every event, and both backends see the same", async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(event, { minLength: 40, maxLength: 120, size: "max" }), async (history) => {
-        const [first, ...others] = await Promise.all(backends.map(({ create }) => live(create, history)));
+        const [first, ...others] = await Promise.all(ledgers.map(({ create }) => live(create, history)));
         for (const other of others) expect(other).toEqual(first);
       }),
       { seed: 20_260_101, numRuns: 12, interruptAfterTimeLimit: 90_000 },

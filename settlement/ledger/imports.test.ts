@@ -28,8 +28,8 @@ const SUBJECTS: Readonly<Record<string, readonly string[]>> = {
   callers: [],
   // An answer goes the way of every submission.
   contests: ["operators/lease.ts", "submissions/findSubmission.ts", "submissions/plan/planSubmission.ts"],
-  // A fence is made of submissions that fill nonces.
-  operators: ["submissions/plan/planSubmission.ts"],
+  // A fence is made of submissions that fill nonces, and with a key what it had on its way is given up.
+  operators: ["submissions/outcome/abandon.ts", "submissions/plan/planSubmission.ts"],
   // Rows are read as whoever writes them reads them.
   reads: [
     "accruals/decode.ts",
@@ -44,7 +44,6 @@ const SUBJECTS: Readonly<Record<string, readonly string[]>> = {
   // A batch is made of charges, which may draw on budgets, and whoever writes for an operator shows its lease.
   // What is in the archive is known by its name.
   submissions: [
-    "accruals/decode.ts",
     "archive/names.ts",
     "archive/places.ts",
     "budgets/draw.ts",

@@ -2,7 +2,7 @@ import type { Address, Hex } from "viem";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { ToolId } from "../domain/toolId.ts";
 import type { Lease, Ledger } from "./ledger.ts";
-import { backends, type Store } from "./testing/backends.ts";
+import { ledgers, type Store } from "./testing/backends.ts";
 import {
   ALICE,
   accountOf,
@@ -87,7 +87,7 @@ const writes: [name: string, write: (ledger: Ledger, text: string, lease: Lease)
 
 const after = (id: string) => ({ ...PAGE, after: { atMs: 0, id } });
 
-describe.each(backends)("texts that cannot be kept, on $name", ({ create }) => {
+describe.each(ledgers)("texts that cannot be kept, on $name", ({ create }) => {
   let store: Store;
   let ledger: Ledger;
   beforeEach(async () => {

@@ -1,13 +1,13 @@
 import type { Hex } from "viem";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { Lease, Ledger } from "./ledger.ts";
-import { createPostgresStore, type Store } from "./testing/backends.ts";
+import { createPostgresLedger, type Store } from "./testing/backends.ts";
 import { ALICE, accountOf, leaseOf, netOf, RETRY, RICH, ROUTER, toolOf, turnOf, usdc } from "./testing/fixtures.ts";
 
 describe("two daemons on one PostgreSQL", () => {
   let store: Store;
   beforeEach(async () => {
-    store = await createPostgresStore();
+    store = await createPostgresLedger();
   });
   afterEach(() => store.remove());
 

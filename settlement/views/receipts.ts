@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { letOthersRun } from "../domain/letOthersRun.ts";
 import { placesOf, type ReceiptsOfRow } from "../engine/court/receiptsOf.ts";
 import { address, count, digits, hash } from "./shapes.ts";
 
@@ -45,9 +46,25 @@ export const receiptsSchema = z
 
 export type ReceiptsView = z.infer<typeof receiptsSchema>;
 
-export function receiptsView({ account, domain, submission, row, lines, receipts, tree }: ReceiptsOfRow): ReceiptsView {
+export function receiptsView(found: ReceiptsOfRow): ReceiptsView {
+  return { ...aboutView(found), receipts: [...receiptViews(found)].flat() };
+}
+
+// The same as JSON, part by part: thousands of receipts with their paths are many megabytes, and others run between the parts.
+export async function* receiptsJson(found: ReceiptsOfRow): AsyncGenerator<string> {
+  yield `${JSON.stringify(aboutView(found)).slice(0, -1)},"receipts":[`;
+  let separator = "";
+  for (const some of receiptViews(found)) {
+    await letOthersRun();
+    yield separator + JSON.stringify(some).slice(1, -1);
+    separator = ",";
+  }
+  yield "]}";
+}
+
+function aboutView(found: ReceiptsOfRow): Omit<ReceiptsView, "receipts"> {
+  const { account, domain, submission, row, lines, receipts, tree } = found;
   const { proof, proofFlags } = tree.multiProofOf(receipts.map(({ leaf }) => leaf));
-  const places = placesOf(lines, receipts);
   const { state } = submission;
   return {
     payer: account,
@@ -59,19 +76,27 @@ export function receiptsView({ account, domain, submission, row, lines, receipts
     txHash: "txHash" in state ? state.txHash : null,
     row,
     lines: lines.map(({ toolId, amount }) => ({ toolId, amount: `${amount}` })),
-    receipts: receipts.map((receipt, i) => ({
+    proof,
+    proofFlags,
+  };
+}
+
+const RECEIPTS_AT_ONCE = 200;
+
+function* receiptViews({ lines, receipts, tree }: ReceiptsOfRow): Generator<ReceiptsView["receipts"]> {
+  const places = placesOf(lines, receipts);
+  for (let start = 0; start < receipts.length; start += RECEIPTS_AT_ONCE) {
+    yield receipts.slice(start, start + RECEIPTS_AT_ONCE).map((receipt, i) => ({
       ...receipt,
       amount: `${receipt.amount}`,
       calls: Number(receipt.calls),
       accruedAtMs: Number(receipt.accruedAtMs),
       attempts: Number(receipt.attempts),
       // A batch asks for what its receipts are for.
-      place: places[i] ?? 0,
+      place: places[start + i] ?? 0,
       path: tree.proofOf(receipt.leaf),
-    })),
-    proof,
-    proofFlags,
-  };
+    }));
+  }
 }
 
 export const noReceipts = (payer: string, batch: string) => `there are no receipts of ${payer} in a batch ${batch}`;

@@ -12,15 +12,22 @@ export type Habits = {
   keysOf: (daemon: number) => readonly Address[];
   // Whether the person who reconciles waits until something has halted.
   impatient: boolean;
+  // A key that every process loses in this step, for good; null in most runs. The guardian suspends it then.
+  lost: { operator: Address; atStep: number } | null;
 };
 
-export function habitsOf(rng: Rng, { operators, handover, tight }: Scenario): Habits {
+// What is lost is drawn apart, so that runs in which nothing is go as they always did.
+export function habitsOf(rng: Rng, losses: Rng, { operators, handover, tight }: Scenario): Habits {
   const partial = rng.happens(0.35);
   const keys = new Map<number, readonly Address[]>();
   return {
     unfaithful: !handover && !tight && rng.happens(0.14),
     narrow: !handover && !tight && rng.happens(0.08),
     impatient: rng.happens(0.3),
+    lost:
+      operators.length > 1 && !handover && losses.happens(0.12)
+        ? { operator: losses.pick(operators), atStep: losses.between(8, 40) }
+        : null,
     keysOf(daemon) {
       const known = keys.get(daemon);
       if (known !== undefined) return known;

@@ -38,7 +38,13 @@ async function runPart({ from, step, seeds, bail }: Part): Promise<Summary> {
     failed: [],
   };
   for (let seed = from; seed < from + seeds * step && !stopped; seed += step) {
-    const run = await simulate(seed);
+    const run = await simulate(seed).catch((error: unknown) => error);
+    // One that cannot be run to its end is as bad as one that breaks an invariant, and must be known by its number.
+    if (!isRun(run)) {
+      summary.failed.push({ seed, violations: [`it ended with ${run}`] });
+      if (bail) break;
+      continue;
+    }
     summary.ticks += run.ticks;
     summary.faultsInjected += run.faultsInjected;
     summary.crashes += run.crashes;
@@ -54,6 +60,8 @@ async function runPart({ from, step, seeds, bail }: Part): Promise<Summary> {
   }
   return summary;
 }
+
+const isRun = (run: unknown): run is Run => run !== null && typeof run === "object" && "violations" in run;
 
 function addTo(counts: Counts, more: Readonly<Counts>): void {
   for (const [name, count] of Object.entries(more)) counts[name] = (counts[name] ?? 0) + count;
@@ -145,19 +153,22 @@ async function main(): Promise<void> {
   for (const { seed, violations } of failed) console.error(`seed ${seed}: ${violations.join("; ")}`);
   const [first] = failed;
   if (first === undefined) return;
-  const { trace } = await simulate(first.seed, { trace: true });
-  console.error(`\nThe last of what happened with seed ${first.seed}:\n${trace.slice(-TRACE_LINES).join("\n")}`);
+  const lines: string[] = [];
+  await simulate(first.seed, { trace: (line) => lines.push(line) }).catch(() => undefined);
+  console.error(`\nThe last of what happened with seed ${first.seed}:\n${lines.slice(-TRACE_LINES).join("\n")}`);
 }
 
 // Two daemons on a real PostgreSQL, whose statements the seed puts in order.
 async function runOnPostgres(from: number, seeds: number, json: boolean): Promise<void> {
   const server = await startPostgres({ fsync: false });
   const stats = { seeds, statements: 0, waits: 0, violations: 0 };
+  const rarities: Counts = {};
   try {
     for (let seed = from; seed < from + seeds; seed++) {
-      const { statements, waits, violations, trace } = await simulatePostgres(server.url, seed);
+      const { statements, waits, reached, violations, trace } = await simulatePostgres(server.url, seed);
       stats.statements += statements;
       stats.waits += waits;
+      for (const rarity of reached) addTo(rarities, { [rarity]: 1 });
       if (violations.length === 0) continue;
       stats.violations += 1;
       process.exitCode = 1;
@@ -167,7 +178,7 @@ async function runOnPostgres(from: number, seeds: number, json: boolean): Promis
   } finally {
     await server.stop();
   }
-  if (json) console.log(JSON.stringify(stats));
+  if (json) console.log(JSON.stringify({ ...stats, reached: sumOf([rarities]) }));
   else for (const [name, value] of Object.entries(stats)) console.log(`${name}: ${value}`);
 }
 

@@ -72,6 +72,7 @@ export function policyOf(rng: Rng): Policy {
     leaseMs: 15 * SECOND_MS,
     sessionTtlMs: 60 * SECOND_MS,
     holdTtlMs: 40 * SECOND_MS,
+    turnHoldTtlMs: 50 * SECOND_MS,
     flush: { maxCount: 3, maxAmount: microUsdc(USDC), maxAgeMs: 20 * SECOND_MS },
     credit: { base: microUsdc(rng.pick([4n, 12n, 60n]) * USDC), growthBps: 1_000, max: microUsdc(60n * USDC) },
     absorptionBps: rng.pick([25, 100, 500]),

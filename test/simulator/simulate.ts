@@ -2,6 +2,7 @@ import { createHash } from "node:crypto";
 import { existsSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import type { Address } from "viem";
 import { SettlementError } from "../../settlement/domain/errors.ts";
 import { archive } from "../../settlement/engine/archive/archive.ts";
 import { createEngine } from "../../settlement/engine/createEngine.ts";
@@ -14,7 +15,7 @@ import { createInvariants } from "./checks/invariants.ts";
 import { type Situation, situationsIn } from "./checks/situations.ts";
 import { createWatchingPayers } from "./checks/watchingPayers.ts";
 import { CHARGES_AGAIN, chargeAgain } from "./faults/dishonest.ts";
-import { disturb, excuse, heal, payUp } from "./faults/disturb.ts";
+import { disturb, excuse, heal, payUp, setLimit } from "./faults/disturb.ts";
 import { createFaults } from "./faults/faults.ts";
 import { createFaultyDatabase } from "./faults/faultyDatabase.ts";
 import { openRestorable } from "./faults/restorableDatabase.ts";
@@ -49,8 +50,13 @@ export type Run = {
   digest: string;
 };
 
-export type SimulateOptions = { trace?: boolean; faults?: boolean };
+export type SimulateOptions = {
+  // Whether to keep what happens for the end, or whom to tell of it at once.
+  trace?: boolean | ((line: string) => void);
+  faults?: boolean;
+};
 
+const KEY_LOST = "every process loses a key";
 const START_MS = 1_800_000_000_000;
 const BLOCK_MS = 2_000;
 const HOUR_MS = 3_600_000;
@@ -58,6 +64,8 @@ const MAX_STEPS_TO_THE_END = 600;
 // Enough for everybody else to use up all attempts and be settled for by the insurance account.
 const STEPS_BESIDE_A_BROKEN_ROW = 250;
 const STEPS_AFTER_A_FENCE = 100;
+// What is due for so long is late.
+const STEPS_TO_SETTLE = 25;
 // A tick of the engine makes a few dozen calls at the most, so this is a bound on a tick that never ends.
 const MAX_CALLS_PER_STEP = 3_000;
 // Where the operators' limits bind, half a day goes by this often, so that they have room again.
@@ -93,13 +101,14 @@ async function simulateOn(
   let nowMs = START_MS;
   // The database's clock is right; those of the daemons may not be.
   const database = withClock(files, { nowMs: () => nowMs });
-  const trace = options.trace ? (line: string) => lines.push(`${(nowMs - START_MS) / 1000} s: ${line}`) : () => {};
+  const note = typeof options.trace === "function" ? options.trace : (line: string) => lines.push(line);
+  const trace = options.trace ? (line: string) => note(`${(nowMs - START_MS) / 1000} s: ${line}`) : () => {};
   const rng = createRng(seed);
   const faults = createFaults(createRng(seed + 1e9), trace, options.faults ?? true);
   // Drawn apart, so that whoever adds one changes no other run.
   const consent = createRng(seed + 3e9);
   const drawn = scenarioOf(rng, consent);
-  const habits = habitsOf(createRng(seed + 2e9), drawn);
+  const habits = habitsOf(createRng(seed + 2e9), createRng(seed + 7e9), drawn);
   const scenario = habits.narrow ? { ...drawn, operatorLimit: NARROW_LIMIT } : drawn;
   const wallets = createWallets(scenario, consent, () => nowMs);
   const policy = policyOf(rng);
@@ -143,7 +152,7 @@ async function simulateOn(
     return spendable;
   });
   const clients = createClients(
-    { engine: apiEngine, rng, faults, scenario, wallets, consent },
+    { engine: apiEngine, rng, faults, scenario, wallets, consent, questions: createRng(seed + 7e9) },
     {
       // Whoever waits is not cut off by what happens to the ledger.
       wait: () => scheduler.call(api, "wait", async () => {}).catch(() => undefined),
@@ -179,8 +188,11 @@ async function simulateOn(
   const offsets = new Map(daemons.map(({ name }) => [name, scenario.skewed ? rng.between(-300, 300) * 1000 : 0]));
   const offsetOf = (name: string) => offsets.get(name) ?? 0;
   for (const daemon of daemons) daemon.clockOffsetMs = offsetOf(daemon.name);
+  // The key that nobody has any more, once that is so.
+  let lost: Address | null = null;
+  const left = <T extends Address>(keys: readonly T[]) => keys.filter((key) => key !== lost);
   const restarted = ({ name, generation }: Daemon) => {
-    const daemon = startDaemon(surroundings, name, generation + 1, habits.keysOf(Number(name.at(-1)) - 1));
+    const daemon = startDaemon(surroundings, name, generation + 1, left(habits.keysOf(Number(name.at(-1)) - 1)));
     daemon.clockOffsetMs = offsetOf(name);
     return daemon;
   };
@@ -233,8 +245,13 @@ async function simulateOn(
   // A copy for a restore is old; what a failover falls back to is a moment behind.
   let backup = copy();
   let replica = copy();
+  // Copies of all times, those that have not been included: whoever has restored a copy finds a newer one. Drawn apart, and not where
+  // what is reported again has another budget.
+  const times = createRng(seed + 8e9);
+  const kept = [backup];
   async function forget(): Promise<void> {
     if (rng.happens(0.04)) backup = copy();
+    if (times.happens(0.1)) kept.push(copy());
     if (rng.happens(0.5)) replica = copy();
     // What is forgotten while it waits in a mempool is the worst: nobody can see it, and it may still be mined.
     const waiting = chain.pooled().length > 0;
@@ -249,9 +266,12 @@ async function simulateOn(
     scheduler.cut(api, gone);
     person.cut(gone);
     await settled();
-    await restore(restored ? backup : replica);
+    const another = restored && scenario.consenting.length === 0 && times.happens(0.3);
+    if (another) trace("fault a copy of another time is restored");
+    await restore(another ? times.pick(kept) : restored ? backup : replica);
     invariants.restored();
-    // Nobody goes back to a copy of a time that has not been.
+    if (await isForgotten())
+      for (const { actor } of daemons) if (actor.alive) scheduler.kill(actor, "until the key is named");
     backup = copy();
     replica = backup;
     const known = await database.read.all(
@@ -267,13 +287,45 @@ async function simulateOn(
   }
 
   const person = createPerson({
-    contextOf: (actor) => createEngineContext(surroundings, actor, "a person", () => 0),
+    contextOf: (actor) => createEngineContext(surroundings, actor, "a person", () => 0, left(scenario.operators)),
+    toRetire,
     scheduler,
     truth,
     invariants: () => invariants,
     rng: createRng(seed + 3e9),
     trace,
   });
+
+  // Nobody has the key any more, and the guardian has suspended it.
+  function lose(operator: Address): void {
+    trace(`fault ${KEY_LOST}`);
+    lost = operator;
+    for (const { actor } of daemons) if (actor.alive) scheduler.kill(actor, "to be started without the key");
+    suspend();
+  }
+
+  // Again after the chain has undone what was final, and the suspension with it.
+  function suspend(): void {
+    const operator = lost;
+    if (operator !== null) chain.do(KEY_LOST, ({ protocol }) => setLimit(protocol, operator, 0n));
+  }
+
+  async function toRetire(): Promise<Address | null> {
+    if (lost === null) return null;
+    const known = (await truth.listOperators()).find(({ operator }) => operator === lost);
+    if (known === undefined && !(await isForgotten())) return null;
+    const isDone = known?.retired && known.fence === 0 && (await truth.listOpenSubmissions(lost, 1)).length === 0;
+    return isDone ? null : lost;
+  }
+
+  // A copy that is older than the key's first use does not know that what it settled since is ours. Whoever restores one names the
+  // key before anything is started, unless it has settled nothing and never will.
+  async function isForgotten(): Promise<boolean> {
+    if (lost === null || (await truth.listOperators()).some(({ operator }) => operator === lost)) return false;
+    const final = chain.blockAt(chain.finalizedNumber())?.state.protocol;
+    const isSuspended = final?.operatorLimits.get(lost)?.cap === 0n;
+    return !isSuspended || chain.head().state.protocol.heads.has(lost);
+  }
 
   // Deep enough for batches that were final, and a while before anybody looks: with daemons that were stopped for it, or not.
   const deeds = createRng(seed + 4e9);
@@ -293,10 +345,11 @@ async function simulateOn(
     for (let step = 0; step < steps && violations.length === 0; step++) {
       if (faults.strike("hours go by", 0.005)) nowMs += rng.between(1, 30) * HOUR_MS;
       if (faults.strike("the sequencer stalls", 0.02)) stalledSteps = rng.between(2, 15);
+      if (habits.lost?.atStep === step && (options.faults ?? true)) lose(habits.lost.operator);
       if (scenario.forgetful) await forget();
       if (habits.unfaithful) undo();
       await person.look(habits.impatient);
-      disturb(chain, rng, faults, scenario, wallets, consent);
+      disturb(chain, rng, faults, { ...scenario, operators: left(scenario.operators) }, wallets, consent);
       if (dishonest && (options.faults ?? true) && chargeAgain(chain, dishonesty, scenario, watching)) {
         chargedAgain += 1;
         trace(`fault ${CHARGES_AGAIN}`);
@@ -315,10 +368,11 @@ async function simulateOn(
       if (!quiet && !scenario.tight && rng.happens(scenario.pace)) clients.deliver();
       if (!quiet && rng.happens(scenario.tight ? 0.5 : 0.12)) clients.visit();
 
+      const mayStart = !(await isForgotten());
       daemons = daemons.map((daemon) => {
         if (faults.strike("a clock jumps", 0.01)) daemon.clockOffsetMs = rng.between(-300, 300) * 1000;
         if (daemon.actor.alive) return daemon;
-        return rng.happens(0.3) ? restarted(daemon) : daemon;
+        return rng.happens(0.3) && mayStart ? restarted(daemon) : daemon;
       });
       for (const daemon of daemons) if (daemon.actor.alive && !daemon.busy && rng.happens(0.7)) tickOf(daemon);
       if (archives) {
@@ -333,32 +387,41 @@ async function simulateOn(
 
   async function comeToAnEnd(): Promise<void> {
     faults.stop();
-    heal(chain, scenario);
-    daemons = daemons.map((daemon) => {
-      daemon.actor.frozenUntilMs = 0;
-      daemon.clockOffsetMs = offsetOf(daemon.name);
-      return daemon.actor.alive ? daemon : restarted(daemon);
-    });
+    heal(chain, { ...scenario, operators: left(scenario.operators) });
+    suspend();
+    for (const daemon of daemons) daemon.actor.frozenUntilMs = 0;
+    for (const daemon of daemons) daemon.clockOffsetMs = offsetOf(daemon.name);
+    if (!(await isForgotten())) daemons = daemons.map((daemon) => (daemon.actor.alive ? daemon : restarted(daemon)));
     let done = false;
     const limited = scenario.operatorLimit < OPERATOR_LIMIT || scenario.capped;
     let paidUp = false;
+    let dueSinceMs = 0;
     let lastFenced = -STEPS_AFTER_A_FENCE;
     const stepsPerHalfDay = habits.narrow ? NARROW_STEPS_PER_HALF_DAY : STEPS_PER_HALF_DAY;
     for (let step = 0; step < MAX_STEPS_TO_THE_END && !done && violations.length === 0; step++) {
       if (limited && step % stepsPerHalfDay === 0) nowMs += 12 * HOUR_MS;
+      if (step === STEPS_BESIDE_A_BROKEN_ROW - STEPS_TO_SETTLE) dueSinceMs = nowMs;
       if (step === STEPS_BESIDE_A_BROKEN_ROW) {
         // Where the operators' limits bind, everybody waits for hours, whoever else is in the batch; and where the chain has undone
         // what was final, or the ledger has forgotten something, until the fences are gone.
         const isOpen = step - lastFenced > STEPS_AFTER_A_FENCE;
-        if (!limited && !habits.unfaithful && isOpen) await invariants.checkAllBut(scenario.stubborn);
+        if (!limited && !habits.unfaithful && isOpen) {
+          await invariants.checkAllBut(scenario.stubborn, dueSinceMs);
+        }
         excuse(chain);
       }
       if (habits.narrow && step === NARROW_STEPS) {
         await invariants.checkAllWithin(scenario.operatorLimit);
-        heal(chain, { ...scenario, operatorLimit: OPERATOR_LIMIT, stubborn: null });
+        heal(chain, {
+          ...scenario,
+          operators: left(scenario.operators),
+          operatorLimit: OPERATOR_LIMIT,
+          stubborn: null,
+        });
       }
       produceBlocks();
-      for (const daemon of daemons) if (!daemon.busy) tickOf(daemon);
+      if (!(await isForgotten())) daemons = daemons.map((daemon) => (daemon.actor.alive ? daemon : restarted(daemon)));
+      for (const daemon of daemons) if (daemon.actor.alive && !daemon.busy) tickOf(daemon);
       if (archives) await archiveSome();
       await settled();
       await calls(MAX_CALLS_PER_STEP);
@@ -397,7 +460,11 @@ async function simulateOn(
     seed,
     ticks,
     faultsInjected: [...faults.counts.values()].reduce((sum, count) => sum + count, 0),
-    faults: Object.fromEntries([...faults.counts, ...(chargedAgain > 0 ? [[CHARGES_AGAIN, chargedAgain]] : [])]),
+    faults: Object.fromEntries([
+      ...faults.counts,
+      ...(chargedAgain > 0 ? [[CHARGES_AGAIN, chargedAgain]] : []),
+      ...(lost === null ? [] : [[KEY_LOST, 1]]),
+    ]),
     givenBack: watching.givenBack(),
     crashes: scheduler.crashes(),
     reorgs: chain.reorgs(),
@@ -406,6 +473,7 @@ async function simulateOn(
     reached: await situationsIn(database.read, {
       refusals: clients.refusals(),
       creditRefusals: clients.creditRefusals(),
+      capturedTurns: invariants.capturedTurns(),
       resumedArchives,
       archivedRepetitions,
       aboveLimit: invariants.aboveLimit(),

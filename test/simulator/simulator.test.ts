@@ -1,5 +1,5 @@
 import { readFileSync } from "node:fs";
-import { afterAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { ALL_SITUATIONS, type Situation } from "./checks/situations.ts";
 import { CHARGES_AGAIN } from "./faults/dishonest.ts";
 import { simulate } from "./simulate.ts";
@@ -22,11 +22,6 @@ const CHUNK = 20;
 describe("the engine on a simulated chain", () => {
   const reachedByAny = new Set<Situation>();
   let seedsRun = 0;
-
-  // Invariants that are kept because nothing happened are worth nothing.
-  afterAll(() => {
-    if (seedsRun === SEEDS) expect([...reachedByAny].sort()).toEqual(ALL_SITUATIONS.toSorted());
-  });
 
   it("settles everything when nothing goes wrong", async () => {
     const run = await simulate(1, { faults: false });
@@ -71,4 +66,16 @@ describe("the engine on a simulated chain", () => {
       }
     },
   );
+
+  // Invariants that are kept because nothing happened are worth nothing. Some situations are rare: then more seeds are run.
+  it("gets into every situation in which settlement can go wrong", async ({ skip }) => {
+    skip(seedsRun < SEEDS, "the seeds above were not run");
+    const missing = () => ALL_SITUATIONS.filter((situation) => !reachedByAny.has(situation));
+    for (let seed = SEEDS + 1; seed <= SEEDS + MAX_TRIES && missing().length > 0; seed++) {
+      const { violations, reached } = await simulate(seed);
+      for (const situation of reached) reachedByAny.add(situation);
+      expect(violations, `npm run sim -- --seed ${seed}`).toEqual([]);
+    }
+    expect(missing()).toEqual([]);
+  });
 });

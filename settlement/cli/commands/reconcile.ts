@@ -1,34 +1,41 @@
+import type { Address } from "viem";
 import { formatUsd } from "../../domain/money.ts";
 import type { Command } from "../command.ts";
-import { wholeNumber } from "../readArguments.ts";
+import { UsageError, wholeNumber } from "../readArguments.ts";
 import { withEngine } from "../withEngine.ts";
 
 const DEFAULT_BATCHES = 1_000;
+const ADDRESS = /^0x[0-9a-f]{40}$/i;
 
 export const reconcile: Command = {
   name: "reconcile",
-  usage: "[--batches <n>] [--adopt] [--reopen] [--resume]",
+  usage: "[--batches <n>] [--adopt] [--reopen] [--retire <operator>] [--resume]",
   help: [
     "Reads the transaction of each of the newest batches (1000 unless told otherwise) again, and looks for batches that our",
     "keys have settled and the ledger does not know: after a restore, or because somebody else has a key.",
     "With --adopt it takes those in, so that nobody is charged again for what they took. With --reopen it puts what was final",
-    "in blocks that the chain has undone on its way again. With --resume it lifts a halt once nothing differs.",
-    "Ends with 1 if something differs.",
+    "in blocks that the chain has undone on its way again. With --retire it gives up a key that no process has any more, once a",
+    "final block shows that it may settle nothing: nobody waits for it, and what it was to charge is due again. It never comes back.",
+    "With --resume it lifts a halt once nothing differs. Ends with 1 if something differs, or the key is not retired.",
   ],
   options: {
     batches: { type: "string" },
     adopt: { type: "boolean" },
     reopen: { type: "boolean" },
+    retire: { type: "string" },
     resume: { type: "boolean" },
   },
   run: ({ values, output }) => {
     const batches = wholeNumber("--batches", String(values.batches ?? DEFAULT_BATCHES));
+    const retire = values.retire === undefined ? undefined : String(values.retire);
+    if (retire !== undefined && !ADDRESS.test(retire)) throw new UsageError("--retire is 0x and 40 digits");
     // The ledger may be older than the first use of a key, so the keys are those of the configuration.
     return withEngine(output, { keys: true }, async ({ engine }) => {
-      const { differences, adopted, reopened, resumed } = await engine.reconcile({
+      const { differences, adopted, reopened, retired, resumed } = await engine.reconcile({
         batches,
         adopt: values.adopt === true,
         reopen: values.reopen === true,
+        ...(retire !== undefined && { retire: retire as Address }),
         resume: values.resume === true,
         say: output.say,
         progress: output.progress,
@@ -39,8 +46,8 @@ export const reconcile: Command = {
         unexplainedUsd: formatUsd(unexplained),
       }));
       return {
-        exitCode: differences.length === 0 ? 0 : 1,
-        value: { differences, adopted: shown, reopened, resumed },
+        exitCode: differences.length === 0 && retired === (retire !== undefined) ? 0 : 1,
+        value: { differences, adopted: shown, reopened, retired, resumed },
       };
     });
   },

@@ -36,7 +36,6 @@ const idempotencyKey = z.object({
   "Idempotency-Key": z
     .string()
     .min(1)
-    .max(200)
     .optional()
     .meta({ description: "The same key again, with the same request, is answered as the first one was" }),
 });

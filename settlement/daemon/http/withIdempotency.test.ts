@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { SettlementError } from "../../domain/errors.ts";
-import { backends, type Store } from "../../ledger/testing/backends.ts";
+import { ledgers, type Store } from "../../ledger/testing/backends.ts";
 import { ApiError } from "./errors.ts";
 import { createWithIdempotency, newIdOf, type OnceResult, type WithIdempotency } from "./withIdempotency.ts";
 
@@ -8,7 +8,7 @@ const CLAIM_MS = 30_000;
 const done = async (): Promise<OnceResult> => ({ status: 200, body: { done: true } });
 const DONE = { status: 200, body: '{"done":true}' };
 
-describe.each(backends)("one Idempotency-Key, on $name", ({ create }) => {
+describe.each(ledgers)("one Idempotency-Key, on $name", ({ create }) => {
   let store: Store;
   // Two daemons on one database.
   let daemons: [WithIdempotency, WithIdempotency];

@@ -13,17 +13,18 @@ export type OnceResult = { status: number; body: unknown };
 
 export type OnceLedger = Pick<Ledger, "claimKey" | "saveAnswer" | "releaseKey">;
 
-const KEY_PATTERN = /^[\x21-\x7e]{1,200}$/;
+const PLAIN_KEY = /^[\x21-\x7e]{1,200}$/;
 // As long as an answer may take. A claim that is older belongs to a process that died or a handler that hangs, and is taken
 // over.
 const CLAIM_MS = ANSWER_TIMEOUT_MS;
 const FIRST_PAUSE_MS = 20;
 const MAX_PAUSE_MS = 500;
 
+// The public SDKs send whatever text they are given. What is long, or not plain, is known by its hash.
 export function idempotencyKeyOf(header: string | string[] | undefined): string | null {
   if (header === undefined) return null;
-  if (typeof header === "string" && KEY_PATTERN.test(header)) return header;
-  throw new ApiError("invalid_request", "Idempotency-Key must have 1 to 200 visible characters");
+  if (typeof header !== "string" || header === "") throw new ApiError("invalid_request", "Idempotency-Key is empty");
+  return PLAIN_KEY.test(header) ? header : `sha256:${hash("sha256", header)}`;
 }
 
 export type WithIdempotency = (

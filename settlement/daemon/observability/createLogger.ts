@@ -24,9 +24,8 @@ export function createLogger(options: {
       level: options.level,
       base: null,
       timestamp: pino.stdTimeFunctions.isoTime,
-      formatters: { level: (label) => ({ level: label }) },
-      serializers: { err: stdSerializers.err },
-      redact: { paths: ["authorization", "*.authorization", "headers", "*.headers", "privateKey", "*.privateKey"] },
+      formatters: { level: (label) => ({ level: label }), log: withoutPrivate, bindings: withoutPrivate },
+      serializers: { err: (error: Error) => withoutPrivate(stdSerializers.err(error)) },
     },
     { write: (line) => void out.write(scrub(line)) },
   );
@@ -37,6 +36,22 @@ export function createLogger(options: {
       file?.flushSync();
     },
   };
+}
+
+const PRIVATE = ["authorization", "headers", "privateKey"];
+
+// Leaves out fields by their names, those of what is logged and of what is in it. Ours and not pino's `redact`, which copies every
+// line whole to look for them: as much as everything else that is done for a line, and there is one for every call.
+function withoutPrivate<T extends object>(logged: T, depth = 0): T {
+  let clean: Record<string, unknown> | null = null;
+  for (const [name, value] of Object.entries(logged)) {
+    // An error is looked into when it is written.
+    const isLookedInto = depth === 0 && typeof value === "object" && value !== null && !(value instanceof Error);
+    const shown = PRIVATE.includes(name) ? REDACTED : isLookedInto ? withoutPrivate(value, depth + 1) : value;
+    if (shown === value) continue;
+    clean = { ...(clean ?? logged), [name]: shown };
+  }
+  return (clean ?? logged) as T;
 }
 
 export function createScrub(secrets: readonly string[]): (line: string) => string {

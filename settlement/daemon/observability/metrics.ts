@@ -66,8 +66,8 @@ export function createMetrics(clock: Clock): Metrics {
   const accruals = gauge("waiting_charges", "Charges that wait for a batch");
   const accruedAmount = gauge("waiting_micro_usdc", "What waits for a batch, in micro-USDC");
   const accruedAge = gauge("waiting_oldest_seconds", "How long the oldest due charge has been due");
-  const holds = gauge("holds", "Calls that are running");
-  const heldAmount = gauge("held_micro_usdc", "What running calls have reserved, in micro-USDC");
+  const holds = gauge("holds", "Calls and questions that are running");
+  const heldAmount = gauge("held_micro_usdc", "What running calls and questions have reserved, in micro-USDC");
   const sessions = gauge("open_sessions", "Sessions that are open");
   const submissions = gauge("submissions", "Transactions on their way, by kind and state", ["kind", "state"]);
   const submissionAge = gauge("submission_oldest_seconds", "Age of the oldest transaction on its way", [

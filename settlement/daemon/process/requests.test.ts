@@ -9,7 +9,7 @@ import { microUsdc } from "../../domain/money.ts";
 import { createEngine } from "../../engine/createEngine.ts";
 import { DEFAULT_POLICY } from "../../engine/policy.ts";
 import type { Ledger } from "../../ledger/ledger.ts";
-import { backends, type Store } from "../../ledger/testing/backends.ts";
+import { ledgers, type Store } from "../../ledger/testing/backends.ts";
 import { ALICE } from "../../ledger/testing/fixtures.ts";
 import { createMetrics } from "../observability/metrics.ts";
 import { createDaemon } from "./createDaemon.ts";
@@ -22,7 +22,7 @@ const AS_PLATFORM = { authorization: `Bearer ${SERVICE_TOKEN}` };
 // Whoever buys at the marketplace is a stranger here.
 const AS_BUYER = { authorization: `Bearer ${API_KEY}` };
 
-describe.each(backends)("requests, on $name", ({ create }) => {
+describe.each(ledgers)("requests, on $name", ({ create }) => {
   let store: Store;
   let ledger: Ledger;
   let app: FastifyInstance;

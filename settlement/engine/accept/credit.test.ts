@@ -4,7 +4,7 @@ import { spendableOf } from "../../chain/testing/spendableOf.ts";
 import { SettlementError } from "../../domain/errors.ts";
 import { microUsdc } from "../../domain/money.ts";
 import type { Lease, Ledger } from "../../ledger/ledger.ts";
-import { backends, type Store } from "../../ledger/testing/backends.ts";
+import { ledgers, type Store } from "../../ledger/testing/backends.ts";
 import {
   ALICE,
   HASHES,
@@ -37,7 +37,7 @@ const call = (callId: string, sessionId: string, amount: number) => ({
 });
 const unread: ReadSpendable = () => Promise.reject(new Error("nothing should be read"));
 
-describe.each(backends)("what is above a payer's credit, on $name", ({ create }) => {
+describe.each(ledgers)("what is above a payer's credit, on $name", ({ create }) => {
   let store: Store;
   let ledger: Ledger;
   let lease: Lease;

@@ -24,7 +24,10 @@ function ask(
 ) {
   const spendable = { ...spendableOf(PAYER, 100n, { dailyCapLeft: 100n }), ...chain } as Spendable;
   const exposure = { payer: PAYER, pending: 0n, held: 0n, owed: 0n, debt: 0n, settled: 0n, ...own };
-  const ledger = { readExposures: async () => [exposure as Exposure] } as unknown as Ledger;
+  const ledger = {
+    readExposures: async () => [exposure as Exposure],
+    listBudgetsDue: async () => [],
+  } as unknown as Ledger;
   return preflight({ ledger, readSpendable: async () => spendable, credit }, PAYER, microUsdc(amount), options);
 }
 

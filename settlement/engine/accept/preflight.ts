@@ -4,9 +4,10 @@ import type { ReadSpendable } from "../../chain/readSpendable.ts";
 import type { Draft } from "../../domain/budget.ts";
 import { type CreditPolicy, type CreditRefusal, creditLimitOf, exposureOf, refuseCredit } from "../../domain/credit.ts";
 import { formatUsd, larger, type MicroUsdc, microUsdc, smaller } from "../../domain/money.ts";
-import type { Exposure } from "../../domain/payer.ts";
-import type { Ledger, ReadFunds } from "../../ledger/ledger.ts";
+import type { Exposure, ReadFunds } from "../../domain/payer.ts";
+import type { Ledger } from "../../ledger/ledger.ts";
 import { type BudgetRefusal, budgetRefusal } from "./budgetRefusal.ts";
+import { owedReason } from "./owedReason.ts";
 
 export type PreflightFunds = {
   // What the payer could be charged beyond what is pending and held already.
@@ -91,7 +92,7 @@ export async function preflight(
     return { code: "payment_failed", funds, reason: "an earlier charge was paid by the platform and is still owed" };
   }
   if (funds.owed > 0n) {
-    const reason = `earlier charges of ${formatUsd(funds.owed)} USDC could not be paid and are still owed to the developers of tools; they are collected as soon as the payer can pay them`;
+    const reason = await owedReason({ ledger, readSpendable }, payer, funds.owed);
     return { code: "payment_failed", funds, reason };
   }
   const budget = draft === null ? null : (spendable.budgets.get(draft.budgetId) ?? null);

@@ -57,6 +57,8 @@ export function createPrices({ chain, clock, policy }: PricesContext): Prices {
         await read(paid.filter(isAbove).map(({ toolId }) => toolId));
         return true;
       };
+      // Nearly always: every turn and every call asks, and then neither waits nor sets a timer.
+      if (paid.every(({ toolId }) => isFresh(toolId)) && !paid.some(isAbove)) return null;
       if (unknown === "throw") await readAll();
       else if (!(await inTime(readAll(), policy.listingWaitMs))) return null;
       const above = paid.find(isAbove);

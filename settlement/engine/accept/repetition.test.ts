@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { microUsdc } from "../../domain/money.ts";
 import type { Ledger } from "../../ledger/ledger.ts";
-import { backends, type Store } from "../../ledger/testing/backends.ts";
+import { ledgers, type Store } from "../../ledger/testing/backends.ts";
 import { ALICE, BOB, toolOf, usdc } from "../../ledger/testing/fixtures.ts";
 import { DEFAULT_POLICY } from "../policy.ts";
 import type { Admission } from "./admission.ts";
@@ -33,7 +33,7 @@ const anyPrice: Prices = { refuse: async () => null };
 const session = { id: "s", payer: ALICE, maxSpend: usdc(100), ttlMs: 60_000, budgetId: null };
 const call = { callId: "c", sessionId: "s", toolId: toolOf(1), method: "quote", amount: usdc(10) };
 
-describe.each(backends)("what is asked for again, on $name", ({ create }) => {
+describe.each(ledgers)("what is asked for again, on $name", ({ create }) => {
   let store: Store;
   let ledger: Ledger;
   const context = () => ({ ledger, clock: { nowMs: () => 1 }, policy: DEFAULT_POLICY });

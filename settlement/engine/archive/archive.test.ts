@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, it } from "vitest";
 import type { ArchiveFolder } from "../../ledger/archive/folder.ts";
 import type { Ledger } from "../../ledger/ledger.ts";
-import { backends, type Store } from "../../ledger/testing/backends.ts";
+import { ledgers, type Store } from "../../ledger/testing/backends.ts";
 import { ALICE, leaseOf, outcomeOf, settled, turnOf } from "../../ledger/testing/fixtures.ts";
 import { createMemoryFolder } from "../../ledger/testing/memoryFolder.ts";
 import type { EngineContext, Failpoint } from "../context.ts";
@@ -16,7 +16,7 @@ let store: Store;
 let ledger: Ledger;
 let folder: ArchiveFolder & { files: Map<string, Buffer> };
 beforeEach(async () => {
-  const [sqlite] = backends;
+  const [sqlite] = ledgers;
   store = (await sqlite?.create()) as Store;
   folder = createMemoryFolder();
   ledger = await store.open({ archive: folder });

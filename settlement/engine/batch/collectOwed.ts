@@ -1,4 +1,8 @@
 import type { Address } from "viem";
+import type { Spendable } from "../../chain/chain.ts";
+import { hasEnded, type KnownBudget } from "../../domain/budget.ts";
+import { sumOf } from "../../domain/money.ts";
+import type { Exposure } from "../../domain/payer.ts";
 import { payableOf } from "../accept/preflight.ts";
 import type { EngineContext } from "../context.ts";
 
@@ -7,7 +11,12 @@ const MAX_PAYERS = 200;
 
 // Looks now and then at payers who owe what the platform does not absorb. Whoever can pay all of it by now is charged at once; the
 // others are tried again when their charges are due.
-export function createCollectOwed({ ledger, chain, clock, policy }: EngineContext): () => Promise<void> {
+export function createCollectOwed({
+  ledger,
+  chain,
+  clock,
+  policy,
+}: Pick<EngineContext, "ledger" | "chain" | "clock" | "policy">): () => Promise<void> {
   let lookedAtMs = Number.NEGATIVE_INFINITY;
   let after: Address | null = null;
   return async () => {
@@ -18,11 +27,11 @@ export function createCollectOwed({ ledger, chain, clock, policy }: EngineContex
     // After the last of them it begins again with the first.
     after = owing.length < MAX_PAYERS ? null : (owing.at(-1)?.payer ?? null);
     if (owing.length === 0) return;
-    const found = await chain.spendable(owing.map(({ payer }) => payer));
-    const able = owing.filter(({ pending }, i) => {
-      const spendable = found[i];
-      return spendable !== undefined && !spendable.consentRequired && payableOf(spendable) >= pending;
-    });
+    const payers = owing.map(({ payer }) => payer);
+    const budgets = await ledger.listBudgetsDue(payers);
+    const found = await chain.spendable(payers, budgets);
+    const drawnBy = Map.groupBy(budgets, ({ payer }) => payer);
+    const able = owing.filter((exposure, i) => canPay(exposure, found[i], drawnBy.get(exposure.payer) ?? []));
     if (able.length > 0) {
       await ledger.collect(
         able.map(({ payer }) => payer),
@@ -30,4 +39,15 @@ export function createCollectOwed({ ledger, chain, clock, policy }: EngineContex
       );
     }
   };
+}
+
+// What draws on a budget that has ended would fail however much money there is, again and again. So would what draws on none, if the
+// payer demands one.
+function canPay({ pending }: Exposure, spendable: Spendable | undefined, drawn: readonly KnownBudget[]): boolean {
+  if (spendable === undefined || payableOf(spendable) < pending) return false;
+  if (spendable.consentRequired && sumOf(drawn.map((budget) => budget.pending)) < pending) return false;
+  return drawn.every((budget) => {
+    const onChain = spendable.budgets.get(budget.id);
+    return onChain !== undefined && !hasEnded(budget, onChain, spendable.timestamp);
+  });
 }

@@ -14,8 +14,8 @@ export type Limit = { reason: ChargeFailure; left: bigint; underway: bigint };
 // What is known of an account that is to be charged. `refunding` is what it has asked back and can still be drawn on.
 export type Funds = Spendable & { refunding: bigint };
 
-// What a row draws on, and what bounds it.
-export type Draw = { prepaid: boolean; budget: BudgetDraw | null; limits: readonly Limit[] };
+// What a row draws on, and what bounds it. Up to `free` nothing does.
+export type Draw = { prepaid: boolean; budget: BudgetDraw | null; limits: readonly Limit[]; free: bigint };
 
 // What batches that are not mined yet will take of prepaid balances, by payer, and of budgets, by `budgetName`. One that is mined and
 // not yet recorded counts twice for a moment, which only makes others wait.
@@ -43,7 +43,8 @@ export function drawOf(funds: Funds, due: bigint, underway: Underway, known: Kno
     limits.push({ reason: "allowance", left: allowance, underway: 0n });
     limits.push({ reason: "balance", left: balance, underway: 0n });
   }
-  return { prepaid: isPrepaid, budget, limits };
+  const free = limits.map(({ left, underway }) => left - underway).reduce(smaller);
+  return { prepaid: isPrepaid, budget, limits, free };
 }
 
 // Whether what has been asked back may be needed for so much.
@@ -63,12 +64,15 @@ export function mustWait({ limits }: Draw, total: bigint): boolean {
 
 export const NOTHING_UNDERWAY: Underway = { prepaid: new Map(), budgets: new Map() };
 
-export function underwayOf(unmined: readonly Submission[]): Underway {
+// And who has a row in one of them.
+export function underwayOf(unmined: readonly Submission[]): Underway & { accounts: ReadonlySet<Address> } {
+  const accounts = new Set<Address>();
   const prepaid = new Map<Address, bigint>();
   const budgets = new Map<string, bigint>();
   for (const { kind, calldata } of unmined) {
     if (kind !== "settle") continue;
     for (const row of decodeSettle(calldata).rows) {
+      accounts.add(row.payer);
       const total = row.lines.reduce((sum, { amount }) => sum + amount, row.modelCost);
       if (row.prepaid) prepaid.set(row.payer, (prepaid.get(row.payer) ?? 0n) + total);
       if (row.budget === undefined) continue;
@@ -76,5 +80,5 @@ export function underwayOf(unmined: readonly Submission[]): Underway {
       budgets.set(name, (budgets.get(name) ?? 0n) + total);
     }
   }
-  return { prepaid, budgets };
+  return { accounts, prepaid, budgets };
 }

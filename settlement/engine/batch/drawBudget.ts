@@ -1,5 +1,5 @@
 import type { RowBudget } from "../../domain/batch.ts";
-import { budgetName, endOf, isForTool, type KnownBudget, termsOf } from "../../domain/budget.ts";
+import { budgetName, hasEnded, isForTool, type KnownBudget, termsOf } from "../../domain/budget.ts";
 import type { ToolId } from "../../domain/toolId.ts";
 import type { Funds, Limit, Underway } from "./draw.ts";
 
@@ -37,6 +37,6 @@ export function limitsOf(known: KnownBudget, { budgets, timestamp }: Funds, unde
       underway: underway.budgets.get(budgetName(known)) ?? 0n,
     },
   ];
-  if (timestamp > endOf(terms, onChain)) limits.push({ reason: "budget_expired", left: 0n, underway: 0n });
+  if (hasEnded(known, onChain, timestamp)) limits.push({ reason: "budget_expired", left: 0n, underway: 0n });
   return limits;
 }

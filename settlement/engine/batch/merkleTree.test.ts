@@ -31,11 +31,11 @@ describe("the tree of a batch", () => {
       fc.asyncProperty(fc.array(alike, { minLength: 1, maxLength: 70 }), async (leaves) => {
         const { root } = SimpleMerkleTree.of(leaves.map((bytes) => bytesToHex(bytes)));
         expect(createMerkleTree(leaves).root).toBe(root);
-        expect(await rootInSteps(leaves)).toBe(root);
+        expect(await rootInSteps(Buffer.concat(leaves))).toBe(root);
       }),
     );
     const many = Array.from({ length: 5_000 }, (_, i) => keccak256(Buffer.from(`${i}`)));
-    expect(await rootInSteps(many)).toBe(createMerkleTree(many).root);
+    expect(await rootInSteps(Buffer.concat(many))).toBe(createMerkleTree(many).root);
   });
 
   it("proves several leaves at once, in ascending order, as OpenZeppelin does", () => {

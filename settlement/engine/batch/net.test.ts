@@ -10,7 +10,7 @@ import type { ToolId } from "../../domain/toolId.ts";
 import { verifyProof } from "../watch/prove.ts";
 import { type Funds, NOTHING_UNDERWAY } from "./draw.ts";
 import { createMerkleTree } from "./merkleTree.ts";
-import { net, netInSteps } from "./net.ts";
+import { MAX_RECEIPTS_PER_ROW, net, netInSteps } from "./net.ts";
 import { encodeReceipt } from "./receipt.ts";
 
 const DOMAIN = { chainId: 8453, router: padHex("0xcc", { size: 20 }) };
@@ -76,20 +76,16 @@ describe("net", () => {
 
   it("gives the same root and calldata for the same charges in any order", () => {
     fc.assert(
-      fc.property(
-        chargesArbitrary,
-        fc.infiniteStream(fc.double({ min: 0, max: 1, noNaN: true })),
-        (charges, chance) => {
-          const shuffled = charges
-            .map((entry) => ({ entry, place: chance.next().value as number }))
-            .sort((a, b) => a.place - b.place)
-            .map(({ entry }) => entry);
-          const first = net(charges, everybodyCanPay(charges), BOUNDS).batch;
-          const second = net(shuffled, everybodyCanPay(charges), BOUNDS).batch;
-          expect(second?.root).toBe(first?.root);
-          expect(second?.calldata).toBe(first?.calldata);
-        },
-      ),
+      fc.property(chargesArbitrary, fc.infiniteStream(fc.double({ min: 0, max: 1, noNaN: true })), (charges, rng) => {
+        const shuffled = charges
+          .map((entry) => ({ entry, place: rng.next().value as number }))
+          .sort((a, b) => a.place - b.place)
+          .map(({ entry }) => entry);
+        const first = net(charges, everybodyCanPay(charges), BOUNDS).batch;
+        const second = net(shuffled, everybodyCanPay(charges), BOUNDS).batch;
+        expect(second?.root).toBe(first?.root);
+        expect(second?.calldata).toBe(first?.calldata);
+      }),
     );
   });
 
@@ -209,6 +205,16 @@ describe("net", () => {
     expect(settled).toBe(charges.length);
   });
 
+  it("puts no more receipts into a row than a deposit pays to have shown, and the others into the next batch", () => {
+    const charges = Array.from({ length: MAX_RECEIPTS_PER_ROW + 3 }, (_, n) => charge(n, 0, 1n, n % 3));
+    const others = [charge(5_000, 1, 1n), charge(5_001, 1, 1n)];
+    const first = net([...charges, ...others], everybodyCanPay([...charges, ...others]), BOUNDS).batch;
+    expect(first?.receipts.filter(({ chargedTo }) => chargedTo === account(0))).toHaveLength(MAX_RECEIPTS_PER_ROW);
+    expect(first?.receipts.filter(({ chargedTo }) => chargedTo === account(1))).toHaveLength(2);
+    const left = charges.filter(({ id }) => !first?.receipts.some(({ chargeId }) => chargeId === id));
+    expect(net(left, everybodyCanPay(left), BOUNDS).batch?.receipts).toHaveLength(3);
+  });
+
   it("has room for 256 tools, because a line names its tool by one byte", () => {
     const charges = Array.from({ length: 300 }, (_, n) => charge(n, n % 3, 1n, n));
     const { batch } = net(charges, everybodyCanPay(charges), BOUNDS);
@@ -249,6 +255,30 @@ describe("receipts", () => {
         entry.hashes.schema,
       ]),
     );
+  });
+
+  it("are the same whatever was written before them, and whatever could not be", () => {
+    const plain = charge(1, 1, 5n, 1);
+    const other: DueCharge = {
+      ...charge(2, 2, 6n, 2),
+      for: { kind: "model" },
+      chargedTo: account(9),
+      accruedAtMs: 7,
+      attempts: 3,
+      hashes: { request: plain.id, response: plain.id, schema: plain.id },
+    };
+    const [first, second] = [encodeReceipt(DOMAIN, plain), encodeReceipt({ ...DOMAIN, chainId: 1 }, other)];
+    const unwritable = [
+      { ...other, amount: microUsdc(2n ** 64n) },
+      { ...other, accruedAtMs: -1 },
+      { ...other, attempts: 2 ** 64 },
+    ];
+    for (const entry of unwritable) {
+      expect(() => encodeReceipt(DOMAIN, entry)).toThrow(RangeError);
+      expect(() => encodeReceipt(DOMAIN, entry)).toThrow(RangeError);
+      expect(encodeReceipt(DOMAIN, plain)).toBe(first);
+      expect(encodeReceipt({ ...DOMAIN, chainId: 1 }, other)).toBe(second);
+    }
   });
 
   it("are others on another chain and under another router", () => {

@@ -2,7 +2,7 @@ import type { Address, Hex } from "viem";
 import { bytesOfRow, LINE_BYTES } from "../../chain/router/encodeRows.ts";
 import { encodeSettle } from "../../chain/router/settleCall.ts";
 import type { Batch, BatchBounds, BatchRow, ChargeFailure, NetResult, OperatorRoom } from "../../domain/batch.ts";
-import type { KnownBudget } from "../../domain/budget.ts";
+import { budgetName, type KnownBudget } from "../../domain/budget.ts";
 import type { DueCharge } from "../../domain/charge.ts";
 import { letOthersRun } from "../../domain/letOthersRun.ts";
 import { MAX_AMOUNT, sumOf } from "../../domain/money.ts";
@@ -19,8 +19,19 @@ const MAX_LINES_PER_ROW = 255;
 const MAX_BYTES = 100_000;
 // A word of the list that the lines name it by.
 const TOOL_BYTES = 32;
+// Whoever contests a row has all of its receipts shown for one deposit. So many of them cost the operator no more gas than the deposit
+// pays for (`npm run bench -- court` says how much); without a bound, a row of thousands of tiny calls would cost more to defend than
+// it is worth.
+export const MAX_RECEIPTS_PER_ROW = 1_000;
 
-type OpenRow = { draw: Draw; budgetId: bigint | null; modelCost: bigint; total: bigint; lines: Map<ToolId, bigint> };
+type OpenRow = {
+  draw: Draw;
+  budgetId: bigint | null;
+  modelCost: bigint;
+  total: bigint;
+  receipts: number;
+  lines: Map<ToolId, bigint>;
+};
 
 // Turns due charges into one batch: one row per account, one line per tool in it. It is pure, and the order of the
 // charges decides only what is left for the next batch when something does not fit; the same set of charges always
@@ -37,7 +48,7 @@ export function net(...args: Parameters<typeof choose>): NetResult {
   if (chosen === null) return { batch: null, ...others };
   const [, , { previous, domain }] = args;
   const leaves = chosen.charges.map((charge) => leafOf(domain, charge));
-  return { batch: build(chosen, leaves, createMerkleTree(leaves).root, previous), ...others };
+  return { batch: build(chosen, Buffer.concat(leaves), createMerkleTree(leaves).root, previous), ...others };
 }
 
 // The same in steps, so that nobody waits for the thousands of receipts that are hashed for a batch.
@@ -45,16 +56,17 @@ export async function netInSteps(...args: Parameters<typeof choose>): Promise<Ne
   const { chosen, ...others } = choose(...args);
   if (chosen === null) return { batch: null, ...others };
   const [, , { previous, domain }] = args;
-  const leaves: Uint8Array[] = [];
-  for (const charge of chosen.charges) {
-    if (leaves.length % LEAVES_AT_ONCE === 0) await letOthersRun();
-    leaves.push(leafOf(domain, charge));
+  const leaves = Buffer.alloc(chosen.charges.length * LEAF_BYTES);
+  for (const [position, charge] of chosen.charges.entries()) {
+    if (position % LEAVES_AT_ONCE === 0) await letOthersRun();
+    leaves.set(leafOf(domain, charge), position * LEAF_BYTES);
   }
   const root = await rootInSteps(leaves);
   await letOthersRun();
   return { batch: build(chosen, leaves, root, previous), ...others };
 }
 
+const LEAF_BYTES = 32;
 const LEAVES_AT_ONCE = 1_000;
 
 type Chosen = { charges: readonly DueCharge[]; rows: ReadonlyMap<Address, OpenRow>; tools: ReadonlySet<ToolId> };
@@ -90,21 +102,25 @@ function choose(
     const budget = budgetId === null ? null : (budgetsOf.get(sourceOf(charge)) ?? null);
     if (budgetId !== null && (budget === null || !funds.budgets.has(budgetId))) continue;
 
-    const row = rows.get(charge.chargedTo) ?? {
+    const known = rows.get(charge.chargedTo);
+    const row = known ?? {
       draw: drawOf(funds, dueOf.get(sourceOf(charge)) ?? 0n, bounds.underway, budget),
       budgetId,
       modelCost: 0n,
       total: 0n,
+      receipts: 0,
       lines: new Map(),
     };
     if (row.budgetId !== budgetId) continue;
     const total = row.total + charge.amount;
-    const reason = exceeded(row.draw, total) ?? (isForAnotherTool(row.draw, charge) ? "budget_tools" : null);
+    const isFree = total <= row.draw.free;
+    const limit = isFree ? null : exceeded(row.draw, total);
+    const reason = limit ?? (isForAnotherTool(row.draw, charge) ? "budget_tools" : null);
     if (reason !== null) {
       unpayable.push({ chargeId: charge.id, reason });
       continue;
     }
-    if (mustWait(row.draw, total)) continue;
+    if (!isFree && mustWait(row.draw, total)) continue;
     if (charge.amount > bounds.limit) {
       aboveLimit.push(charge);
       continue;
@@ -114,26 +130,29 @@ function choose(
       break;
     }
     const toolId = charge.for.kind === "tool" ? charge.for.toolId : null;
-    const addsLine = toolId !== null && !row.lines.has(toolId);
-    const addsTool = toolId !== null && !tools.has(toolId);
+    const line = toolId === null ? undefined : row.lines.get(toolId);
+    const addsLine = toolId !== null && line === undefined;
+    const addsTool = addsLine && !tools.has(toolId);
     const added =
-      (rows.has(charge.chargedTo) ? 0 : bytesOfRow(row.draw.budget?.row)) +
+      (known === undefined ? bytesOfRow(row.draw.budget?.row) : 0) +
       (addsLine ? LINE_BYTES : 0) +
       (addsTool ? TOOL_BYTES : 0);
     const fits =
       bytes + added <= MAX_BYTES &&
       total <= MAX_AMOUNT &&
-      (rows.has(charge.chargedTo) || rows.size < bounds.maxRows) &&
+      row.receipts < MAX_RECEIPTS_PER_ROW &&
+      (known !== undefined || rows.size < bounds.maxRows) &&
       (!addsLine || (lines < bounds.maxLines && row.lines.size < MAX_LINES_PER_ROW)) &&
-      (toolId === null || tools.has(toolId) || tools.size < MAX_TOOLS);
+      (!addsTool || tools.size < MAX_TOOLS);
     if (!fits) continue;
 
-    rows.set(charge.chargedTo, row);
+    if (known === undefined) rows.set(charge.chargedTo, row);
     row.total = total;
+    row.receipts += 1;
     sum += charge.amount;
     if (toolId === null) row.modelCost += charge.amount;
-    else row.lines.set(toolId, (row.lines.get(toolId) ?? 0n) + charge.amount);
-    if (toolId !== null) tools.add(toolId);
+    else row.lines.set(toolId, (line ?? 0n) + charge.amount);
+    if (addsTool) tools.add(toolId);
     if (addsLine) lines += 1;
     taken.push(charge);
     bytes += added;
@@ -141,14 +160,14 @@ function choose(
   return { chosen: taken.length > 0 ? { charges: taken, rows, tools } : null, unpayable, waiting, aboveLimit };
 }
 
-function build({ charges, rows, tools }: Chosen, leaves: readonly Uint8Array[], root: Hex, previous: Hex): Batch {
+function build({ charges, rows, tools }: Chosen, leaves: Buffer, root: Hex, previous: Hex): Batch {
   const toolIds = [...tools].sort();
   const indexOf = new Map(toolIds.map((toolId, index) => [toolId, index]));
-  const receipts = charges.map(({ id, chargedTo }, position) => ({
-    chargeId: id,
-    chargedTo,
-    leaf: hexOf(leaves[position] as Uint8Array),
-  }));
+  const digits = leaves.toString("hex");
+  const receipts = charges.map(({ id, chargedTo }, position) => {
+    const start = 2 * LEAF_BYTES * position;
+    return { chargeId: id, chargedTo, leaf: `0x${digits.slice(start, start + 2 * LEAF_BYTES)}` as Hex };
+  });
   const batchRows = [...rows].sort(byKey).map(
     ([payer, { draw, modelCost, lines }]): BatchRow => ({
       payer,
@@ -167,15 +186,14 @@ function build({ charges, rows, tools }: Chosen, leaves: readonly Uint8Array[], 
   };
 }
 
-// Ten thousand of them are in a batch, for which viem's own would take ten times as long.
-const hexOf = (bytes: Uint8Array): Hex =>
-  `0x${Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString("hex")}`;
-
 // What a charge draws on: whoever pays for the payer has signed nothing.
 const budgetIdOf = ({ budgetId, payer, chargedTo }: DueCharge) => (payer === chargedTo ? budgetId : null);
 
-// An account and its budget, as `budgetName` names them.
-const sourceOf = (charge: DueCharge) => `${charge.chargedTo} ${budgetIdOf(charge) ?? ""}`;
+// An account, with its budget if there is one.
+const sourceOf = (charge: DueCharge) => {
+  const id = budgetIdOf(charge);
+  return id === null ? charge.chargedTo : budgetName({ payer: charge.chargedTo, id });
+};
 
 const isForAnotherTool = ({ budget }: Draw, { for: subject }: DueCharge) =>
   budget !== null && subject.kind === "tool" && !budget.isFor(subject.toolId);

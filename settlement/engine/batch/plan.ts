@@ -1,15 +1,22 @@
 import type { Address } from "viem";
 import type { NetResult, OperatorRoom } from "../../domain/batch.ts";
-import type { BudgetKey } from "../../domain/budget.ts";
+import type { BudgetKey, KnownBudget } from "../../domain/budget.ts";
 import { isHigh } from "../../domain/credit.ts";
 import { formatUsd, larger, microUsdc } from "../../domain/money.ts";
 import type { Submission } from "../../domain/submission.ts";
-import type { DuePayer, Lease } from "../../ledger/ledger.ts";
+import { together } from "../../domain/together.ts";
+import type { DuePayer, DueRow, Lease } from "../../ledger/ledger.ts";
 import { type EngineContext, type Policy, retryPolicy } from "../context.ts";
+import { divide, inTurns } from "./divide.ts";
 import { type Funds, isShort, type Underway, underwayOf } from "./draw.ts";
 import { netInSteps } from "./net.ts";
 import { operatorRoom } from "./operatorRoom.ts";
 import { previousBatch } from "./previousBatch.ts";
+
+export type Planned =
+  | { kind: "planned"; submission: Submission }
+  | { kind: "nothing_due" }
+  | { kind: "hold"; reason: string };
 
 // Makes one batch out of what is due, or says that there is nothing to do or a reason to wait.
 export async function plan(
@@ -18,7 +25,7 @@ export async function plan(
   maxRows: number,
   // Whether to wait until there is enough for a batch that is worth its gas.
   mayWait: boolean,
-): Promise<{ kind: "planned"; submission: Submission } | { kind: "nothing_due" } | { kind: "hold"; reason: string }> {
+): Promise<Planned> {
   const { ledger, chain, clock, policy } = context;
   context.reached("before_plan");
   const due = await ledger.listDuePayers(clock.nowMs(), maxRows);
@@ -26,15 +33,20 @@ export async function plan(
   if (mayWait && isEarly(due, maxRows, policy.batch, clock.nowMs()) && !(await isExposed(context, due))) {
     return { kind: "nothing_due" };
   }
-  const accounts = wholeAccounts(due, policy.bounds.maxCharges);
   const underway = await readUnderway(context);
-  const budgets = await ledger.listBudgetsDue(accounts);
-  const fundsOf = await readFunds(context, accounts, budgets, due);
+  const budgets = await ledger.listBudgetsDue(due.map(({ chargedTo }) => chargedTo));
+  const rows = await readRows(context, budgets);
+  const shares = divide(inTurns(due, underway.accounts), rows, policy.bounds.maxCharges);
+  const accounts = [...shares.accounts, ...shares.parts.map(({ account }) => account)];
+  // They do not depend on each other, and each takes a round trip or two.
+  const [fundsOf, availability, room, previous] = await together([
+    readFunds(context, accounts, budgetsOf(accounts, budgets), due),
+    chain.availability(),
+    operatorRoom(context, lease.operator),
+    previousBatch(context, lease.operator),
+  ]);
   // While nobody can be charged, a batch would only be simulated in vain.
-  const availability = await chain.availability();
   if (availability.kind === "unavailable") return { kind: "hold", reason: availability.reason };
-
-  const room = await operatorRoom(context, lease.operator);
   if (room.limit === 0n)
     return { kind: "hold", reason: `${lease.operator} is not an operator: it is suspended or was removed` };
   if (!room.bonded)
@@ -42,11 +54,10 @@ export async function plan(
       kind: "hold",
       reason: `the bond of ${lease.operator} is less than its limit asks for: bond post adds to it`,
     };
-
-  const previous = await previousBatch(context, lease.operator);
   if (previous === null)
     return { kind: "hold", reason: `the ledger does not know the last batch of ${lease.operator}` };
 
+  const isServed = accounts.some((account) => underway.accounts.has(account));
   const retry = await retryPolicy(context, await ledger.listFailedTools(accounts));
   let netted: NetResult | null = null;
   const domain = { chainId: chain.chainId, router: chain.router };
@@ -55,11 +66,13 @@ export async function plan(
   const submission = await ledger.planBatch(
     lease,
     {
-      accounts,
+      ...shares,
       maxCharges: bounds.maxCharges,
       router: chain.router,
       net: async (charges, budgets) => {
-        netted = await netInSteps(charges, fundsOf, bounds, budgets);
+        // Whatever bounds a batch, its lines, tools and bytes as well, is divided in the same order.
+        const ordered = isServed ? inTurns(charges, underway.accounts) : charges;
+        netted = await netInSteps(ordered, fundsOf, bounds, budgets);
         return netted;
       },
       retry,
@@ -93,10 +106,37 @@ async function readFunds(
 }
 
 // Of all keys: they charge the same payers.
-async function readUnderway({ ledger }: EngineContext): Promise<Underway> {
+async function readUnderway({ ledger }: EngineContext): Promise<Underway & { accounts: ReadonlySet<Address> }> {
   const unmined: Submission[] = [];
   for (const { operator } of await ledger.listOperators()) unmined.push(...(await ledger.listUnmined(operator)));
   return underwayOf(unmined);
+}
+
+// How many charges of accounts with budgets are looked at for a batch, and of one of them at the most.
+const MAX_LOOKED_AT = 50_000;
+const MAX_LOOKED_AT_PER_ACCOUNT = 1_000;
+
+// What the rows of accounts can take that have charges under several budgets, or under one and under none.
+async function readRows(
+  { ledger, clock, policy }: EngineContext,
+  budgets: readonly KnownBudget[],
+): Promise<Map<Address, DueRow>> {
+  if (budgets.length === 0) return new Map();
+  const drawnBy = Map.groupBy(budgets, ({ payer }) => payer);
+  const exposures = await ledger.readExposures([...drawnBy.keys()]);
+  const accounts = exposures.flatMap(({ payer, pending }) =>
+    drawnBy.get(payer)?.some((budget) => budget.pending !== pending) ? [payer] : [],
+  );
+  if (accounts.length === 0) return new Map();
+  const each = Math.max(1, Math.floor(MAX_LOOKED_AT / accounts.length));
+  const look = Math.min(each, MAX_LOOKED_AT_PER_ACCOUNT, policy.bounds.maxCharges);
+  const rows = await ledger.listDueRows(accounts, clock.nowMs(), look);
+  return new Map(rows.map((row) => [row.chargedTo, row]));
+}
+
+function budgetsOf(accounts: readonly Address[], budgets: readonly BudgetKey[]): BudgetKey[] {
+  const own = new Set(accounts);
+  return budgets.filter(({ payer }) => own.has(payer));
 }
 
 // Whether what is due is little, and more may come in the meantime. A batch that was too large is made again at once.
@@ -149,18 +189,4 @@ function reportLimit(
   }
   if (netted?.waiting == null) return null;
   return `the limit of ${operator} leaves ${usd(room)} of ${usd(limit)} USDC, and ${usd(netted.waiting.amount)} is due`;
-}
-
-// A payer costs a batch the same however many charges are netted into its row. So a batch takes everything that is due of
-// as many accounts as fit, rather than a little of each; only an account with more than a whole batch is divided, when it is the one that has waited longest.
-export function wholeAccounts(due: readonly DuePayer[], maxCharges: number): Address[] {
-  const [first] = due;
-  if (first !== undefined && first.charges > maxCharges) return [first.chargedTo];
-  let charges = 0;
-  const fits = due.filter((account) => {
-    if (charges + account.charges > maxCharges) return false;
-    charges += account.charges;
-    return true;
-  });
-  return fits.map(({ chargedTo }) => chargedTo);
 }

@@ -1,5 +1,5 @@
 import { type Address, bytesToHex, type Hex } from "viem";
-import { type DueCharge, NO_HASH } from "../../domain/charge.ts";
+import type { DueCharge } from "../../domain/charge.ts";
 import { keccak256 } from "./keccak.ts";
 
 const WORD_BYTES = 32;
@@ -21,54 +21,65 @@ export function encodeReceipt(domain: ReceiptDomain, charge: DueCharge): Hex {
 
 const LOW_BITS = 2 ** 32;
 
-// One receipt is written at a time, and hashed or copied before the next one. Chain and router are the same in all of them.
+// One receipt is written at a time, and hashed or copied before the next one. Most words are those of the receipt before it, of the
+// same batch, and stay.
 const words = Buffer.alloc(WORDS * WORD_BYTES);
-let writtenFor: ReceiptDomain | null = null;
+const written: unknown[] = Array.from({ length: WORDS });
 
-function receiptBytes(domain: ReceiptDomain, charge: DueCharge): Uint8Array {
-  if (writtenFor !== domain) {
-    writeWhole(0, domain.chainId);
-    writeAddress(1, domain.router);
-    writtenFor = domain;
-  }
+function receiptBytes({ chainId, router }: ReceiptDomain, charge: DueCharge): Uint8Array {
   const { for: subject, hashes } = charge;
-  writeHash(2, charge.id);
-  writeAddress(3, charge.payer);
-  writeAddress(4, charge.chargedTo);
-  writeHash(5, NO_HASH);
-  if (subject.kind === "tool") words.write(subject.toolId.slice(2), 5 * WORD_BYTES, "hex");
-  writeAmount(6, charge.amount);
-  writeWhole(7, subject.kind === "tool" ? subject.calls : 0);
-  writeWhole(8, charge.accruedAtMs);
-  writeWhole(9, charge.attempts);
-  writeHash(10, hashes.request);
-  writeHash(11, hashes.response);
-  writeHash(12, hashes.schema);
+  const isTool = subject.kind === "tool";
+  if (written[0] !== chainId) writeWhole(0, chainId);
+  if (written[1] !== router) writeAddress(1, router);
+  words.write(charge.id.slice(2), 2 * WORD_BYTES, "hex");
+  if (written[3] !== charge.payer) writeAddress(3, charge.payer);
+  if (written[4] !== charge.chargedTo) writeAddress(4, charge.chargedTo);
+  const toolId = isTool ? subject.toolId : NO_TOOL;
+  if (written[5] !== toolId) writeToolId(5, toolId);
+  if (written[6] !== charge.amount) writeAmount(6, charge.amount);
+  const calls = isTool ? subject.calls : 0;
+  if (written[7] !== calls) writeWhole(7, calls);
+  if (written[8] !== charge.accruedAtMs) writeWhole(8, charge.accruedAtMs);
+  if (written[9] !== charge.attempts) writeWhole(9, charge.attempts);
+  if (written[10] !== hashes.request) writeHash(10, hashes.request);
+  if (written[11] !== hashes.response) writeHash(11, hashes.response);
+  if (written[12] !== hashes.schema) writeHash(12, hashes.schema);
   return words;
 }
 
-// Most charges have no hashes of their own, and zeros are written faster than they are read from a text.
 function writeHash(word: number, value: Hex): void {
-  const at = word * WORD_BYTES;
-  if (value === NO_HASH) words.fill(0, at, at + WORD_BYTES);
-  else words.write(value.slice(2), at, "hex");
+  note(word, value, () => words.write(value.slice(2), word * WORD_BYTES, "hex"));
+}
+
+// The bytes after it stay zero.
+function writeToolId(word: number, value: Hex): void {
+  note(word, value, () => words.write(value.slice(2), word * WORD_BYTES, "hex"));
 }
 
 // The bytes before it stay zero.
 function writeAddress(word: number, value: Address): void {
-  words.write(value.slice(2), word * WORD_BYTES + 12, "hex");
+  note(word, value, () => words.write(value.slice(2), word * WORD_BYTES + 12, "hex"));
 }
 
 // A safe integer: the bytes before its eight stay zero.
 function writeWhole(word: number, value: number): void {
   const end = (word + 1) * WORD_BYTES;
-  words.writeUInt32BE(Math.floor(value / LOW_BITS), end - 8);
-  words.writeUInt32BE(value % LOW_BITS, end - 4);
+  note(word, value, () => {
+    words.writeUInt32BE(Math.floor(value / LOW_BITS), end - 8);
+    words.writeUInt32BE(value % LOW_BITS, end - 4);
+  });
 }
 
 // What is above eight bytes the ledger could not keep, and whoever proves it says so.
 function writeAmount(word: number, value: bigint): void {
-  words.writeBigUInt64BE(value, (word + 1) * WORD_BYTES - 8);
+  note(word, value, () => words.writeBigUInt64BE(value, (word + 1) * WORD_BYTES - 8));
+}
+
+// A word that could not be written is not taken for written by the next receipt.
+function note(word: number, value: unknown, write: () => void): void {
+  written[word] = undefined;
+  write();
+  written[word] = value;
 }
 
 // The same fields by name, as ICharges.Receipt has them. Chain and router, which come before them, the court knows.

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { Chain, TxReceipt } from "../../chain/chain.ts";
 import type { Lease, Ledger } from "../../ledger/ledger.ts";
-import { backends, type Store } from "../../ledger/testing/backends.ts";
+import { ledgers, type Store } from "../../ledger/testing/backends.ts";
 import { accountOf, hashOf, leaseOf, OPERATOR, outcomeOf, submitted, turnOf } from "../../ledger/testing/fixtures.ts";
 import type { EngineContext } from "../context.ts";
 import { DEFAULT_POLICY } from "../policy.ts";
@@ -9,7 +9,7 @@ import { createConfirm } from "./confirm.ts";
 
 const PAYERS = [1, 2, 3, 4, 5, 6].map(accountOf);
 
-describe.each(backends)("a batch that was mined and ran out of gas, on $name", ({ create }) => {
+describe.each(ledgers)("a batch that was mined and ran out of gas, on $name", ({ create }) => {
   let store: Store;
   let ledger: Ledger;
   let lease: Lease;

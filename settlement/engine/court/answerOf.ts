@@ -1,6 +1,6 @@
-import { encodeFunctionData, type Hex, size } from "viem";
+import { encodeAbiParameters, encodeFunctionData, type Hex, keccak256, size } from "viem";
 import { receiptCourtAbi } from "../../chain/router/abi.ts";
-import type { Contest } from "../../domain/contest.ts";
+import type { AnswerProgress, Contest, ContestedLine } from "../../domain/contest.ts";
 import { formatUsd, microUsdc } from "../../domain/money.ts";
 import { placesOf, type ReceiptsOfRow } from "./receiptsOf.ts";
 
@@ -12,11 +12,12 @@ export type Answer =
 // How much one answer shows. A node takes transactions of up to 128 KiB.
 export type AnswerBounds = { maxReceipts: number; maxBytes: number };
 
-// The next answer to a contest of which `open` is still to be shown. What was shown is a part of the receipts from the first on, in
-// the order of their leaves, because the court takes them in no other; `open` says how long a part.
+// The next answer to a contest. What was shown is a part of the receipts from the first on, in the order of their leaves, because the
+// court takes them in no other. If the chain knows of another part, somebody else has used the key, and left out what cannot be shown
+// afterwards: then all is shown again from the first on, which the court takes as a new beginning.
 export function answerOf(
   { root, account, lines, charged }: Pick<Contest, "root" | "account" | "lines" | "charged">,
-  open: bigint,
+  progress: AnswerProgress,
   row: ReceiptsOfRow | null,
   { maxReceipts, maxBytes }: AnswerBounds,
 ): Answer {
@@ -32,23 +33,17 @@ export function answerOf(
     return without(`its receipts come to ${usd(total)} of the ${usd(charged)} that were charged`);
   }
 
-  const left = lines.map(({ amount }) => amount);
-  let first = 0;
-  for (let sum = charged; sum > open && first < shown.length; first += 1) {
-    const { place, amount } = shown[first] as (typeof shown)[number];
-    left[place] = (left[place] ?? 0n) - amount;
-    sum -= amount;
-  }
-  if (left.reduce((sum, amount) => sum + amount, 0n) !== open) {
-    return without(`${usd(open)} are open of it, and somebody has shown other receipts first`);
-  }
+  const before = shown.findIndex(({ leaf }) => leaf === progress.lastLeaf) + 1;
+  const rest = linesWithout(lines, shown.slice(0, before));
+  const goesOn = hashLines(rest) === progress.linesHash;
+  const [first, left] = goesOn ? [before, rest] : [0, lines];
 
   const { tree } = row;
   for (let count = Math.min(maxReceipts, shown.length - first); count > 0; count = Math.floor(count / 2)) {
     const part = shown.slice(first, first + count);
     const { proof, proofFlags } = tree.multiProofOf(part.map(({ leaf }) => leaf));
     const answer = {
-      lines: lines.map(({ toolId }, i) => ({ toolId, amount: left[i] ?? 0n })),
+      lines: left,
       receipts: part,
       places: part.map(({ place }) => place),
       proof,
@@ -63,6 +58,25 @@ export function answerOf(
   }
   return without("none of its receipts fits into a transaction");
 }
+
+const linesWithout = (lines: readonly ContestedLine[], shown: readonly { place: number; amount: bigint }[]) =>
+  lines.map(({ toolId, amount }, i) => ({
+    toolId,
+    amount: shown.reduce((left, receipt) => (receipt.place === i ? left - receipt.amount : left), amount),
+  }));
+
+const LINES = [
+  {
+    type: "tuple[]",
+    components: [
+      { name: "toolId", type: "bytes16" },
+      { name: "amount", type: "uint256" },
+    ],
+  },
+] as const;
+
+// As the court does it.
+export const hashLines = (lines: readonly ContestedLine[]): Hex => keccak256(encodeAbiParameters(LINES, [lines]));
 
 const without = (reason: string): Answer => ({ kind: "no_receipts", reason });
 const usd = (amount: bigint) => `${formatUsd(microUsdc(amount))} USDC`;

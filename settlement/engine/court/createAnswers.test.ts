@@ -5,7 +5,7 @@ import { spendableOf } from "../../chain/testing/spendableOf.ts";
 import type { Contest } from "../../domain/contest.ts";
 import { SettlementError } from "../../domain/errors.ts";
 import type { Ledger } from "../../ledger/ledger.ts";
-import { backends, type Store } from "../../ledger/testing/backends.ts";
+import { ledgers, type Store } from "../../ledger/testing/backends.ts";
 import {
   ALICE,
   accountOf,
@@ -29,7 +29,7 @@ const DAY_MS = 86_400_000;
 const TICK_MS = 2_000;
 const DOMAIN = { chainId: 1, router: ROUTER };
 
-describe.each(backends)("answers to contests on $name", ({ create }) => {
+describe.each(ledgers)("answers to contests on $name", ({ create }) => {
   let store: Store;
   let ledger: Ledger;
   let nowMs = 1_000_000;
@@ -44,7 +44,8 @@ describe.each(backends)("answers to contests on $name", ({ create }) => {
     court: accountOf(0xc0),
     head: async () => ({ number: 10n, timestampMs: nowMs }),
     finalized: async () => ({ number: 10n, timestampMs: nowMs }),
-    contestOf: async () => ({ stage: "contested", untilMs: nowMs + DAY_MS, open: 7n }),
+    contestOf: async () => ({ stage: "contested", untilMs: nowMs + DAY_MS }),
+    progressOf: async () => ({ linesHash: hashOf("none"), lastLeaf: hashOf("none") }),
   } as unknown as Chain;
 
   const contestOf = (fields: Partial<Contest>): Contest => ({

@@ -18,19 +18,22 @@ const MAX_LOOKS_PER_TICK = 10;
 
 export type Answers = ReturnType<typeof createAnswers>;
 
+// Bounded, and without room for all of them from the start: most engines never see a contest.
+const remember = <T extends {}>() => new LRUCache<string, T>({ maxSize: 2 * MAX_OPEN, sizeCalculation: () => 1 });
+
 // Shows the receipts of rows that somebody has contested. The ledger knows what was contested, the chain what is still to be shown of
 // it. An answer is a submission like any other: its nonce and its bytes are saved before it is sent, and it is looked for until it is
 // final. One that comes twice is refused by the court, and nothing is lost but its gas.
 export function createAnswers(context: EngineContext) {
   const { ledger, chain, clock, policy } = context;
   // When a contest was last looked at, and as what.
-  const looked = new LRUCache<string, { as: string; atMs: number }>({ max: 2 * MAX_OPEN });
+  const looked = remember<{ as: string; atMs: number }>();
   // Of which there was nothing to answer with when they were last looked at.
-  const hopeless = new LRUCache<string, true>({ max: 2 * MAX_OPEN });
+  const hopeless = remember<true>();
   // What was planned last, and how often the court has refused answers to a contest.
   const underway = new LRUCache<Hex, NotedContest>({ max: PAGE });
-  const told = new LRUCache<string, true>({ max: 2 * MAX_OPEN });
-  const refusals = new LRUCache<string, number>({ max: 2 * MAX_OPEN });
+  const told = remember<true>();
+  const refusals = remember<number>();
 
   // What the watch has found.
   async function note(contests: readonly Contest[]): Promise<void> {
@@ -116,12 +119,13 @@ export function createAnswers(context: EngineContext) {
     const { root, account, answer } = contest;
     // A node that is behind the block of the last answer would have it answered again.
     if ((answer?.blockNumber ?? 0n) > head.number) return null;
-    const { stage, untilMs, open } = await chain.contestOf(root, account, head);
+    const { stage, untilMs } = await chain.contestOf(root, account, head);
     if (stage !== "contested" || head.timestampMs >= untilMs) {
       await conclude(lease, contest, finalized);
       return null;
     }
-    const next = answerOf(contest, open, await receiptsOf(ledger, chain, root, account), policy.court);
+    const progress = await chain.progressOf(root, account, lease.operator, head);
+    const next = answerOf(contest, progress, await receiptsOf(ledger, chain, root, account), policy.court);
     if (next.kind === "no_receipts") {
       hopeless.set(nameOf(contest), true);
       unanswerable(contest, next.reason);

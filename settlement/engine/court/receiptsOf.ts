@@ -1,10 +1,12 @@
-import { type Address, bytesToHex, type Hex, hexToBytes } from "viem";
+import { type Address, bytesToHex, type Hex } from "viem";
 import type { Chain } from "../../chain/chain.ts";
 import { decodeSettle } from "../../chain/router/settleCall.ts";
+import type { Charge } from "../../domain/charge.ts";
 import type { ContestedLine } from "../../domain/contest.ts";
+import { letOthersRun } from "../../domain/letOthersRun.ts";
 import type { Submission } from "../../domain/submission.ts";
 import type { Ledger } from "../../ledger/ledger.ts";
-import { createMerkleTree, type MerkleTree } from "../batch/merkleTree.ts";
+import { type MerkleTree, treeInSteps } from "../batch/merkleTree.ts";
 import { leafOf, NO_TOOL, type Receipt, type ReceiptDomain, receiptOf } from "../batch/receipt.ts";
 
 // What an account was charged for in a batch, with all that its receipts are proven with.
@@ -22,7 +24,7 @@ export type ReceiptsOfRow = {
 
 // The receipts of one account in a batch, from the ledger or its archive. Null if there are none: the batch is somebody else's, or
 // was taken in from the chain, or the account is not charged in it. Only receipts that are leaves of the batch count, so that all
-// of them can be shown.
+// of them can be shown. A batch has ten thousand charges, and everybody in it may ask: it is done in steps, between which others run.
 export async function receiptsOf(
   ledger: Ledger,
   chain: Pick<Chain, "chainId">,
@@ -42,8 +44,7 @@ export async function receiptsOf(
   if (charges.length === 0) return null;
   const stored = await ledger.listReceipts(root);
   const leaves = new Map(stored.map(({ chargeId, leaf }) => [chargeId, leaf]));
-  const receipts = charges
-    .map((charge) => ({ ...receiptOf(charge), leaf: bytesToHex(leafOf(domain, charge)) }))
+  const receipts = (await receiptsInSteps(domain, charges))
     .filter(({ chargeId, leaf }) => leaves.get(chargeId) === leaf)
     .sort((one, other) => (one.leaf < other.leaf ? -1 : 1));
   if (receipts.length === 0) return null;
@@ -51,8 +52,22 @@ export async function receiptsOf(
     { toolId: NO_TOOL, amount: asked.modelCost },
     ...asked.lines.map(({ toolIndex, amount }) => ({ toolId: toolIds[toolIndex] ?? NO_TOOL, amount })),
   ];
-  const tree = createMerkleTree(stored.map(({ leaf }) => hexToBytes(leaf)));
+  const tree = await treeInSteps(stored.map(({ leaf }) => Buffer.from(leaf.slice(2), "hex")));
   return { account: account.toLowerCase() as Address, domain, submission, row, lines, receipts, tree };
+}
+
+const CHARGES_AT_ONCE = 1_000;
+
+async function receiptsInSteps(
+  domain: ReceiptDomain,
+  charges: readonly Charge[],
+): Promise<(Receipt & { leaf: Hex })[]> {
+  const receipts: (Receipt & { leaf: Hex })[] = [];
+  for (const charge of charges) {
+    if (receipts.length % CHARGES_AT_ONCE === CHARGES_AT_ONCE - 1) await letOthersRun();
+    receipts.push({ ...receiptOf(charge), leaf: bytesToHex(leafOf(domain, charge)) });
+  }
+  return receipts;
 }
 
 // Which line each receipt is for: of its tool, and with room for it. Null for one that no line has room for.

@@ -33,7 +33,8 @@ describe("a key after a restore", () => {
     context = {
       ledger: {
         readHome: async () => home,
-        noteHome: async () => (home === "here" ? { kind: "same" } : { kind: "moved", from: "here" }),
+        noteHome: async () =>
+          home === "here" ? { kind: "same", nowMs: 7 } : { kind: "moved", from: "here", nowMs: 7 },
         listOperators: async () => [...fences].map(([operator, reach]) => ({ operator, nextNonce: 5, fence: reach })),
         setFence: async (_: unknown, nonce: number) => void fences.set(KEY, nonce),
         removeFence: async () => void fences.set(KEY, 0),
@@ -98,7 +99,7 @@ describe("a key after a restore", () => {
   });
 
   it("is told of when the ledger is found in another place", async () => {
-    await checkHome(context);
+    expect(await checkHome(context)).toBe(7);
     expect(events).toEqual([{ kind: "ledger_moved", from: "here", to: "there" }]);
     home = "here";
     await checkHome(context);

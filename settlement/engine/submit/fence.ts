@@ -4,11 +4,13 @@ import type { Lease } from "../../ledger/ledger.ts";
 import type { EngineContext } from "../context.ts";
 import { submit } from "./submit.ts";
 
-// Where the ledger is, compared with where it was. After a restore or a failover it may lack what was signed last.
-export async function checkHome({ ledger, report }: EngineContext): Promise<void> {
+// Where the ledger is, compared with where it was. After a restore or a failover it may lack what was signed last. Returns the time
+// there, if that is another clock than ours.
+export async function checkHome({ ledger, report }: EngineContext): Promise<number | null> {
   const home = await ledger.readHome();
   const check = await ledger.noteHome(home);
   if (check.kind === "moved") report({ kind: "ledger_moved", from: check.from, to: home });
+  return check.nowMs;
 }
 
 // Whether anything may be planned. A ledger that was restored does not know all bytes that its keys have signed; those may still
@@ -56,5 +58,7 @@ export async function fence(
 
 const fencedOff = (operator: string) => ({
   kind: "fenced" as const,
-  reason: `the ledger was restored or failed over; what it has forgotten is fenced off until the nonces of ${operator} are final`,
+  reason:
+    `the ledger was restored or failed over; what it has forgotten is fenced off until the nonces of ${operator} are final; ` +
+    "if no process has that key any more, suspend it and run reconcile --retire",
 });

@@ -17,16 +17,20 @@ export async function fillNonceGap(
   if (next >= Math.min(...nonces)) return null;
   const filler = fillerOf(lease.operator, next);
   const owner = await ledger.planSubmission(lease, filler, clock.nowMs());
-  if (owner.state.kind === "abandoned" && (await isUndone(context, lease.operator, next))) {
-    return ledger.planFiller(lease, { ...filler, nonce: next }, clock.nowMs());
-  }
-  return isSpent(owner) ? null : owner;
+  if (owner.state.kind !== "abandoned" && !isArchived(owner)) return isSpent(owner) ? null : owner;
+  if (!(await isUnspent(context, lease.operator, next))) return null;
+  return ledger.planFiller(lease, { ...filler, nonce: next }, clock.nowMs());
 }
+
+// A batch that a peer had settled may be in the archive before anything waits behind its nonce. Its bytes are there as well, and nobody
+// signs for it again.
+const isArchived = ({ kind, state, calldata }: Submission) =>
+  kind === "settle" && state.kind === "final" && calldata.length === 0;
 
 // What was abandoned had its nonce spent in a final block. If it is not spent in the newest one, the chain has undone that block, and
 // everything behind the nonce waits for it. Should the bytes that it had come back instead of a filler, whatever was planned since
 // names another batch before it, and reverts.
-async function isUndone({ ledger, chain }: EngineContext, operator: Address, nonce: number): Promise<boolean> {
+async function isUnspent({ ledger, chain }: EngineContext, operator: Address, nonce: number): Promise<boolean> {
   const [finalized, last] = await Promise.all([chain.finalized(), ledger.readFinalized()]);
   if (last !== null && finalized.number < last.number) return false;
   return (await chain.nonce(operator, finalized)) <= nonce;

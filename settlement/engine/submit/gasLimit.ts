@@ -2,7 +2,7 @@ import { decodeSettle } from "../../chain/router/settleCall.ts";
 import { larger } from "../../domain/money.ts";
 import type { Submission } from "../../domain/submission.ts";
 
-// What can become dearer between simulation and inclusion, and by how much at the most, as measured on the contracts
+// What can cost more between simulation and inclusion, and by how much at the most, as measured on the contracts
 // (gasLimit.test.ts shows that it is enough):
 //   row   its payer drains the wallet or sets a daily cap, and some of its lines are refused, which is an event
 //   line  it is refused and reported instead of paid

@@ -1,8 +1,8 @@
-import { bytesToHex, type Hex, hexToBytes } from "viem";
+import { bytesToHex, type Hex } from "viem";
 import type { Chain } from "../../chain/chain.ts";
 import type { Charge } from "../../domain/charge.ts";
 import type { Ledger } from "../../ledger/ledger.ts";
-import { createMerkleTree, verifiesProof } from "../batch/merkleTree.ts";
+import { treeInSteps, verifiesProof } from "../batch/merkleTree.ts";
 import { encodeReceipt, leafOf } from "../batch/receipt.ts";
 
 export type Proof = {
@@ -36,7 +36,8 @@ export async function prove(ledger: Ledger, chain: Chain, chargeId: Hex): Promis
   const leaf = bytesToHex(leafOf(domain, charge));
   const receipts = await ledger.listReceipts(root);
   if (!receipts.some((receipt) => receipt.leaf === leaf)) return { kind: "no_receipt", root };
-  const path = createMerkleTree(receipts.map((receipt) => hexToBytes(receipt.leaf))).proofOf(leaf);
+  const tree = await treeInSteps(receipts.map((receipt) => Buffer.from(receipt.leaf.slice(2), "hex")));
+  const path = tree.proofOf(leaf);
   const settledAt = await chain.settledAt(root, "latest");
   return { kind: "proof", proof: { charge, receipt: encodeReceipt(domain, charge), leaf, root, path, settledAt } };
 }

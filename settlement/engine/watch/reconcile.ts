@@ -1,9 +1,10 @@
-import type { Hex } from "viem";
+import type { Address, Hex } from "viem";
 import { formatUsd, type MicroUsdc } from "../../domain/money.ts";
 import { reconcileBatch } from "../confirm/reconcileBatch.ts";
 import type { EngineContext } from "../context.ts";
 import { adopt, findUnknown } from "./adopt.ts";
 import { findVanished, reopenVanished } from "./reopenVanished.ts";
+import { introduce, retire } from "./retire.ts";
 
 export type ReconcileOptions = {
   // How many of the newest batches are read from the chain again.
@@ -12,6 +13,8 @@ export type ReconcileOptions = {
   // nothing differs.
   adopt?: boolean;
   reopen?: boolean;
+  // Give up a key that no process has any more.
+  retire?: Address;
   resume?: boolean;
   say?: (line: string) => void;
   progress?: (text: string) => void;
@@ -21,6 +24,7 @@ export type Reconciliation = {
   differences: readonly string[];
   adopted: readonly { root: Hex; charges: number; unexplained: MicroUsdc }[];
   reopened: readonly { id: Hex; charges: number }[];
+  retired: boolean;
   resumed: boolean;
 };
 
@@ -30,8 +34,10 @@ export async function reconcile(context: EngineContext, options: ReconcileOption
   const { say = () => {}, progress = () => {} } = options;
   // What comes after this has not been looked at, and halts on.
   const halt = await ledger.readHalt();
+  if (options.retire !== undefined) await introduce(context, options.retire);
   const adopted = options.adopt ? await adoptAll(context, say) : [];
   const reopened = options.reopen ? await reopenAll(context, say) : [];
+  const retired = options.retire !== undefined && (await retireKey(context, options.retire, say));
   const differences = [
     ...(await compare(context, options.batches, progress)),
     ...(await unknownOf(context)),
@@ -40,11 +46,11 @@ export async function reconcile(context: EngineContext, options: ReconcileOption
   for (const difference of differences) say(difference);
   say(differences.length === 0 ? "nothing differs" : `${differences.length} batches differ`);
   if (options.resume !== true || differences.length > 0 || halt === null) {
-    return { differences, adopted, reopened, resumed: false };
+    return { differences, adopted, reopened, retired, resumed: false };
   }
   await ledger.resume(halt);
   say("the halt is lifted");
-  return { differences, adopted, reopened, resumed: true };
+  return { differences, adopted, reopened, retired, resumed: true };
 }
 
 async function unknownOf(context: EngineContext): Promise<string[]> {
@@ -93,6 +99,16 @@ async function reopenAll(context: EngineContext, say: (line: string) => void) {
     reopened.push({ id, charges });
   }
   return reopened;
+}
+
+async function retireKey(context: EngineContext, operator: Address, say: (line: string) => void): Promise<boolean> {
+  const retirement = await retire(context, operator);
+  say(
+    retirement.kind === "retired"
+      ? `${operator} is retired; ${retirement.submissions} transactions of it are given up, and what they were to charge is due again`
+      : `${operator} is not retired: ${retirement.reason}`,
+  );
+  return retirement.kind === "retired";
 }
 
 async function adoptAll(context: EngineContext, say: (line: string) => void) {

@@ -1,10 +1,10 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { chargeIdOf } from "../../domain/charge.ts";
 import type { Ledger } from "../ledger.ts";
-import { backends, type Store } from "../testing/backends.ts";
+import { ledgers, type Store } from "../testing/backends.ts";
 import { ALICE, BOB, leaseOf, OPERATOR, outcomeOf, settled, toolOf, turnOf, usdc } from "../testing/fixtures.ts";
 
-describe.each(backends)("accruals on $name", ({ create }) => {
+describe.each(ledgers)("accruals on $name", ({ create }) => {
   let store: Store;
   let ledger: Ledger;
   beforeEach(async () => {
@@ -50,6 +50,33 @@ describe.each(backends)("accruals on $name", ({ create }) => {
     expect(await ledger.recordTurn(turnOf("t", change), 0)).toEqual({ kind: "conflict" });
     expect(await ledger.readTotals()).toEqual(before);
     expect(await ledger.readExposures([BOB])).toMatchObject([{ pending: 0n }]);
+  });
+
+  it("many turns are recorded in one commit, each with an outcome of its own, in the order in which they were reported", async () => {
+    await ledger.recordTurn(turnOf("known"), 0);
+    const terms = { credit: { base: usdc(300_000), growthBps: 0, max: usdc(300_000) }, prepaid: null };
+    const listed = [
+      turnOf("z"),
+      turnOf("known"),
+      turnOf("a", { payer: BOB }),
+      turnOf("known", { payer: BOB }),
+      turnOf("z"),
+      turnOf("b", { modelCost: usdc(1_000_000) }),
+    ];
+    const outcomes = await ledger.recordTurns(
+      listed.map((turn) => ({ turn, terms })),
+      1,
+    );
+    expect(outcomes.map(({ kind }) => kind)).toEqual([
+      "recorded",
+      "duplicate",
+      "recorded",
+      "conflict",
+      "duplicate",
+      "credit_exceeded",
+    ]);
+    expect(await ledger.listChargesOf({ turnId: "b" })).toEqual([]);
+    expect(await ledger.audit()).toEqual([]);
   });
 
   it("a failed turn waives its tools' fees and keeps the model cost", async () => {

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { CreditPolicy } from "../../domain/credit.ts";
 import type { Lease, Ledger } from "../ledger.ts";
-import { backends, createPostgresStore, type Store } from "../testing/backends.ts";
+import { createPostgresLedger, ledgers, type Store } from "../testing/backends.ts";
 import {
   ALICE,
   BOB,
@@ -31,7 +31,7 @@ const call = (callId: string, sessionId: string, amount: number) => ({
   amount: usdc(amount),
 });
 
-describe.each(backends)("credit on $name", ({ create }) => {
+describe.each(ledgers)("credit on $name", ({ create }) => {
   let store: Store;
   let ledger: Ledger;
   let lease: Lease;
@@ -161,7 +161,7 @@ describe.each(backends)("credit on $name", ({ create }) => {
 
 describe("credit with two daemons on one PostgreSQL", () => {
   it("is not overrun by turns and calls of both at the same time", async () => {
-    const store = await createPostgresStore();
+    const store = await createPostgresLedger();
     try {
       const ledgers = [await store.open(), await store.open()];
       for (const id of ["s", "t"]) {

@@ -6,7 +6,7 @@ import {
   whyNotDrawn,
 } from "../../domain/budget.ts";
 import { microUsdc } from "../../domain/money.ts";
-import type { Turn } from "../../domain/turn.ts";
+import type { Turn, TurnHold } from "../../domain/turn.ts";
 import { readBudgets } from "../budgets/draw.ts";
 import type { Tx } from "../database/tx.ts";
 import type { DeliveredCharge } from "./insertCharges.ts";
@@ -19,6 +19,8 @@ type Drawing = {
   // What the chain said of its budget.
   onChain: BudgetOnChain | null;
   charges: readonly DeliveredCharge[];
+  // What was reserved for it.
+  hold: TurnHold | null;
 };
 
 const SECOND_MS = 1_000;
@@ -31,22 +33,26 @@ export async function readDraws(tx: Tx, turns: readonly Pick<Drawing, "turn">[])
   );
   return {
     // Why its budget does not cover a turn; null if it does, or if the turn has none.
-    refuse({ turn, nowMs, onChain, charges }: Drawing): DrawRefusal | null {
+    //
+    // What was held on it is drawn already, and was agreed to in time: of that only the tools are asked about, which nobody knew then.
+    refuse({ turn, nowMs, onChain, charges, hold }: Drawing): DrawRefusal | null {
       const key = keyOf(turn);
       if (key === null) return null;
       const budget = budgets.get(budgetName(key));
       if (budget === undefined || onChain === null) return { kind: "budget_refused", reason: "budget_unknown" };
-      const settledBy = BigInt(Math.ceil(nowMs / SECOND_MS));
+      const more = sumOf(charges) - heldOn(key, hold);
+      const settledBy = more <= 0n ? 0n : BigInt(Math.ceil(nowMs / SECOND_MS));
       const toolIds = owedOf(charges).flatMap(({ toolId }) => toolId ?? []);
-      const reason = whyNotDrawn(budget, onChain, { amount: sumOf(charges), toolIds, settledBy });
+      const reason = whyNotDrawn(budget, onChain, { amount: more, toolIds, settledBy });
       return reason === null ? null : { kind: "budget_refused", reason };
     },
     // It is recorded: the next one finds less.
-    take({ turn, charges }: Pick<Drawing, "turn" | "charges">): void {
+    take({ turn, charges, hold }: Pick<Drawing, "turn" | "charges" | "hold">): void {
       const key = keyOf(turn);
       const budget = key === null ? undefined : budgets.get(budgetName(key));
-      if (budget === undefined) return;
-      budgets.set(budgetName(budget), { ...budget, pending: microUsdc(budget.pending + sumOf(charges)) });
+      if (key === null || budget === undefined) return;
+      const [held, pending] = [budget.held - heldOn(key, hold), budget.pending + sumOf(charges)];
+      budgets.set(budgetName(budget), { ...budget, held: microUsdc(held), pending: microUsdc(pending) });
     },
   };
 }
@@ -54,6 +60,9 @@ export async function readDraws(tx: Tx, turns: readonly Pick<Drawing, "turn">[])
 function keyOf({ payer, budgetId }: Turn): BudgetKey | null {
   return budgetId == null ? null : { payer, id: budgetId };
 }
+
+// What is reserved for a turn may be of another budget, or of none.
+const heldOn = ({ id }: BudgetKey, hold: TurnHold | null): bigint => (hold?.budgetId === id ? hold.amount : 0n);
 
 const owedOf = (charges: readonly DeliveredCharge[]) => charges.filter(({ state }) => state === "accrued");
 

@@ -4,11 +4,13 @@ import type { BudgetOnChain } from "../../domain/budget.ts";
 import { chargeIdOf, NO_HASH } from "../../domain/charge.ts";
 import { type Credit, type CreditPolicy, type CreditRefusal, refuseCredit } from "../../domain/credit.ts";
 import { letOthersRun } from "../../domain/letOthersRun.ts";
-import { MAX_CALLS_PER_TURN, type Turn } from "../../domain/turn.ts";
-import { turnName } from "../archive/names.ts";
+import { larger } from "../../domain/money.ts";
+import { MAX_CALLS_PER_TURN, type Turn, type TurnHold } from "../../domain/turn.ts";
+import { type Fingerprint, turnName } from "../archive/names.ts";
 import { placesOf } from "../archive/places.ts";
 import type { Conflict } from "../conflict.ts";
 import { address, amount as amountIn, integer, text } from "../database/decode.ts";
+import { CREDIT_COLUMNS } from "../database/lockOrder.ts";
 import { chunksOf, inEvenChunks, type Param, placeholders, tuples } from "../database/sql.ts";
 import type { Tx } from "../database/tx.ts";
 import {
@@ -23,6 +25,7 @@ import {
 } from "../validate.ts";
 import { type DrawRefusal, readDraws } from "./drawTurns.ts";
 import { type DeliveredCharge, type Delivery, insertCharges } from "./insertCharges.ts";
+import { dropTurnHolds, readTurnHolds } from "./turnHolds.ts";
 
 // On which terms a turn is recorded: how much credit its payer has, and what the chain said of its prepaid money, and at which block.
 export type TurnTerms = { credit: CreditPolicy; prepaid: { amount: bigint; atBlock: bigint } | null };
@@ -35,6 +38,19 @@ export type ReportedTurn = {
   terms: TurnTerms | null;
   onChain: BudgetOnChain | null;
   ruledOut: readonly bigint[];
+  // What follows from it. Hashed before it joins the others, so that no transaction is open meanwhile.
+  charges: readonly DeliveredCharge[];
+  chargeIds: Hex[];
+  digest: Hex;
+  name: Fingerprint;
+};
+
+// What is reported of a turn.
+export type Report = {
+  turn: Turn;
+  terms?: TurnTerms | null;
+  onChain?: BudgetOnChain | null;
+  ruledOut?: readonly bigint[];
 };
 
 // The same turn again is `duplicate`; the same id with other contents is `conflict` and changes nothing.
@@ -49,14 +65,13 @@ export type TurnOutcome =
 // A turn of this name may be in the archive, and nothing was changed. Whoever asked looks there.
 export type MaybeArchivedTurn = { kind: "archived"; places: readonly bigint[]; digest: Hex; chargeIds: Hex[] };
 
+export function checkTurns(reports: readonly Report[], nowMs: number): ReportedTurn[] {
+  validTime("now", nowMs);
+  return reports.map((report) => checkTurn(report, nowMs));
+}
+
 // The same turn in one spelling: lower case, tools in order.
-export function checkTurn(
-  turn: Turn,
-  nowMs: number,
-  terms: TurnTerms | null = null,
-  onChain: BudgetOnChain | null = null,
-  ruledOut: readonly bigint[] = [],
-): ReportedTurn {
+function checkTurn({ turn, terms = null, onChain = null, ruledOut = [] }: Report, nowMs: number): ReportedTurn {
   const id = validName("the turn's id", turn.id);
   const tools = turn.tools
     .map(({ toolId, amount, calls, schemaHash = NO_HASH }) => ({
@@ -69,49 +84,51 @@ export function checkTurn(
   if (new Set(tools.map(({ toolId }) => toolId)).size < tools.length) invalid(`turn ${id} names a tool twice`);
   const calls = tools.reduce((sum, tool) => sum + tool.calls, 0);
   if (calls > MAX_CALLS_PER_TURN) invalid(`turn ${id} has ${calls} calls; the most is ${MAX_CALLS_PER_TURN}`);
+  const checked: Turn = {
+    id,
+    payer: validAddress("the payer", turn.payer),
+    outcome: turn.outcome,
+    modelCost: validAmount("the model cost", turn.modelCost),
+    tools,
+    requestHash: validHash("the request's hash", turn.requestHash),
+    responseHash: validHash("the response's hash", turn.responseHash),
+    budgetId: turn.budgetId ?? null,
+  };
+  const charges = chargesOf(checked);
   return {
-    turn: {
-      id,
-      payer: validAddress("the payer", turn.payer),
-      outcome: turn.outcome,
-      modelCost: validAmount("the model cost", turn.modelCost),
-      tools,
-      requestHash: validHash("the request's hash", turn.requestHash),
-      responseHash: validHash("the response's hash", turn.responseHash),
-      budgetId: turn.budgetId ?? null,
-    },
-    nowMs: validTime("now", nowMs),
+    turn: checked,
+    nowMs,
     terms,
     onChain,
     ruledOut,
+    charges,
+    chargeIds: charges.map((charge) => charge.id),
+    digest: digestOf(checked),
+    name: turnName(id),
   };
 }
 
 // Some milliseconds.
 const TURNS_AT_ONCE = 500;
 
-// Turns that share a commit also share its statements. Of several with one id, the first is the one that is recorded. Payers are
-// locked, so that the turns and calls of many daemons never come to more than their credit. Whoever reports thousands at once does not
-// keep everybody else from running meanwhile.
+// Turns that share a commit also share its statements, whoever reported them: they are recorded in the order of their ids, as on every
+// other daemon. Of several with one id, the first is the one that is recorded. Payers are locked, so that the turns and calls of many
+// daemons never come to more than their credit. Whoever reports thousands at once does not keep everybody else from running meanwhile.
 export async function recordTurns(
   tx: Tx,
-  reported: readonly ReportedTurn[],
-): Promise<(TurnOutcome | MaybeArchivedTurn)[]> {
-  const outcomes: (TurnOutcome | MaybeArchivedTurn)[] = [];
-  for (const some of chunksOf(reported, TURNS_AT_ONCE)) {
-    if (outcomes.length > 0) await letOthersRun();
-    outcomes.push(...(await recordSome(tx, some)));
+  reported: readonly (readonly ReportedTurn[])[],
+): Promise<(TurnOutcome | MaybeArchivedTurn)[][]> {
+  const inOrder = reported.flat().sort(({ turn: a }, { turn: b }) => (a.id < b.id ? -1 : a.id > b.id ? 1 : 0));
+  const outcomes = new Map<ReportedTurn, TurnOutcome | MaybeArchivedTurn>();
+  for (const some of chunksOf(inOrder, TURNS_AT_ONCE)) {
+    if (outcomes.size > 0) await letOthersRun();
+    const recorded = await recordSome(tx, some);
+    for (const [i, one] of some.entries()) outcomes.set(one, recorded[i] as TurnOutcome | MaybeArchivedTurn);
   }
-  return outcomes;
+  return reported.map((own) => own.map((one) => outcomes.get(one) as TurnOutcome | MaybeArchivedTurn));
 }
 
-async function recordSome(tx: Tx, reported: readonly ReportedTurn[]): Promise<(TurnOutcome | MaybeArchivedTurn)[]> {
-  const turns = reported.map(({ turn, nowMs, terms, onChain, ruledOut }) => {
-    const charges = chargesOf(turn);
-    const chargeIds = charges.map(({ id }) => id);
-    const [digest, name] = [digestOf(turn), turnName(turn.id)];
-    return { turn, nowMs, terms, onChain, ruledOut, charges, digest, name, chargeIds };
-  });
+async function recordSome(tx: Tx, turns: readonly ReportedTurn[]): Promise<(TurnOutcome | MaybeArchivedTurn)[]> {
   const inserting = inEvenChunks(turns, (chunk) => {
     const params: Param[] = [];
     for (const { turn, digest, chargeIds, nowMs } of chunk) params.push(turn.id, digest, chargeIds.join(" "), nowMs);
@@ -127,11 +144,19 @@ async function recordSome(tx: Tx, reported: readonly ReportedTurn[]): Promise<(T
     tx,
     turns.map(({ name }) => name),
   );
-  const [inserted, places] = await Promise.all([inserting, archived]);
+  // All asked in one go, in this order.
+  const [inserted, places, credits, draws, holdOf] = await Promise.all([
+    inserting,
+    archived,
+    readCredits(tx, turns),
+    readDraws(tx, turns),
+    readTurnHolds(
+      tx,
+      turns.map(({ turn }) => turn),
+    ),
+  ]);
   const unseen = new Set(inserted.map((row) => text(row, "id")));
-
-  const credits = await readCredits(tx, turns);
-  const draws = await readDraws(tx, turns);
+  const captured: TurnHold[] = [];
   const refused = new Map<string, TurnOutcome>();
   const deliveries: Delivery[] = [];
   const outcomes: (TurnOutcome | MaybeArchivedTurn)[] = [];
@@ -155,23 +180,24 @@ async function recordSome(tx: Tx, reported: readonly ReportedTurn[]): Promise<(T
       outcomes.push(same ? { kind: "duplicate", chargeIds } : { kind: "conflict" });
       continue;
     }
+    const hold = holdOf(turn);
     const refusal =
-      draws.refuse({ turn, nowMs, onChain, charges }) ?? refuseTurn(terms, credits.get(turn.payer), charges);
+      draws.refuse({ turn, nowMs, onChain, charges, hold }) ??
+      refuseTurn(terms, credits.get(turn.payer), charges, hold);
     if (refusal !== null) {
       refused.set(turn.id, refusal);
       outcomes.push(refusal);
       continue;
     }
-    draws.take({ turn, charges });
+    draws.take({ turn, charges, hold });
+    if (hold !== null) captured.push(hold);
     outcomes.push({ kind: "recorded", chargeIds });
     deliveries.push({
-      source: { turnId: turn.id },
+      turnId: turn.id,
       payer: turn.payer,
       budgetId: turn.budgetId ?? null,
       hashes: { request: turn.requestHash, response: turn.responseHash, schema: NO_HASH },
       accruedAtMs: nowMs,
-      dueAtMs: nowMs,
-      waiting: false,
       charges,
     });
   }
@@ -179,6 +205,7 @@ async function recordSome(tx: Tx, reported: readonly ReportedTurn[]): Promise<(T
     tx.send(`DELETE FROM turns WHERE id IN (${placeholders(chunk.length)})`, chunk);
   }
   insertCharges(tx, deliveries);
+  dropTurnHolds(tx, captured);
   return outcomes;
 }
 
@@ -190,16 +217,15 @@ async function readCredits(
   turns: readonly Pick<ReportedTurn, "turn" | "terms">[],
 ): Promise<Map<string, CreditUsed>> {
   const payers = new Set(turns.flatMap(({ turn, terms }) => (terms === null ? [] : [turn.payer])));
-  const rows = await inEvenChunks([...payers], (chunk) =>
-    tx.all(
-      `SELECT payer, pending + held AS committed, settled, taken_at_block FROM payers WHERE payer IN ${tuples(1, chunk.length)}`,
-      chunk,
-    ),
+  // Whoever is locked was read with that.
+  const unread = [...payers].filter((payer) => !tx.lockedPayers.has(payer));
+  const rows = await inEvenChunks(unread, (chunk) =>
+    tx.all(`SELECT ${CREDIT_COLUMNS} FROM payers WHERE payer IN ${tuples(1, chunk.length)}`, chunk),
   );
-  const known = new Map(rows.map((row) => [address(row, "payer"), row]));
+  const read = new Map(rows.map((row) => [address(row, "payer"), row]));
   return new Map(
     [...payers].map((payer) => {
-      const row = known.get(payer);
+      const row = tx.lockedPayers.get(payer) ?? read.get(payer);
       const own = tx.changeOf(payer);
       const committed = (row === undefined ? 0n : amountIn(row, "committed")) + own.pending + own.held;
       const settled = (row === undefined ? 0n : amountIn(row, "settled")) + own.settled;
@@ -208,19 +234,22 @@ async function readCredits(
   );
 }
 
-// Null if the turn is recorded; then the payer's credit is used from now on.
+// Null if the turn is recorded; then the payer's credit is used from now on. What was held for it is committed already, and is what it
+// may cost: only what is above that is asked about.
 function refuseTurn(
   terms: TurnTerms | null,
   used: CreditUsed | undefined,
   charges: readonly DeliveredCharge[],
+  hold: TurnHold | null,
 ): (TurnOutcome & { kind: "credit_exceeded" }) | null {
   if (terms === null || used === undefined) return null;
   const { credit, prepaid } = terms;
   const cost = charges.reduce((sum, { amount, state }) => (state === "accrued" ? sum + amount : sum), 0n);
   const covered = prepaid !== null && prepaid.atBlock >= used.takenAtBlock ? prepaid.amount : 0n;
-  const refusal = refuseCredit(credit, { ...used, prepaid: covered }, cost);
+  const more = cost - (hold?.amount ?? 0n);
+  const refusal = refuseCredit(credit, { ...used, prepaid: covered }, larger(more, 0n));
   if (refusal !== null) return { kind: "credit_exceeded", takenAtBlock: used.takenAtBlock, ...refusal };
-  used.committed += cost;
+  used.committed += more;
   return null;
 }
 

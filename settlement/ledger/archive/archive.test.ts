@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { chargeIdOf, chargeIdOfCall } from "../../domain/charge.ts";
 import type { Ledger } from "../ledger.ts";
-import { backends, type Store } from "../testing/backends.ts";
+import { ledgers, type Store } from "../testing/backends.ts";
 import {
   ALICE,
   accountOf,
@@ -61,7 +61,7 @@ async function restoreAll(ledger: Ledger, number: number): Promise<void> {
   }
 }
 
-describe.each(backends)("the archive on $name", ({ create }) => {
+describe.each(ledgers)("the archive on $name", ({ create }) => {
   let store: Store;
   let ledger: Ledger;
   const folder = createMemoryFolder();

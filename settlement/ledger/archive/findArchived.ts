@@ -1,10 +1,11 @@
 import type { Address, Hex } from "viem";
 import type { Charge } from "../../domain/charge.ts";
+import { letOthersRun } from "../../domain/letOthersRun.ts";
 import type { Hold } from "../../domain/session.ts";
 import type { StatementQuery } from "../../domain/statement.ts";
 import { chargeFrom } from "../accruals/decode.ts";
 import { integer } from "../database/decode.ts";
-import type { Reader, Row } from "../database/sql.ts";
+import { chunksOf, type Reader, type Row } from "../database/sql.ts";
 import { holdFrom } from "../sessions/decode.ts";
 import type { Block } from "./format.ts";
 import { type Archive, archiveOf, listArchives } from "./listArchives.ts";
@@ -13,6 +14,8 @@ import { placesOf } from "./places.ts";
 import type { ArchiveFiles } from "./readBlock.ts";
 
 const PAGE = 100;
+// Some milliseconds.
+const NAMES_AT_ONCE = 1_000;
 
 export type FindArchived = ReturnType<typeof createFindArchived>;
 
@@ -63,7 +66,12 @@ export function createFindArchived(sql: Reader, files: ArchiveFiles) {
     // Those of these that have left. A block is read once, however many of them it has.
     async charges(ids: readonly Hex[]): Promise<Charge[]> {
       const wanted = new Set(ids);
-      const places = new Set([...(await placesOf(sql, ids.map(hashName))).values()].flat());
+      const places = new Set<bigint>();
+      for (const some of chunksOf(ids, NAMES_AT_ONCE)) {
+        for (const found of (await placesOf(sql, some.map(hashName))).values())
+          for (const place of found) places.add(place);
+        await letOthersRun();
+      }
       const found = new Map<Hex, Charge>();
       for (const place of places) {
         const block = await blockAt(place);

@@ -4,19 +4,20 @@ import type { BudgetOnChain } from "../../domain/budget.ts";
 import { type Charge, chargeIdOfCall } from "../../domain/charge.ts";
 import type { CreditPolicy } from "../../domain/credit.ts";
 import { type MicroUsdc, microUsdc } from "../../domain/money.ts";
+import type { ReadFunds } from "../../domain/payer.ts";
 import type { Call, Capture, Hold, Session } from "../../domain/session.ts";
 import type { StatementQuery } from "../../domain/statement.ts";
 import type { Submission } from "../../domain/submission.ts";
 import type { ToolId } from "../../domain/toolId.ts";
 import type { Turn } from "../../domain/turn.ts";
 import type { Accruals } from "../accruals/createAccruals.ts";
-import type { TurnOutcome, TurnTerms } from "../accruals/recordTurn.ts";
+import type { Report, TurnOutcome, TurnTerms } from "../accruals/recordTurn.ts";
 import { address, amount, count, hex, text } from "../database/decode.ts";
 import type { Row } from "../database/sql.ts";
 import type { Reads } from "../reads/createReads.ts";
 import type { CaptureOutcome, FlushPolicy } from "../sessions/capture.ts";
 import type { Sessions } from "../sessions/createSessions.ts";
-import { type HoldOutcome, isSameCall, type ReadFunds } from "../sessions/hold.ts";
+import { type HoldOutcome, isSameCall } from "../sessions/hold.ts";
 import type { VoidOutcome } from "../sessions/voidHold.ts";
 import type { Submissions } from "../submissions/createSubmissions.ts";
 import { broadcastFrom } from "../submissions/decode.ts";
@@ -78,25 +79,37 @@ export function withArchive(hot: Hot, archived: FindArchived) {
     return [...sums].sort(([a], [b]) => (a < b ? -1 : 1)).map(([key, sum]) => [key, microUsdc(sum)]);
   }
 
+  async function recordTurn(
+    turn: Turn,
+    nowMs: number,
+    terms: TurnTerms | null = null,
+    onChain: BudgetOnChain | null = null,
+  ): Promise<TurnOutcome> {
+    for (let ruledOut: readonly bigint[] = []; ; ) {
+      const outcome = await hot.recordTurn({ turn, terms, onChain, ruledOut }, nowMs);
+      if (outcome.kind !== "archived") return outcome;
+      const known = await archived.turn(turn.id);
+      if (known !== null) {
+        const { digest, chargeIds } = outcome;
+        return text(known, "digest") === digest ? { kind: "duplicate", chargeIds } : { kind: "conflict" };
+      }
+      ruledOut = outcome.places;
+    }
+  }
+
   return {
     ...hot,
 
-    async recordTurn(
-      turn: Turn,
-      nowMs: number,
-      terms: TurnTerms | null = null,
-      onChain: BudgetOnChain | null = null,
-    ): Promise<TurnOutcome> {
-      for (let ruledOut: readonly bigint[] = []; ; ) {
-        const outcome = await hot.recordTurn(turn, nowMs, terms, onChain, ruledOut);
-        if (outcome.kind !== "archived") return outcome;
-        const known = await archived.turn(turn.id);
-        if (known !== null) {
-          const { digest, chargeIds } = outcome;
-          return text(known, "digest") === digest ? { kind: "duplicate", chargeIds } : { kind: "conflict" };
-        }
-        ruledOut = outcome.places;
+    recordTurn,
+
+    // Many in one commit. Each has an outcome of its own.
+    async recordTurns(reports: readonly Omit<Report, "ruledOut">[], nowMs: number): Promise<TurnOutcome[]> {
+      const outcomes: TurnOutcome[] = [];
+      for (const [i, outcome] of (await hot.recordTurns(reports, nowMs)).entries()) {
+        const { turn, terms, onChain } = reports[i] as Report;
+        outcomes.push(outcome.kind === "archived" ? await recordTurn(turn, nowMs, terms, onChain) : outcome);
       }
+      return outcomes;
     },
 
     async hold(

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type BudgetOnChain, hashTools, type SignedBudget } from "../../domain/budget.ts";
 import { microUsdc } from "../../domain/money.ts";
 import type { Lease, Ledger } from "../ledger.ts";
-import { backends, type Store } from "../testing/backends.ts";
+import { ledgers, type Store } from "../testing/backends.ts";
 import {
   ALICE,
   accountOf,
@@ -39,7 +39,7 @@ const budgetOf = (id: bigint, maxSpend: number, fields: Partial<SignedBudget> = 
   ...fields,
 });
 
-describe.each(backends)("budgets on $name", ({ create }) => {
+describe.each(ledgers)("budgets on $name", ({ create }) => {
   let store: Store;
   let ledger: Ledger;
   let lease: Lease;

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { Contest } from "../../domain/contest.ts";
 import type { Lease, Ledger } from "../ledger.ts";
-import { backends, type Store } from "../testing/backends.ts";
+import { ledgers, type Store } from "../testing/backends.ts";
 import { ALICE, BOB, hashOf, inclusionAt, leaseOf, OPERATOR, ROUTER } from "../testing/fixtures.ts";
 
 const ROOT = hashOf("root");
@@ -22,7 +22,7 @@ const contestOf = (fields: Partial<Contest> = {}): Contest => ({
   ...fields,
 });
 
-describe.each(backends)("contests on $name", ({ create }) => {
+describe.each(ledgers)("contests on $name", ({ create }) => {
   let store: Store;
   let ledger: Ledger;
   let lease: Lease;

@@ -1,3 +1,5 @@
+import { LRUCache } from "lru-cache";
+import type { Address } from "viem";
 import { type BulkVerb, createGroupCommit } from "./groupCommit.ts";
 import { createLocks, type Touches, type Work } from "./lockOrder.ts";
 import type { Database, Reader } from "./sql.ts";
@@ -23,8 +25,10 @@ export type Runner = {
   sharedInBulk<Args extends unknown[], Item, T>(
     check: (...args: Args) => Item,
     verb: BulkVerb<Tx, Item, T>,
-    done: Kind<T>,
+    done: Kind<T extends readonly (infer One)[] ? One : T>,
     touches: (item: Item) => Touches,
+    // Of how many things the call is.
+    sizeOf?: (item: Item) => number,
   ): Run<Args, T>;
   // Has a transaction of its own. Never done again behind the caller's back.
   alone<Args extends unknown[], T>(verb: Verb<Args, Tx, T>): Run<Args, T>;
@@ -36,6 +40,9 @@ export type Runner = {
 
 // What most verbs say when they find their work done before.
 const DUPLICATE = "duplicate";
+
+// Of whoever was quiet for longest it is asked again whether there is a row.
+const MAX_KNOWN_PAYERS = 100_000;
 
 export type RunnerOptions = {
   maxGroup: number;
@@ -49,10 +56,15 @@ export function createRunner(
 ): Runner & { drained(): Promise<void> } {
   // Groups that are on their way at the same time do not wait for each other's sums.
   const shardOf = (lane: number) => shard * database.writers + lane;
+  const payers = new LRUCache<Address, true>({ max: MAX_KNOWN_PAYERS });
+  const knownPayers = {
+    has: (payer: Address) => payers.get(payer) === true,
+    add: (payer: Address) => void payers.set(payer, true),
+  };
   const group = createGroupCommit<Tx>({
     transaction: (work, lane) => inTransaction(database, work, { repeatable: true, shard: shardOf(lane) }),
     lanes: database.writers,
-    locks: createLocks,
+    locks: (tx, touched) => createLocks(tx, touched, knownPayers),
     maxGroup,
     maxQueue,
   });
@@ -65,10 +77,10 @@ export function createRunner(
         return group.submit(work, { done, again: again ?? DUPLICATE, touches: work.touches });
       },
     sharedInBulk:
-      (check, verb, done, touches) =>
+      (check, verb, done, touches, sizeOf = () => 1) =>
       async (...args) => {
         const item = check(...args);
-        return group.submitTo(verb, item, { done, again: DUPLICATE, touches: touches(item) });
+        return group.submitTo(verb, item, { done, again: DUPLICATE, touches: touches(item), size: sizeOf(item) });
       },
     alone:
       (verb) =>

@@ -4,12 +4,12 @@ import type { Row } from "./sql.ts";
 import type { Answered, Asked, ReaderData } from "./sqliteReader.ts";
 
 export type SqliteReader = {
-  ask(asked: WithoutId<Asked>): Promise<Row[]>;
+  ask(asked: WithoutId<Exclude<Asked, { kind: "more" }>>): Promise<Row[]>;
   close(): Promise<void>;
 };
 
 type WithoutId<T> = T extends { id: number } ? Omit<T, "id"> : never;
-type Waiting = { resolve: (rows: Row[]) => void; reject: (error: unknown) => void };
+type Waiting = { rows: Row[]; resolve: (rows: Row[]) => void; reject: (error: unknown) => void };
 
 // What the thread answers with when SQLite has failed; it has SQLite's code, like an error of this thread's own connections.
 export class SqliteError extends Error {
@@ -38,9 +38,14 @@ export function createSqliteReader(data: ReaderData): SqliteReader {
     const started = new Worker(new URL("./sqliteReader.ts", import.meta.url), { workerData: data });
     started.on("message", (answered: Answered) => {
       const who = waiting.get(answered.id);
+      if ("rows" in answered) for (const row of answered.rows) who?.rows.push(row);
+      if ("rows" in answered && answered.more) {
+        started.postMessage({ kind: "more", id: answered.id } satisfies Asked);
+        return;
+      }
       waiting.delete(answered.id);
       if (waiting.size === 0) started.unref();
-      if ("rows" in answered) who?.resolve(answered.rows);
+      if ("rows" in answered) who?.resolve(who.rows);
       else who?.reject(new SqliteError(answered.error, answered.code));
     });
     started.on("error", fail);
@@ -56,7 +61,7 @@ export function createSqliteReader(data: ReaderData): SqliteReader {
       worker.ref();
       asked += 1;
       const id = asked;
-      const answered = new Promise<Row[]>((resolve, reject) => waiting.set(id, { resolve, reject }));
+      const answered = new Promise<Row[]>((resolve, reject) => waiting.set(id, { rows: [], resolve, reject }));
       worker.postMessage({ ...question, id });
       return answered;
     },

@@ -4,10 +4,10 @@ import { chunksOf, evenChunksOf, type Param, placeholders, type Sql, tuples } fr
 type Change = { charges: number; amount: bigint; dueAtMs: number | null; left: boolean };
 
 export type DueAccounts = {
-  // A charge of the account waits for a batch from now on.
-  add(account: Address, charge: { amount: bigint; dueAtMs: number }): void;
-  // It no longer does.
-  remove(account: Address, charge: { amount: bigint }): void;
+  // A charge of the account waits for a batch from now on, or several that come to the amount together.
+  add(account: Address, added: { amount: bigint; dueAtMs: number; charges?: number }): void;
+  // It no longer does; or so many no longer do.
+  remove(account: Address, charge: { amount: bigint }, charges?: number): void;
   // One that waits is due at another time.
   move(account: Address): void;
   write(sql: Sql): void;
@@ -25,15 +25,15 @@ export function createDueAccounts(): DueAccounts {
     return change;
   };
   return {
-    add(account, { amount, dueAtMs }) {
+    add(account, { amount, dueAtMs, charges = 1 }) {
       const change = changeOf(account);
-      change.charges += 1;
+      change.charges += charges;
       change.amount += amount;
       change.dueAtMs = Math.min(change.dueAtMs ?? dueAtMs, dueAtMs);
     },
-    remove(account, { amount }) {
+    remove(account, { amount }, charges = 1) {
       const change = changeOf(account);
-      change.charges -= 1;
+      change.charges -= charges;
       change.amount -= amount;
       change.left = true;
     },

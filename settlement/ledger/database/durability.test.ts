@@ -132,7 +132,7 @@ describe("a SQLite file", () => {
 
   it("that another process has locked holds up writes and nothing else, and they go on when it is free", async () => {
     const path = join(folder, "ledger.db");
-    const ledger = await openLedger(path);
+    const ledger = await createLedger(openSqlite({ path }));
     const other = new DatabaseSync(path);
     other.exec("BEGIN IMMEDIATE");
     const writing = ledger.recordTurn(turnOf("t"), 0);

@@ -55,6 +55,48 @@ function writer(fake: Fake, options: Partial<typeof bounds> = {}) {
 }
 
 describe("group commit", () => {
+  it("a call of many things counts as many, in a group and in the queue, and is never divided", async () => {
+    const fake = fakeDisk();
+    const { submitTo, drained } = createGroupCommit<string[]>({
+      locks: () => async () => {},
+      transaction: fake.transaction,
+      ...bounds,
+    });
+    const write = async (tx: string[], items: readonly (readonly string[])[]) => {
+      tx.push(...items.flat());
+      return items;
+    };
+    const submit = (...names: string[]) =>
+      submitTo(write, names, { done: "written", again: "duplicate", size: names.length });
+    const answers = [submit("a", "b"), submit("c", "d"), submit("e")];
+    await expect(submit("f")).rejects.toMatchObject({ code: "ledger_unavailable", retryable: true });
+    await fake.finish();
+    await fake.finish();
+    expect(await Promise.all(answers)).toEqual([["a", "b"], ["c", "d"], ["e"]]);
+    expect(fake.groups).toEqual([2, 3]);
+    await drained();
+  });
+
+  it("a call of many things that finds some of them done by its own first try says so of each", async () => {
+    let tries = 0;
+    const { submitTo } = createGroupCommit<null>({
+      locks: () => async () => {},
+      async transaction(work) {
+        tries += 1;
+        await work(null, { mayHaveCommitted: false });
+        tries += 1;
+        await work(null, { mayHaveCommitted: true });
+      },
+      ...bounds,
+    });
+    const verb = async (_: null, items: readonly unknown[]) =>
+      items.map(() =>
+        tries === 1 ? [{ kind: "done" }, { kind: "duplicate" }] : [{ kind: "duplicate" }, { kind: "duplicate" }],
+      );
+    const answer = await submitTo(verb, null, { done: "done", again: "duplicate", size: 2 });
+    expect(answer).toEqual([{ kind: "done" }, { kind: "duplicate" }]);
+  });
+
   it("with two lanes, what waits goes out in two groups at once, and what comes later shares the next", async () => {
     const groups: { names: string[]; commit: () => void }[] = [];
     const { submit, drained } = createGroupCommit<string[]>({

@@ -21,8 +21,9 @@ export type GroupCommit<Tx> = {
   drained(): Promise<void>;
 };
 
-// How a call answers that has changed something, how one that finds this done before, and which rows it changes.
-export type Kinds = { done: unknown; again: unknown; touches?: Touches | undefined };
+// How a call answers that has changed something, how one that finds this done before, and which rows it changes. A call may be of many
+// things, which it answers one by one: then `size` is how many.
+export type Kinds = { done: unknown; again: unknown; touches?: Touches | undefined; size?: number };
 
 export type BulkVerb<Tx, Item, T> = (tx: Tx, items: readonly Item[]) => Promise<readonly T[]>;
 
@@ -45,6 +46,7 @@ const MIN_SHARE = 16;
 export function createGroupCommit<Tx>(options: GroupCommitOptions<Tx>): GroupCommit<Tx> {
   const { transaction, locks, maxGroup, maxQueue, lanes = 1 } = options;
   let queue: Call<Tx>[] = [];
+  let waiting = 0;
   const running = Array<Promise<void> | null>(lanes).fill(null);
   let isGathering = false;
 
@@ -53,7 +55,7 @@ export function createGroupCommit<Tx>(options: GroupCommitOptions<Tx>): GroupCom
   }
 
   function submitTo<Item, T>(verb: BulkVerb<Tx, Item, T>, item: Item, kinds?: Kinds): Promise<T> {
-    if (queue.length >= maxQueue) {
+    if (waiting >= maxQueue) {
       return Promise.reject(
         new SettlementError("ledger_unavailable", `the ledger has ${maxQueue} calls waiting; try again later`, {
           retryable: true,
@@ -63,6 +65,7 @@ export function createGroupCommit<Tx>(options: GroupCommitOptions<Tx>): GroupCom
     const answered = new Promise<unknown>((resolve, reject) => {
       queue.push({ verb, item, kinds, answer: undefined, resolve, reject });
     });
+    waiting += kinds?.size ?? 1;
     wake();
     return answered as Promise<T>;
   }
@@ -77,8 +80,7 @@ export function createGroupCommit<Tx>(options: GroupCommitOptions<Tx>): GroupCom
     while (queue.length > 0 && !isGathering) {
       isGathering = true;
       await gather();
-      const group = queue.slice(0, share());
-      queue = queue.slice(group.length);
+      const group = takeShare();
       isGathering = false;
       wake();
       await commit(group, lane);
@@ -87,16 +89,28 @@ export function createGroupCommit<Tx>(options: GroupCommitOptions<Tx>): GroupCom
   }
 
   // What waits is divided among the lanes that are free, so that one group is on its way while the next one is made.
-  function share(): number {
+  function takeShare(): Call<Tx>[] {
     const free = 1 + running.filter((lane) => lane === null).length;
-    return Math.min(maxGroup, Math.max(MIN_SHARE, Math.ceil(queue.length / free)));
+    const share = Math.min(maxGroup, Math.max(MIN_SHARE, Math.ceil(waiting / free)));
+    let [calls, size] = [0, 0];
+    for (const { kinds } of queue) {
+      const own = kinds?.size ?? 1;
+      // One that is larger than that by itself has a group of its own.
+      if (calls > 0 && size + own > share) break;
+      calls += 1;
+      size += own;
+    }
+    const group = queue.slice(0, calls);
+    queue = queue.slice(calls);
+    waiting -= size;
+    return group;
   }
 
   // Lets everything that is ready to run submit its call first, and requests be read between two groups: for as long as
   // each look brings more, within a bound. What waits for one more look is less than what a commit of its own costs.
   async function gather(): Promise<void> {
-    for (let look = 0, waiting = -1; look < MAX_LOOKS && waiting < queue.length && queue.length < maxGroup; look++) {
-      waiting = queue.length;
+    for (let look = 0, before = -1; look < MAX_LOOKS && before < waiting && waiting < maxGroup; look++) {
+      before = waiting;
       await new Promise((resolve) => setImmediate(resolve));
     }
   }
@@ -159,7 +173,10 @@ function runsOf<Tx>(group: readonly Call<Tx>[]): [Call<Tx>, ...Call<Tx>[]][] {
 }
 
 // A call that finds its own first try done has done it, and says so.
-function answerAgain({ answer: first, kinds }: Call<never>, again: unknown): unknown {
+function answerAgain({ answer: first, kinds }: Pick<Call<never>, "answer" | "kinds">, again: unknown): unknown {
+  if (Array.isArray(first) && Array.isArray(again)) {
+    return again.map((one, i) => answerAgain({ answer: first[i], kinds }, one));
+  }
   return kinds !== undefined && kindOf(first) === kinds.done && kindOf(again) === kinds.again ? first : again;
 }
 

@@ -2,7 +2,7 @@ import type { Hex } from "viem";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createLedger } from "../createLedger.ts";
 import type { Lease, Ledger } from "../ledger.ts";
-import { createPostgresStore, type Store } from "../testing/backends.ts";
+import { createPostgresLedger, type Store } from "../testing/backends.ts";
 import {
   accountOf,
   HASHES,
@@ -96,6 +96,41 @@ const meetings: Meeting[] = [
       return [
         (one) => Promise.all([record(one, "a", 1), one.nameTool(toolOf(1), "one", 0), record(one, "b", 2)]),
         (two) => Promise.all([record(two, "b", 3), two.nameTool(toolOf(2), "two", 0), record(two, "a", 4)]),
+      ];
+    },
+  },
+  {
+    name: "what is held for the same questions, recorded and given back, in the opposite order",
+    async prepare(ledger, { of, payer }) {
+      const hold = (on: Ledger, turn: string, n: number) =>
+        on.holdTurn({ turnId: of(turn), payer: payer(n), amount: usdc(1), budgetId: null }, RICH, 0);
+      for (const n of [1, 2]) await hold(ledger, `old ${n}`, n);
+      return [
+        (one) =>
+          Promise.all([
+            hold(one, "a", 1),
+            one.recordTurn(turnOf(of("old 1"), { payer: payer(1) }), 0),
+            hold(one, "b", 2),
+            one.voidTurn(of("old 2"), payer(2)),
+          ]),
+        (two) => Promise.all([hold(two, "b", 3), two.voidTurn(of("old 2"), payer(2)), hold(two, "a", 4)]),
+      ];
+    },
+  },
+  {
+    name: "a sweep of what is held for questions and whoever records and renews them",
+    async prepare(ledger, { of, payer }) {
+      const hold = (on: Ledger, turn: string, n: number, nowMs: number) =>
+        on.holdTurn({ turnId: of(turn), payer: payer(n), amount: usdc(1), budgetId: null }, RICH, nowMs);
+      for (const n of [1, 2, 3]) await hold(ledger, `${n}`, n, 0);
+      return [
+        (one) => one.sweepTurnHolds(50, 100, 10),
+        (two) =>
+          Promise.all([
+            hold(two, "3", 3, 90),
+            two.recordTurn(turnOf(of("2"), { payer: payer(2) }), 90),
+            hold(two, "4", 1, 90),
+          ]),
       ];
     },
   },
@@ -219,7 +254,7 @@ describe("two daemons on one PostgreSQL never wait in a circle, and count right"
   let ledger: Ledger;
   let databases: readonly [Database, Database, Database];
   beforeAll(async () => {
-    store = await createPostgresStore();
+    store = await createPostgresLedger();
     ledger = await store.open({ archive: folder });
     databases = [store.database(), store.database(), store.database()];
   });

@@ -1,6 +1,6 @@
 import type { Address } from "viem";
 import { address, text } from "./decode.ts";
-import { inEvenChunks, placeholders } from "./sql.ts";
+import { inEvenChunks, placeholders, type Row, tuples } from "./sql.ts";
 import type { Tx } from "./tx.ts";
 
 // Rows for which daemons that share a database may wait, in the one order in which every transaction locks them; rows of one
@@ -35,7 +35,7 @@ export const LOCK_ORDER = [
 //   sessions   a charge that waits in its session is written by who holds the session. Of those that wait no longer, due ones
 //              are taken by who finds them unlocked (SKIP LOCKED), and batched ones are their operator's.
 //   archives   whoever moves them into the archive, or back, holds its row.
-//   payers     whoever writes what is drawn on a budget writes its payer's sums first.
+//   payers     whoever writes what is drawn on a budget, or held for a turn, writes or locks its payer's sums first.
 //   insert     they are only ever inserted, without a name that somebody else could insert.
 export const GUARDED_BY = {
   submissions: "operators",
@@ -45,6 +45,7 @@ export const GUARDED_BY = {
   earnings: "operators",
   charges: "sessions",
   budgets: "payers",
+  turn_holds: "payers",
   failures: "insert",
   archived_names: "archives",
 } as const;
@@ -80,8 +81,14 @@ export function compareTouches(a: Touches, b: Touches): number {
   return name < other ? -1 : name > other ? 1 : 0;
 }
 
+// Payers of whom there is a row. None is ever taken away; and if one were, it would be made again.
+export type KnownPayers = { has(payer: Address): boolean; add(payer: Address): void };
+
+// What of a payer decides about its credit.
+export const CREDIT_COLUMNS = "payer, pending + held AS committed, settled, taken_at_block";
+
 // Locks, for all calls of a group, what comes up to `lock` in the order. To be asked before each call.
-export function createLocks(tx: Tx, touched: readonly Touches[]): (lock: Lock) => Promise<void> {
+export function createLocks(tx: Tx, touched: readonly Touches[], known: KnownPayers): (lock: Lock) => Promise<void> {
   // SQLite has one writer.
   if (tx.locks.forUpdate === "") return async () => {};
   const sessions = new Set(touched.flatMap((touches) => touches.sessions ?? []));
@@ -113,16 +120,40 @@ export function createLocks(tx: Tx, touched: readonly Touches[]): (lock: Lock) =
     }
   }
 
-  // A row that is not there yet cannot be locked, so it is made.
+  // Whoever is known is locked where it is: writing its row again, for the sake of the lock, would cost as much as all else that is
+  // written of it. Of all or of none, so that they are locked in their order.
   async function lockPayers(): Promise<void> {
-    await inEvenChunks([...payers].sort(), (chunk) => {
-      const rows = chunk.map((_, i) => `($${i + 1}, 0, 0, 0, 0)`);
-      return tx.all(
-        `INSERT INTO payers (payer, pending, held, debt, taken_at_block) VALUES ${rows.join(", ")}
-         ON CONFLICT (payer) DO UPDATE SET pending = payers.pending`,
-        chunk,
+    const all = [...payers].sort();
+    if (all.every((payer) => known.has(payer))) {
+      const rows = await inEvenChunks(all, (chunk) =>
+        tx.all(
+          `SELECT ${CREDIT_COLUMNS} FROM payers WHERE payer IN ${tuples(1, chunk.length)} ORDER BY payer ${tx.locks.forUpdate}`,
+          chunk,
+        ),
       );
-    });
+      if (noteLocked(rows) === all.length) return;
+    }
+    await makePayers(all);
+  }
+
+  // A row that is not there yet cannot be locked, so it is made.
+  async function makePayers(all: readonly Address[]): Promise<void> {
+    const rows = await inEvenChunks(all, (chunk) =>
+      tx.all(
+        `INSERT INTO payers (payer, pending, held, debt, taken_at_block)
+         VALUES ${chunk.map((_, i) => `($${i + 1}, 0, 0, 0, 0)`).join(", ")}
+         ON CONFLICT (payer) DO UPDATE SET pending = payers.pending
+         RETURNING ${CREDIT_COLUMNS}`,
+        chunk,
+      ),
+    );
+    noteLocked(rows);
+    for (const payer of all) known.add(payer);
+  }
+
+  function noteLocked(rows: readonly Row[]): number {
+    for (const row of rows) tx.lockedPayers.set(address(row, "payer"), row);
+    return rows.length;
   }
 
   return async (lock) => {

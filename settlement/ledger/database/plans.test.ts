@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import { createLedger } from "../createLedger.ts";
 import type { Ledger } from "../ledger.ts";
-import { backends } from "../testing/backends.ts";
+import { ledgers } from "../testing/backends.ts";
 import {
   ALICE,
   accountOf,
@@ -35,6 +35,7 @@ const OF_WHAT_IS_OPEN = [
   "holds_held",
   "sessions_open",
   "sessions_waiting",
+  "sessions_waiting_of",
   "submissions_mined",
   "submissions_open",
   "submissions_unmined",
@@ -59,6 +60,10 @@ function recording(database: Database, statements: Map<string, Statement>): Data
   });
   const notedSql = (sql: Sql): Sql => ({
     ...noted(sql),
+    each: (text, params, read) => {
+      statements.set(text, { text, params });
+      return sql.each(text, params, read);
+    },
     run: (text, params = []) => {
       statements.set(text, { text, params });
       return sql.run(text, params);
@@ -81,6 +86,9 @@ async function settleAll(ledger: Ledger): Promise<void> {
   await ledger.recordTurn(turnOf("alice"), 1);
   await ledger.recordTurn(turnOf("alice"), 1);
   await ledger.recordTurn(turnOf("bob", { payer: BOB }), 1);
+  const terms = { credit: { base: usdc(10_000_000), growthBps: 0, max: usdc(10_000_000) }, prepaid: null };
+  const listed = ["in a list", "in a list too"].map((id) => ({ turn: turnOf(id, { payer: BOB }), terms }));
+  for (const { kind } of await ledger.recordTurns(listed, 1)) expect(kind).toBe("recorded");
   await ledger.openSession({ id: "s", payer: ALICE, maxSpend: usdc(1_000), expiresAtMs: 9 }, 1);
   for (const callId of ["captured", "voided"]) {
     await ledger.hold({ callId, sessionId: "s", toolId: toolOf(1), method: "quote", amount: usdc(100) }, RICH, 1);
@@ -100,6 +108,16 @@ async function settleAll(ledger: Ledger): Promise<void> {
   await ledger.readFinalized();
   await ledger.noteFinalized({ number: 1n, hash: hashOf("block") });
   await ledger.listDuePayers(3, 10);
+  const signed = { payer: ALICE, id: 7n, maxSpend: usdc(9), validUntil: 9n, tools: [], signature: "0x01" as const };
+  await ledger.keepBudget(signed, 1);
+  await ledger.listBudgetsDue([ALICE, BOB]);
+  const [row = null] = await ledger.listDueRows([ALICE], 3, 10);
+  for (const budgetId of [null, 7n]) {
+    const parts = [{ account: ALICE, row: row && { ...row, budgetId }, maxCharges: 9 }];
+    const request = { accounts: [BOB], parts, maxCharges: 9, router: ROUTER, net: netOf(), retry: RETRY };
+    const some = await ledger.planBatch(lease, request, 3);
+    if (some !== null) await ledger.unplanBatch(lease, some.id, [], 0, 3);
+  }
   const taken = await planned(ledger, lease, [ALICE], 3);
   if (taken !== null) await ledger.unplanBatch(lease, taken.id, [ALICE], 0, 3);
   const root = await submitted(ledger, lease, [ALICE, BOB], 4);
@@ -161,7 +179,7 @@ function scansIn(text: string, plan: readonly string[]): string[] {
   });
 }
 
-it.each(backends)(
+it.each(ledgers)(
   "no statement of a call, a tick or a page reads a table that grows from end to end, on $name",
   async ({ name, create }) => {
     const store = await create();
@@ -187,9 +205,21 @@ it.each(backends)(
           }
           const scans: string[] = [];
           for (const { text, params } of statements.values()) {
-            const rows = await sql.all(`EXPLAIN ${name === "SQLite" ? "QUERY PLAN " : ""}${text}`, params);
-            const plan = rows.map((row) => String(row.detail ?? row["QUERY PLAN"]));
-            for (const line of scansIn(text, plan)) scans.push(`${line.trim()}: ${text.replaceAll(/\s+/g, " ")}`);
+            const planned = async (): Promise<string[]> => {
+              const rows = await sql.all(`EXPLAIN ${name === "SQLite" ? "QUERY PLAN " : ""}${text}`, params);
+              return scansIn(
+                text,
+                rows.map((row) => String(row.detail ?? row["QUERY PLAN"])),
+              );
+            };
+            let found = await planned();
+            // Of a few rows it may as well sort all; the index that has them in order is its other way.
+            if (found.length > 0 && name === "PostgreSQL") {
+              await sql.run("SET LOCAL enable_sort = off");
+              found = await planned();
+              await sql.run("SET LOCAL enable_sort = on");
+            }
+            for (const line of found) scans.push(`${line.trim()}: ${text.replaceAll(/\s+/g, " ")}`);
           }
           return scans;
         },

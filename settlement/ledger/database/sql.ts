@@ -7,6 +7,8 @@ export type Param = string | bigint | number | null;
 // Both may answer at once or later: SQLite runs in this process, PostgreSQL does not.
 export type Sql = {
   all(text: string, params?: readonly Param[]): Row[] | Promise<Row[]>;
+  // For thousands of rows: `read` makes of the values of each, in the order of the columns, what is kept of it.
+  each<T>(text: string, params: readonly Param[], read: (values: readonly Value[]) => T): T[] | Promise<T[]>;
   // Returns how many rows were changed.
   run(text: string, params?: readonly Param[]): number | Promise<number>;
   // Runs a statement whose answer nobody needs: what comes after it is not held up for it, the commit included. Statements run
@@ -15,6 +17,8 @@ export type Sql = {
   locks: Locks;
   // An expression for the time in milliseconds by the database's clock: the one that all who share it have in common.
   now: string;
+  // Whether that is another clock than this process's.
+  hasOwnClock: boolean;
 };
 
 export type Reader = Pick<Sql, "all">;

@@ -10,9 +10,12 @@ export type ReaderData = { path: string; busyTimeoutMs: number };
 export type Asked = { id: number } & (
   | { kind: "begin" | "end" | "check" | "checkpoint" }
   | { kind: "all"; text: string; params: readonly Value[] }
+  // What is left of an answer that came in part.
+  | { kind: "more" }
 );
+// Rows come as many at a time as whoever asked reads in a moment; it asks for the next ones then, so that others run in between.
 export type Answered = { id: number } & (
-  | { rows: Row[] }
+  | { rows: Row[]; more: boolean }
   // What SQLite said, in its own words and codes.
   | { error: string; code: number | null }
 );
@@ -28,32 +31,57 @@ parentPort?.on("message", (asked: Asked) => {
 
 function answer(asked: Asked): Answered {
   try {
-    return { id: asked.id, rows: rowsOf(asked) };
+    return { id: asked.id, ...rowsOf(asked) };
   } catch (error) {
     const code = error instanceof Error && "errcode" in error ? Number(error.errcode) : null;
     return { id: asked.id, error: error instanceof Error ? error.message : String(error), code };
   }
 }
 
-function rowsOf(asked: Asked): Row[] {
+const ROWS_AT_ONCE = 1_000;
+// Statements that have more rows than were asked for so far.
+const reading = new Map<number, Iterator<Row>>();
+
+function rowsOf(asked: Asked): { rows: Row[]; more: boolean } {
   switch (asked.kind) {
     case "begin":
       database.exec("BEGIN DEFERRED");
       // The moment is that of the first read.
       database.prepare("SELECT 1 FROM sqlite_schema LIMIT 1").all();
-      return [];
+      return NOTHING;
     case "end":
+      // Whoever failed in between has not read its statement to the end.
+      for (const rows of reading.values()) rows.return?.();
+      reading.clear();
       if (database.isTransaction) database.exec("COMMIT");
-      return [];
+      return NOTHING;
     case "check":
-      return database.prepare("PRAGMA quick_check(1)").all() as Row[];
+      return { rows: database.prepare("PRAGMA quick_check(1)").all() as Row[], more: false };
     // As far as nobody reads what was there before. It is on disk before the log may be written over.
     case "checkpoint":
       checkpoints ??= openCheckpoints();
-      return checkpoints.prepare("PRAGMA wal_checkpoint(PASSIVE)").all() as Row[];
+      return { rows: checkpoints.prepare("PRAGMA wal_checkpoint(PASSIVE)").all() as Row[], more: false };
     case "all":
-      return database.prepare(asked.text).all(...asked.params) as Row[];
+      return readSome(asked.id, database.prepare(asked.text).iterate(...asked.params) as Iterator<Row>);
+    case "more":
+      return readSome(asked.id, reading.get(asked.id) ?? [].values());
   }
+}
+
+const NOTHING = { rows: [], more: false };
+
+function readSome(id: number, iterator: Iterator<Row>): { rows: Row[]; more: boolean } {
+  const rows: Row[] = [];
+  while (rows.length < ROWS_AT_ONCE) {
+    const { done, value } = iterator.next();
+    if (done) {
+      reading.delete(id);
+      return { rows, more: false };
+    }
+    rows.push(value);
+  }
+  reading.set(id, iterator);
+  return { rows, more: true };
 }
 
 // Not the one that reads: within a moment that it keeps it could not.

@@ -72,10 +72,10 @@ export type Tally = {
   write(sql: Sql, shard: number): void;
 };
 
-type Sums = Map<keyof Stats, bigint>;
+type Sums = Partial<Record<keyof Stats, bigint>>;
 
 export function createTally(): Tally {
-  const total: Sums = new Map();
+  const total: Sums = {};
   const steps = new Map<number, Sums>();
   const failures = new Map<string, number>();
   return {
@@ -84,13 +84,12 @@ export function createTally(): Tally {
     },
     add(atMs, by) {
       const at = atMs - (atMs % STATS_STEP_MS);
-      const step: Sums = steps.get(at) ?? new Map();
+      const step: Sums = steps.get(at) ?? {};
       steps.set(at, step);
-      for (const name of NAMES) {
-        const value = by[name];
-        if (value === undefined) continue;
-        total.set(name, (total.get(name) ?? 0n) + BigInt(value));
-        step.set(name, (step.get(name) ?? 0n) + BigInt(value));
+      for (const name of Object.keys(by) as (keyof Stats)[]) {
+        const value = BigInt(by[name] ?? 0n);
+        total[name] = (total[name] ?? 0n) + value;
+        step[name] = (step[name] ?? 0n) + value;
       }
     },
     // Rows in one order for everybody, so that two writers of one shard never wait for each other in a circle.
@@ -117,6 +116,6 @@ function upsert({ send }: Sql, table: "stats" | "totals", key: Record<string, nu
   send(
     `INSERT INTO ${table} (${keys.join(", ")}, ${COLUMN_LIST}) VALUES (${marks})
      ON CONFLICT (${keys.join(", ")}) DO UPDATE SET ${additions.join(", ")}`,
-    [...Object.values(key), ...NAMES.map((name) => sums.get(name) ?? 0n)],
+    [...Object.values(key), ...NAMES.map((name) => sums[name] ?? 0n)],
   );
 }

@@ -7,9 +7,10 @@ import {
   type Database,
   evenChunksOf,
   type Param,
+  placeholders,
+  type Row,
   type Sql,
   type TransactionOptions,
-  tuples,
 } from "./sql.ts";
 import { createTally, type Tally } from "./stats.ts";
 
@@ -39,12 +40,38 @@ export type Tx = Sql & {
   // Sessions that calls of a group have locked, and their payers with them, where there are several writers. One that somebody else
   // opened since is seen and not locked.
   lockedSessions: Set<string>;
+  // Payers that they have locked, as they are: nobody else changes them, and what this transaction does is written at its end.
+  lockedPayers: Map<Address, Row>;
   // Adds to what happened at a time. Gathered and written likewise, at the end.
   count: Tally["add"];
   fail: Tally["fail"];
 };
 
 const SUMS = ["pending", "held", "owed", "debt", "settled", "archived"] as const;
+type Counter = keyof Counters;
+const COUNTERS = [...SUMS, "takenAtBlock"] as const satisfies readonly Counter[];
+// Those that a new row must name.
+const REQUIRED = ["pending", "held", "debt", "takenAtBlock"] as const satisfies readonly Counter[];
+const addition = (sum: (typeof SUMS)[number]) => `${sum} = payers.${sum} + excluded.${sum}`;
+const COLUMNS: Readonly<Record<Counter, string>> = {
+  pending: "pending",
+  held: "held",
+  owed: "owed",
+  debt: "debt",
+  settled: "settled",
+  archived: "archived",
+  takenAtBlock: "taken_at_block",
+};
+const ADDITIONS: Readonly<Record<Counter, string>> = {
+  pending: addition("pending"),
+  held: addition("held"),
+  owed: addition("owed"),
+  debt: addition("debt"),
+  settled: addition("settled"),
+  archived: addition("archived"),
+  takenAtBlock: `taken_at_block = CASE WHEN payers.taken_at_block < excluded.taken_at_block
+    THEN excluded.taken_at_block ELSE payers.taken_at_block END`,
+};
 const NO_CHANGE: Counters = { pending: 0n, held: 0n, owed: 0n, debt: 0n, settled: 0n, archived: 0n, takenAtBlock: 0n };
 
 export function inTransaction<T>(
@@ -64,13 +91,17 @@ export function inTransaction<T>(
         if (budgetId !== null) drawn.add({ payer, id: budgetId }, { held, pending, taken, archived });
         const change = changes.get(payer) ?? { ...NO_CHANGE };
         changes.set(payer, change);
-        for (const sum of SUMS) change[sum] += by[sum] ?? 0n;
+        for (const sum of SUMS) {
+          const value = by[sum];
+          if (value !== undefined) change[sum] += value;
+        }
         if ((by.takenAtBlock ?? 0n) > change.takenAtBlock) change.takenAtBlock = by.takenAtBlock ?? 0n;
       },
       changeOf: (payer) => changes.get(payer) ?? NO_CHANGE,
       drawnOf: drawn.of,
       due,
       lockedSessions: new Set(),
+      lockedPayers: new Map(),
       count: tally.add,
       fail: tally.fail,
     };
@@ -83,22 +114,36 @@ export function inTransaction<T>(
   }, options);
 }
 
+// Only what has changed: of a turn that is what is pending, and of a call what is held.
 function writeChanges({ send }: Sql, changes: ReadonlyMap<Address, Counters>): void {
   const rows = [...changes]
-    .filter(([, change]) => Object.values(change).some((value) => value !== 0n))
+    .filter(([, change]) => COUNTERS.some((counter) => change[counter] !== 0n))
     .sort(([a], [b]) => (a < b ? -1 : 1));
+  const changed = COUNTERS.filter((counter) => rows.some(([, change]) => change[counter] !== 0n));
   for (const chunk of evenChunksOf(rows)) {
     const params: Param[] = [];
     for (const [payer, change] of chunk) {
-      params.push(payer, ...SUMS.map((sum) => change[sum]), change.takenAtBlock);
+      params.push(payer);
+      for (const counter of changed) params.push(change[counter]);
     }
-    send(
-      `INSERT INTO payers (payer, ${SUMS.join(", ")}, taken_at_block) VALUES ${tuples(chunk.length, SUMS.length + 2)}
-       ON CONFLICT (payer) DO UPDATE SET
-         ${SUMS.map((sum) => `${sum} = payers.${sum} + excluded.${sum}`).join(", ")},
-         taken_at_block = CASE WHEN payers.taken_at_block < excluded.taken_at_block
-           THEN excluded.taken_at_block ELSE payers.taken_at_block END`,
-      params,
-    );
+    send(statementFor(changed, chunk.length), params);
   }
 }
+
+// Remembered: there are few, and each is asked for again and again.
+function statementFor(changed: readonly Counter[], rows: number): string {
+  const name = `${rows} ${changed}`;
+  const known = statements.get(name);
+  if (known !== undefined) return known;
+  const others = REQUIRED.filter((counter) => !changed.includes(counter));
+  const zeros = others.map(() => ", 0").join("");
+  const width = changed.length + 1;
+  const values = Array.from({ length: rows }, (_, row) => `(${placeholders(width, row * width + 1)}${zeros})`);
+  const columns = ["payer", ...[...changed, ...others].map((counter) => COLUMNS[counter])];
+  const text = `INSERT INTO payers (${columns.join(", ")}) VALUES ${values.join(", ")}
+     ON CONFLICT (payer) DO UPDATE SET ${changed.map((counter) => ADDITIONS[counter]).join(", ")}`;
+  statements.set(name, text);
+  return text;
+}
+
+const statements = new Map<string, string>();

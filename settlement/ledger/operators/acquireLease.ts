@@ -8,8 +8,9 @@ import type { Lease } from "./lease.ts";
 export const FIRST_FENCE = "-(SELECT COUNT(*) FROM homes WHERE moved = 1)";
 
 // A new or continued lease, or null while somebody else's has not run out, by the database's clock: a daemon whose own is
-// wrong takes nobody's lease. The holder of a lease keeps its token when it renews it; everybody else gets a higher one.
-export function acquireLease(operator: Address, holder: string, ttlMs: number) {
+// wrong takes nobody's lease. The holder of a lease keeps its token when it renews it; everybody else gets a higher one. Of a key
+// that was retired nobody gets one, but for the person who looks after what it has left.
+export function acquireLease(operator: Address, holder: string, ttlMs: number, evenRetired = false) {
   const account = validAddress("the operator", operator);
   validName("the holder", holder);
   validCount("how long a lease lasts", ttlMs);
@@ -21,9 +22,9 @@ export function acquireLease(operator: Address, holder: string, ttlMs: number) {
          token = operators.token + CASE WHEN operators.holder = excluded.holder THEN 0 ELSE 1 END,
          holder = excluded.holder,
          until_at = excluded.until_at
-       WHERE operators.holder = excluded.holder OR operators.until_at <= ${tx.now}
+       WHERE (operators.holder = excluded.holder OR operators.until_at <= ${tx.now}) AND operators.retired <= $4
        RETURNING token, until_at`,
-      [account, holder, ttlMs],
+      [account, holder, ttlMs, evenRetired ? 1 : 0],
     );
     if (row === undefined) return null;
     return { operator: account, holder, token: count(row, "token"), untilMs: count(row, "until_at") };

@@ -7,6 +7,7 @@ import { haltForForeignNonces } from "./haltForForeignNonces.ts";
 import { createLeased } from "./lease.ts";
 import { listOperators } from "./listOperators.ts";
 import { releaseLease } from "./releaseLease.ts";
+import { liftFence, retire } from "./retire.ts";
 import { readRowBound, setRowBound } from "./rowBound.ts";
 
 export type Operators = ReturnType<typeof createOperators>;
@@ -26,6 +27,8 @@ export function createOperators(runner: Runner) {
     setFence: leased(setFence),
     removeFence: leased(removeFence),
     planFiller: leased(planFiller),
+    retire: leased(retire),
+    liftFence: leased(liftFence),
     setRowBound: leased(setRowBound),
     readRowBound: read(readRowBound),
     noteFinalized: alone(noteFinalized),

@@ -1,30 +1,34 @@
 import type { OtherSubmission, Submission } from "../../domain/submission.ts";
-import { text } from "../database/decode.ts";
+import { count, text } from "../database/decode.ts";
 import { lockOperators } from "../database/lockOrder.ts";
 import type { Tx } from "../database/tx.ts";
 import { storeSubmission } from "../submissions/plan/planSubmission.ts";
 import { validCount, validTime } from "../validate.ts";
 import type { Lease } from "./lease.ts";
 
-export type HomeCheck = { kind: "same" } | { kind: "moved"; from: string };
+// With the time there, if the database has a clock of its own.
+export type HomeCheck = ({ kind: "same" } | { kind: "moved"; from: string }) & { nowMs: number | null };
 
 // Where the ledger is. If that is not where it was, it is a copy, or a standby that took over, and may lack what was signed
 // last: every key is fenced off before anything is planned.
 export function noteHome(home: string) {
   return async (tx: Tx): Promise<HomeCheck> => {
+    const [clock] = tx.hasOwnClock ? await tx.all(`SELECT ${tx.now} AS now`) : [];
+    const nowMs = clock === undefined ? null : count(clock, "now");
     const [row] = await tx.all("SELECT home FROM homes");
     if (row === undefined) {
       await tx.run("INSERT INTO homes (id, home, moved) VALUES (1, $1, 0) ON CONFLICT DO NOTHING", [home]);
-      return { kind: "same" };
+      return { kind: "same", nowMs };
     }
-    if (text(row, "home") === home) return { kind: "same" };
+    if (text(row, "home") === home) return { kind: "same", nowMs };
     await lockOperators(tx);
     // Another daemon may have noticed as well, and been first.
     const [now] = await tx.all("SELECT home FROM homes");
-    if (now?.home === home) return { kind: "same" };
-    await tx.run("UPDATE operators SET fence = -1");
+    if (now?.home === home) return { kind: "same", nowMs };
+    // Of a retired key nothing can be settled, whatever was forgotten.
+    await tx.run("UPDATE operators SET fence = -1 WHERE retired = 0");
     await tx.run("UPDATE homes SET home = $1, moved = 1", [home]);
-    return { kind: "moved", from: text(row, "home") };
+    return { kind: "moved", from: text(row, "home"), nowMs };
   };
 }
 

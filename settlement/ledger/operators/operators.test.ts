@@ -1,11 +1,11 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { createLedger } from "../createLedger.ts";
 import type { Lease, Ledger } from "../ledger.ts";
-import { backends, createPostgresStore, type Store } from "../testing/backends.ts";
+import { createPostgresLedger, ledgers, type Store } from "../testing/backends.ts";
 import { hashOf, leaseOf, OPERATOR } from "../testing/fixtures.ts";
 import { withClock } from "../testing/withClock.ts";
 
-describe.each(backends)("operators on $name", ({ create }) => {
+describe.each(ledgers)("operators on $name", ({ create }) => {
   let store: Store;
   let ledger: Ledger;
   beforeEach(async () => {
@@ -45,7 +45,9 @@ describe.each(backends)("operators on $name", ({ create }) => {
     expect(await ledger.listOperators()).toEqual([]);
     const lease = await leaseOf(ledger);
     const { operator, holder, untilMs } = lease;
-    expect(await ledger.listOperators()).toEqual([{ operator, holder, untilMs, nextNonce: 0, fence: 0 }]);
+    expect(await ledger.listOperators()).toEqual([
+      { operator, holder, untilMs, nextNonce: 0, fence: 0, retired: false },
+    ]);
     await ledger.releaseLease(lease);
     expect(await ledger.listOperators()).toMatchObject([{ operator, holder: null }]);
   });
@@ -84,7 +86,7 @@ describe.each(backends)("operators on $name", ({ create }) => {
 });
 
 it("of two daemons that ask PostgreSQL for one operator's lease at once, one gets it", async () => {
-  const store = await createPostgresStore();
+  const store = await createPostgresLedger();
   const [one, two] = [await store.open(), await store.open()];
   const leases = await Promise.all([
     one.acquireLease(OPERATOR, "one", 60_000),

@@ -61,6 +61,10 @@ const ENDING = `CASE WHEN c.state IN ('refused', 'voided') THEN c.state
   WHEN c.state = 'batched' AND s.state = 'final' AND c.charged_to = c.payer THEN 'settled'
   WHEN c.state = 'batched' AND s.state = 'final' THEN 'absorbed' END`;
 
+// What is reserved for calls and for turns.
+const HELD = `(SELECT payer, budget_id, amount FROM holds WHERE state = 'held'
+  UNION ALL SELECT payer, budget_id, amount FROM turn_holds) AS held`;
+
 // What payers' own charges come to, by payer, budget and what became of them: `pending` if they are owed and the chain has not
 // taken them, `taken` if it has. Of what was refused there is nothing.
 type OwnCharges = { row: Row; part: "pending" | "taken" };
@@ -97,8 +101,8 @@ async function auditBudgets(sql: Reader, own: readonly OwnCharges[]): Promise<st
     else add(open, `${row.payer} ${row.budget_id} pending`, row);
   }
   for (const row of await sql.all(
-    `SELECT payer, budget_id, CAST(SUM(amount) AS BIGINT) AS amount FROM holds
-     WHERE state = 'held' AND budget_id IS NOT NULL GROUP BY payer, budget_id`,
+    `SELECT payer, budget_id, CAST(SUM(amount) AS BIGINT) AS amount FROM ${HELD}
+     WHERE budget_id IS NOT NULL GROUP BY payer, budget_id`,
   )) {
     add(open, `${row.payer} ${row.budget_id} held`, row);
   }
@@ -128,9 +132,7 @@ async function auditPayers(sql: Reader, own: readonly OwnCharges[]): Promise<str
     add(`${text(row, "payer")} pending`, amount(row));
     add(`${text(row, "payer")} owed`, amount(row, "owed"));
   }
-  for (const row of await sql.all(
-    "SELECT payer, CAST(SUM(amount) AS BIGINT) AS amount FROM holds WHERE state = 'held' GROUP BY payer",
-  )) {
+  for (const row of await sql.all(`SELECT payer, CAST(SUM(amount) AS BIGINT) AS amount FROM ${HELD} GROUP BY payer`)) {
     add(`${text(row, "payer")} held`, amount(row));
   }
   const counted = await sql.all(

@@ -1,18 +1,22 @@
 import type { Address, Hex } from "viem";
 import type { ChargeFailure } from "../../domain/batch.ts";
 import { type Charge, chargeIdOfCall } from "../../domain/charge.ts";
+import { letOthersRun } from "../../domain/letOthersRun.ts";
 import type { Place, StatementQuery } from "../../domain/statement.ts";
 import { chargeFrom } from "../accruals/decode.ts";
 import { count, text } from "../database/decode.ts";
-import { type Param, placeholders, type Reader } from "../database/sql.ts";
+import { chunksOf, type Param, placeholders, type Reader } from "../database/sql.ts";
 import { holdFrom } from "../sessions/decode.ts";
 import { lower, validCount, validTime } from "../validate.ts";
 import { paged } from "./paged.ts";
 
-// The index of ids has what was ever batched.
+// Some milliseconds.
+const DECODED_AT_ONCE = 1_000;
+
+// The index of ids has the beginnings of what was ever batched.
 export function findBatchedCharge(id: Hex) {
-  return async (sql: Reader): Promise<Charge | null> =>
-    (await charges(sql, "c.id = $1 AND c.state <> 'accrued'", [lower(id)]))[0] ?? null;
+  const condition = "substr(c.id, 3, 12) = substr($1, 3, 12) AND c.id = $1 AND c.state <> 'accrued'";
+  return async (sql: Reader): Promise<Charge | null> => (await charges(sql, condition, [lower(id)]))[0] ?? null;
 }
 
 // The others are looked for among what is due, for as long as that takes.
@@ -89,5 +93,11 @@ async function charges(sql: Reader, condition: string, params: readonly Param[],
      ORDER BY ${order}`,
     params,
   );
-  return rows.map(chargeFrom);
+  // A row of a batch may have thousands of them.
+  const found: Charge[] = [];
+  for (const some of chunksOf(rows, DECODED_AT_ONCE)) {
+    if (found.length > 0) await letOthersRun();
+    for (const row of some) found.push(chargeFrom(row));
+  }
+  return found;
 }

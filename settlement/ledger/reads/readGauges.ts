@@ -33,7 +33,7 @@ export function readGauges() {
     const [sessions] = await sql.all("SELECT COUNT(*) AS sessions FROM sessions WHERE status = 'open'");
     const [holds] = await sql.all(
       `SELECT COUNT(*) AS holds, CAST(COALESCE(SUM(amount), 0) AS BIGINT) AS amount, MIN(held_at) AS oldest
-       FROM holds WHERE state = 'held'`,
+       FROM (SELECT amount, held_at FROM holds WHERE state = 'held' UNION ALL SELECT amount, held_at FROM turn_holds) AS held`,
     );
     const submissions = await sql.all(
       `SELECT kind, state, COUNT(*) AS submissions, MIN(created_at) AS oldest FROM submissions

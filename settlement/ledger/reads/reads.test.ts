@@ -1,12 +1,12 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { Lease, Ledger } from "../ledger.ts";
-import { backends, type Store } from "../testing/backends.ts";
+import { ledgers, type Store } from "../testing/backends.ts";
 import { ALICE, accountOf, BOB, leaseOf, outcomeOf, RICH, settled, toolOf, turnOf, usdc } from "../testing/fixtures.ts";
 
 const DEVELOPER = accountOf(0xde7);
 const ALL = { fromMs: 0, toMs: 1_000_000, after: null, limit: 100 };
 
-describe.each(backends)("statements and gauges on $name", ({ create }) => {
+describe.each(ledgers)("statements and gauges on $name", ({ create }) => {
   let store: Store;
   let ledger: Ledger;
   beforeEach(async () => {

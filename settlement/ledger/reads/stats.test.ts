@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { Ledger } from "../ledger.ts";
-import { backends, type Store } from "../testing/backends.ts";
+import { ledgers, type Store } from "../testing/backends.ts";
 import {
   ALICE,
   BOB,
@@ -19,7 +19,7 @@ import {
 
 const TURN = 120_000n;
 
-describe.each(backends)("stats on $name", ({ create }) => {
+describe.each(ledgers)("stats on $name", ({ create }) => {
   let store: Store;
   let ledger: Ledger;
   beforeEach(async () => {

@@ -90,13 +90,13 @@ const waits = ({ amount }: Hold) => amount > 0n;
 function deliveryOf({ capture, policy, nowMs, hold }: Taken): Delivery {
   const { sessionId, callId, payer, budgetId, toolId, amount } = hold;
   return {
-    source: { sessionId, callId },
+    sessionId,
+    callId,
     payer,
     budgetId,
     hashes: capture.hashes,
     accruedAtMs: nowMs,
     dueAtMs: nowMs + policy.maxAgeMs,
-    waiting: true,
     charges: [{ id: chargeIdOfCall(hold), toolId, calls: 1, amount, state: "accrued" }],
   };
 }

@@ -1,7 +1,8 @@
 import type { Address } from "viem";
-import { type BudgetKey, type BudgetOnChain, budgetName, type KnownBudget, remainingOf } from "../../domain/budget.ts";
+import { type BudgetKey, budgetName, type KnownBudget, remainingOf } from "../../domain/budget.ts";
 import { type CreditPolicy, type CreditRefusal, refuseCredit } from "../../domain/credit.ts";
 import { microUsdc } from "../../domain/money.ts";
+import type { ReadFunds } from "../../domain/payer.ts";
 import { type Call, type Hold, type Session, statusAt } from "../../domain/session.ts";
 import { callName } from "../archive/names.ts";
 import { placesOf } from "../archive/places.ts";
@@ -24,9 +25,6 @@ export type HoldOutcome =
   | { kind: "outdated"; takenAtBlock: bigint }
   | { kind: "session_not_found" }
   | Conflict;
-
-// What the chain said that a payer can spend, how much it has prepaid, and of the budget that the call draws on, and at which block.
-export type ReadFunds = { amount: bigint; prepaid?: bigint; atBlock: bigint; budget?: BudgetOnChain | null };
 
 // A call of this name may be in the archive, and nothing was changed. Whoever asked looks there.
 export type MaybeArchivedHold = { kind: "archived"; places: readonly bigint[]; session: Session | null };

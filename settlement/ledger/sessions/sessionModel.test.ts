@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { Ledger } from "../ledger.ts";
-import { backends } from "../testing/backends.ts";
+import { ledgers } from "../testing/backends.ts";
 import { ALICE, accountOf, HASHES, POLICY, RICH, toolOf, turnOf, usdc } from "../testing/fixtures.ts";
 
 // Sessions and holds, as simple as they can be said: what a call is answered, and what is left of the budget.
@@ -172,7 +172,7 @@ async function holds(ledger: Ledger, history: readonly Event[]): Promise<void> {
   expect((await ledger.readTotals()).accrued).toBe(usdc(delivered + spent));
 }
 
-describe.each(backends)("sessions and holds on $name", ({ create }) => {
+describe.each(ledgers)("sessions and holds on $name", ({ create }) => {
   it("answer like the model and keep its sums, whatever happens in whatever order", async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(event, { minLength: 20, maxLength: 60, size: "max" }), async (history) => {

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { Ledger } from "../ledger.ts";
-import { backends, type Store } from "../testing/backends.ts";
+import { ledgers, type Store } from "../testing/backends.ts";
 import {
   ALICE,
   BOB,
@@ -19,7 +19,7 @@ import {
 
 const HOUR_MS = 3_600_000;
 
-describe.each(backends)("sessions on $name", ({ create }) => {
+describe.each(ledgers)("sessions on $name", ({ create }) => {
   let store: Store;
   let ledger: Ledger;
   beforeEach(async () => {

@@ -9,6 +9,7 @@ import { recordLoss } from "./outcome/recordLoss.ts";
 import { listFinalSince, reopen } from "./outcome/reopen.ts";
 import { assignNonce } from "./plan/assignNonce.ts";
 import { listDuePayers } from "./plan/listDuePayers.ts";
+import { listDueRows } from "./plan/listDueRows.ts";
 import { listFailedTools } from "./plan/listFailedTools.ts";
 import { planBatch } from "./plan/planBatch.ts";
 import { planSubmission } from "./plan/planSubmission.ts";
@@ -37,6 +38,7 @@ export function createSubmissions(runner: Runner) {
     reopen: alone(reopen),
     listFinalSince: read(listFinalSince),
     listDuePayers: read(listDuePayers),
+    listDueRows: read(listDueRows),
     listFailedTools: read(listFailedTools),
     findSubmission: read(findSubmission),
     listUnmined: read(listUnmined),

@@ -3,7 +3,7 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { Net } from "../../domain/batch.ts";
 import { type DueCharge, NO_HASHES } from "../../domain/charge.ts";
 import type { Lease, Ledger } from "../ledger.ts";
-import { backends, type Store } from "../testing/backends.ts";
+import { ledgers, type Store } from "../testing/backends.ts";
 import {
   ALICE,
   accountOf,
@@ -30,7 +30,7 @@ import {
 
 const failing = (chargedTo = ALICE) => outcomeOf({ failed: [{ chargedTo, amount: usdc(0), reason: "balance" }] });
 
-describe.each(backends)("submissions on $name", ({ create }) => {
+describe.each(ledgers)("submissions on $name", ({ create }) => {
   let store: Store;
   let ledger: Ledger;
   let lease: Lease;

@@ -9,8 +9,8 @@ import { openPostgres } from "../database/postgres/openPostgres.ts";
 import type { Database } from "../database/sql.ts";
 import { openSqlite } from "../database/sqlite.ts";
 import type { Ledger } from "../ledger.ts";
-// Says what the test run provides.
-import type {} from "./postgresServer.ts";
+// Says what the test run provides, too.
+import { TEMPLATE, TEMPLATE_DOOR } from "./postgresServer.ts";
 import { administer } from "./startPostgres.ts";
 
 // An empty store that can be opened several times, as several daemons or one daemon after another would.
@@ -21,9 +21,17 @@ export type Store = {
   remove(): Promise<void>;
 };
 
-export const backends: { name: string; create: () => Promise<Store> }[] = [
+type Backend = { name: string; create: () => Promise<Store> };
+
+export const backends: Backend[] = [
   { name: "SQLite", create: createSqliteStore },
   { name: "PostgreSQL", create: createPostgresStore },
+];
+
+// The same with the ledger's tables in them, which is how whoever does not care for migrations has them soonest.
+export const ledgers: Backend[] = [
+  { name: "SQLite", create: createSqliteStore },
+  { name: "PostgreSQL", create: createPostgresLedger },
 ];
 
 async function createSqliteStore(): Promise<Store> {
@@ -37,9 +45,16 @@ async function createSqliteStore(): Promise<Store> {
 }
 
 export async function createPostgresStore(): Promise<Store> {
-  const server = await postgresUrl();
+  return postgresStore(await postgresUrl(), "");
+}
+
+export async function createPostgresLedger(): Promise<Store> {
+  return postgresStore(await postgresUrl(TEMPLATE_DOOR), `TEMPLATE ${TEMPLATE}`);
+}
+
+async function postgresStore(server: string, made: string): Promise<Store> {
   const name = `ledger_${randomUUID().replaceAll("-", "")}`;
-  await administer(server, `CREATE DATABASE ${name}`);
+  await administer(server, `CREATE DATABASE ${name} ${made}`);
   const location = `${server}/${name}`;
   return storeOf(
     location,
@@ -49,8 +64,8 @@ export async function createPostgresStore(): Promise<Store> {
 }
 
 // The address of the test run's server, which starts now if it has not yet.
-export async function postgresUrl(): Promise<string> {
-  const response = await fetch(inject("postgresDoor"));
+export async function postgresUrl(door = "/"): Promise<string> {
+  const response = await fetch(new URL(door, inject("postgresDoor")));
   const text = await response.text();
   if (!response.ok) throw new Error(text);
   return text;

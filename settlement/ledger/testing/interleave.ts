@@ -99,6 +99,7 @@ function asking(database: Database, process: Process): Database {
         const asked: Sql = {
           ...sql,
           all: (text, params) => inTurn(text, () => sql.all(text, params)),
+          each: (text, params, read) => inTurn(text, () => sql.each(text, params, read)),
           run: (text, params) => inTurn(text, () => sql.run(text, params)),
           send: (text, params) => void inTurn(text, () => sql.run(text, params)).catch(() => undefined),
         };

@@ -173,7 +173,8 @@ function createCluster(options: { bin: string; data: string; folder: string; pas
     cwd: folder,
     encoding: "utf8",
   });
-  if (status !== 0) throw new Error(`PostgreSQL's initdb ended with ${status}: ${error ?? ""}${stdout}${stderr}`);
+  if (status !== 0)
+    throw new Error(`PostgreSQL's initdb ended with ${status}: ${error ?? ""}${stdout ?? ""}${stderr ?? ""}`);
 }
 
 function ready(server: ChildProcess): Promise<void> {

@@ -6,6 +6,9 @@ export function withClock(database: Database, clock: Clock): Database {
   return {
     ...database,
     transaction: (work, options) =>
-      database.transaction((sql, attempt) => work({ ...sql, now: String(clock.nowMs()) }, attempt), options),
+      database.transaction(
+        (sql, attempt) => work({ ...sql, now: String(clock.nowMs()), hasOwnClock: true }, attempt),
+        options,
+      ),
   };
 }

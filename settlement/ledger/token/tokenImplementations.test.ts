@@ -1,11 +1,11 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { Ledger } from "../ledger.ts";
-import { backends, createPostgresStore, type Store } from "../testing/backends.ts";
+import { createPostgresLedger, ledgers, type Store } from "../testing/backends.ts";
 import { accountOf } from "../testing/fixtures.ts";
 
 const [first, second] = [accountOf(1), accountOf(2)];
 
-describe.each(backends)("the token's code in $name", ({ create }) => {
+describe.each(ledgers)("the token's code in $name", ({ create }) => {
   let store: Store;
   let ledger: Ledger;
   beforeEach(async () => {
@@ -29,7 +29,7 @@ describe.each(backends)("the token's code in $name", ({ create }) => {
 });
 
 it("one of several daemons that see another code at once notes it", async () => {
-  const store = await createPostgresStore();
+  const store = await createPostgresLedger();
   const [one, other] = [await store.open(), await store.open()];
   await one.noteTokenImplementation(first, 1);
   const noted = await Promise.all([one, other].map((ledger) => ledger.noteTokenImplementation(second, 2)));

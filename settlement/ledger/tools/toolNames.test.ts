@@ -1,9 +1,9 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { Ledger } from "../ledger.ts";
-import { backends, type Store } from "../testing/backends.ts";
+import { ledgers, type Store } from "../testing/backends.ts";
 import { toolOf } from "../testing/fixtures.ts";
 
-describe.each(backends)("names of tools in $name", ({ create }) => {
+describe.each(ledgers)("names of tools in $name", ({ create }) => {
   let store: Store;
   let ledger: Ledger;
   beforeEach(async () => {

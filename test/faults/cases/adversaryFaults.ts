@@ -7,7 +7,7 @@ import { mined } from "../../../scripts/world/mined.ts";
 import { encodeRows } from "../../../settlement/chain/router/encodeRows.ts";
 import { settleCommand } from "../../local/daemon/testDaemon.ts";
 import { stallEndpoint } from "../proxies/stall.ts";
-import { PAYERS, type Stage, TURN_CHARGES } from "../stage/stage.ts";
+import { PAYERS, type Stage, type StartOptions, TURN_CHARGES } from "../stage/stage.ts";
 import { FIRST, poolHas, submitStalled } from "./chainFaults.ts";
 import type { FaultCase, FaultGroup } from "./faultCase.ts";
 
@@ -22,32 +22,32 @@ async function letTimePass(stage: Stage, seconds: number): Promise<void> {
 }
 
 // The lines of a block of the page that the words before it lead to.
-function linesOfPage(before: string): string[] {
+export function linesOfPage(before: string): string[] {
   const page = readFileSync("docs/production.md", "utf8");
   const block = page.slice(page.indexOf(before)).match(/```sh\n([\s\S]*?)```/)?.[1];
   return (block ?? "").trim().split("\n");
 }
 
 // Runs a line of the page in a shell, with the folders of the page in the place of this stage's.
-async function runLine(stage: Stage, line: string): Promise<string> {
+export async function runLine(stage: Stage, line: string, options: StartOptions = {}): Promise<string> {
   const here = line
     .replaceAll("/var/lib/context-settlement/ledger.db", stage.ledger)
     .replace(/\/backup\/ledger-.*?\.db/, join(stage.folder, "copy.db"));
   const { PATH } = process.env;
-  const program = startProgram("bash", ["-ec", here], { env: { PATH, ...(await stage.environment()) } });
+  const program = startProgram("bash", ["-ec", here], { env: { PATH, ...(await stage.environment(options)) } });
   const { code, stdout, stderr } = await program.ended;
   assert.equal(code, 0, `${here}\n${stdout}${stderr}`);
   return stdout;
 }
 
 // Everything that the page says about a restore, word for word; what systemd does is done to this stage's daemon.
-async function walkRestore(stage: Stage): Promise<void> {
+export async function walkRestore(stage: Stage, options: StartOptions = {}): Promise<void> {
   const lines = linesOfPage("To restore:");
   assert.ok(lines.length > 4, "the page has its commands");
   for (const line of lines) {
     if (line.startsWith("systemctl stop")) await stage.daemon.stop();
-    else if (line.startsWith("systemctl start")) await stage.start();
-    else await runLine(stage, line);
+    else if (line.startsWith("systemctl start")) await stage.start(options);
+    else await runLine(stage, line, options);
   }
 }
 
@@ -173,6 +173,10 @@ const cases: FaultCase[] = [
       await stage.start({ keystore: "peer" });
       await until("the second key's batch", () => stage.daemon.events("sent").length > 0);
       assert.deepEqual([...new Set(stage.signed().map(({ nonce }) => nonce))].length, 1, "both have the same nonce");
+      // Often enough to have looked at what the first key's bytes came to, while its own wait.
+      const ticks = () => stage.metric("settlement_tick_seconds_count");
+      const before = await ticks();
+      await until("a few ticks", async () => (await ticks()) > before + 3);
       await stage.recordTurns(6);
       stage.sequencer.resume();
       await stage.settled();

@@ -3,6 +3,7 @@ import { archiveFaults } from "./archiveFaults.ts";
 import { chainFaults } from "./chainFaults.ts";
 import { courtFaults } from "./courtFaults.ts";
 import type { FaultGroup } from "./faultCase.ts";
+import { keyFaults } from "./keyFaults.ts";
 import { marketplaceFaults } from "./marketplaceFaults.ts";
 import { processFaults } from "./processFaults.ts";
 import { reconcileFaults } from "./reconcileFaults.ts";
@@ -19,4 +20,5 @@ export const groups: readonly FaultGroup[] = [
   archiveFaults,
   reconcileFaults,
   courtFaults,
+  keyFaults,
 ];

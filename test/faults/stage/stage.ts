@@ -1,5 +1,4 @@
 import { mkdtempSync, rmSync } from "node:fs";
-import { writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type Address, type Hex, keccak256, parseTransaction } from "viem";
@@ -7,11 +6,11 @@ import { until } from "../../../scripts/waiting/until.ts";
 import type { KeyedAccount } from "../../../scripts/world/parties.ts";
 import { type LocalWorld, startWorld } from "../../../scripts/world/startWorld.ts";
 import type { Tool } from "../../../scripts/world/world.ts";
-import { encryptKeystore } from "../../../settlement/chain/signer/keystore.ts";
 import type { Environment } from "../../../settlement/config.ts";
 import { microUsdc } from "../../../settlement/domain/money.ts";
 import { administer, type PostgresServer, startPostgres } from "../../../settlement/ledger/testing/startPostgres.ts";
 import { environmentOf } from "../../local/daemon/testDaemon.ts";
+import { writeKeystore } from "../../local/world/writeKeystore.ts";
 import type { Plan } from "../daemon/daemonProcess.ts";
 import { type DaemonProcess, type StartProcessOptions, startDaemonProcess } from "../daemon/startDaemonProcess.ts";
 import { type Asked, type RpcProxy, startRpcProxy } from "../proxies/rpcProxy.ts";
@@ -101,8 +100,6 @@ const MODEL_COST = microUsdc(2_345n);
 const TOOL_AMOUNTS = [microUsdc(100_003n), microUsdc(50_001n)] as const;
 export const TURN_CHARGES = 1 + TOOL_AMOUNTS.length;
 const PASSWORD = "the keystore's password";
-// Opened for every daemon that is started, so it is made to open quickly.
-const WEAK_SCRYPT = { n: 1024, r: 8, p: 1 };
 
 // Production's rules with shorter waits.
 const POLICY = {
@@ -126,8 +123,8 @@ export async function startGround(): Promise<Ground> {
   const [operator, peer] = world.operators;
   if (operator === undefined || peer === undefined) throw new RangeError("the local chain has too few operators");
   const keystores = { operator: join(folder, "operator.json"), peer: join(folder, "peer.json") };
-  await writeFile(keystores.operator, await encryptKeystore(operator.privateKey, PASSWORD, WEAK_SCRYPT));
-  await writeFile(keystores.peer, await encryptKeystore(peer.privateKey, PASSWORD, WEAK_SCRYPT));
+  await writeKeystore(keystores.operator, operator.privateKey, PASSWORD);
+  await writeKeystore(keystores.peer, peer.privateKey, PASSWORD);
   let postgres: Promise<PostgresServer> | undefined;
   let snapshot = await world.rpc("evm_snapshot");
   let cases = 0;

@@ -23,6 +23,7 @@ const DAY_S = 86_400;
 // Deep enough for a reorg that undoes nothing final.
 const FINALITY_BLOCKS = 10;
 const [CONTESTED, ANSWERED] = [1n, 2n];
+const NOTHING_SHOWN = { linesHash: NO_HASH, lastLeaf: NO_HASH };
 
 // An engine that answers for what it has settled, on the contracts as they are deployed.
 describe("a contested row", () => {
@@ -216,7 +217,7 @@ describe("a contested row", () => {
     expect(await settlement.ledger.listUnmined(lower(operator()))).toMatchObject([{ kind: "answer", nonce: null }]);
     const [contest] = await settlement.ledger.listContests(10, 0);
     const receipts = await settlement.engine.receiptsOf(root, lower(payer(0)));
-    const answer = answerOf(contest as NotedContest, 130_000n, receipts, DEFAULT_POLICY.court);
+    const answer = answerOf(contest as NotedContest, NOTHING_SHOWN, receipts, DEFAULT_POLICY.court);
     if (answer.kind !== "answer") throw new Error(answer.reason);
     await mined(owner.sendTransaction({ to: world.receiptCourt, data: answer.calldata }));
     await settlement.close();
@@ -227,6 +228,27 @@ describe("a contested row", () => {
     expect(kindsOf("contest_unanswerable")).toEqual([]);
     await untilEnded();
     expect(await settlement.ledger.listContests(10, 0)).toMatchObject([{ state: "answered", answers: 1 }]);
+  });
+
+  it("of which a thief with the key has shown the last receipt first is answered all the same", async () => {
+    const { root, txHash } = await settleTurns(2);
+    await contestRow(world, txHash, payer(0));
+    const receipts = await settlement.engine.receiptsOf(root, lower(payer(0)));
+    const last = receipts?.receipts.at(-1);
+    if (!receipts || !last) throw new Error("the row has receipts");
+    const { lines } = (await world.receiptCourt.queryFilter(world.receiptCourt.filters.Contested)).at(-1)?.args ?? {};
+    const place = lines?.findIndex(({ toolId }) => toolId === last.toolId) ?? -1;
+    const shown = {
+      lines: lines?.map(({ toolId, amount }) => ({ toolId, amount })) ?? [],
+      receipts: [last],
+      places: [place],
+      ...receipts.tree.multiProofOf([last.leaf]),
+    };
+    await mined(world.receiptCourt.connect(operator()).answer(root, payer(0).address, shown));
+    await settlement.engine.tick();
+    await world.rpc("anvil_mine", ["0x20"]);
+    await settlement.engine.reconcile({ batches: 10, adopt: true, resume: true });
+    await untilAnswered(root);
   });
 
   it("that a thief has settled is a critical alert, and is not answered", async () => {

@@ -1,13 +1,11 @@
 import { randomUUID } from "node:crypto";
 import { mkdtempSync, rmSync } from "node:fs";
-import { writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { id } from "ethers";
 import type { Address, Hex } from "viem";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type Ask, createClient } from "../../../scripts/client/createClient.ts";
-import { environment } from "../../../scripts/config/environment.ts";
 import { makeApiKey, registerTool } from "../../../scripts/marketplace/asWallet.ts";
 import { type MarketPrograms, startMarket } from "../../../scripts/marketplace/startMarket.ts";
 import { type Program, startProgram } from "../../../scripts/process/startProgram.ts";
@@ -17,7 +15,6 @@ import { openWorldEngine } from "../../../scripts/world/openWorldEngine.ts";
 import type { KeyedAccount } from "../../../scripts/world/parties.ts";
 import { type LocalWorld, startWorld } from "../../../scripts/world/startWorld.ts";
 import { encodeRows } from "../../../settlement/chain/router/encodeRows.ts";
-import { encryptKeystore } from "../../../settlement/chain/signer/keystore.ts";
 import type { Environment } from "../../../settlement/config.ts";
 import { type ToolId, uuidFromToolId } from "../../../settlement/domain/toolId.ts";
 import type { ReceiptsView } from "../../../settlement/views/receipts.ts";
@@ -25,6 +22,7 @@ import { runInProcess } from "../../commands/runInProcess.ts";
 import { type RpcProxy, startRpcProxy } from "../../faults/proxies/rpcProxy.ts";
 import { GAS, startTool, type ToolServer } from "../../marketplace/startTool.ts";
 import { environmentOf, SERVICE_TOKEN, settleCommand } from "../daemon/testDaemon.ts";
+import { writeKeystore } from "../world/writeKeystore.ts";
 import { contestRow } from "./contestRow.ts";
 import { recordWorld } from "./recordWorld.ts";
 
@@ -38,7 +36,6 @@ const FINALITY_BLOCKS = 10;
 const [NONE, CONTESTED, ANSWERED, REFUNDED] = [0n, 1n, 2n, 3n];
 const NO_TOOL = `0x${"0".repeat(32)}`;
 const PASSWORD = "the keystore's password";
-const WEAK_SCRYPT = { n: 1024, r: 8, p: 1 };
 
 type Seen = { batch: Hex; verdict: string; court: string; receipts: number; chargedUsd: string; findings: string[] };
 type Watched = { code: number; inOrder: boolean; batches: Seen[]; doubles: { again: Hex; court: string }[] };
@@ -61,7 +58,7 @@ describe("a payer who watches a real marketplace", () => {
     world = await startWorld({ tools: 1, payers: 2, finalityBlocks: FINALITY_BLOCKS });
     await recordWorld(world, NETWORK, folder);
     const keystore = join(folder, "operator.json");
-    await writeFile(keystore, await encryptKeystore(operator().privateKey, PASSWORD, WEAK_SCRYPT));
+    await writeKeystore(keystore, operator().privateKey, PASSWORD);
     const own = {
       SETTLEMENT_KEYSTORES: keystore,
       SETTLEMENT_KEYSTORE_PASSWORD: PASSWORD,
@@ -277,8 +274,9 @@ describe("a payer who watches a real marketplace", () => {
       doubles: [{ first: honest.batch, again: root, court: "provable" }],
     });
     expect(await watch(0, {}, "--contest")).toMatchObject({ code: 0, doubles: [{ again: root, court: "given back" }] });
-    // It has the charge back, and a premium of as much; the deposit is the thief's, who had receipts after all.
-    expect(await balance()).toBe(before + PRICE - DEPOSIT);
+    // It has the charge back with a premium of as much, and the deposits of both rows whose receipts show the double charge: of this
+    // one, and of the honest one, which it had contested before.
+    expect(await balance()).toBe(before + PRICE + DEPOSIT);
   });
 
   const operator = () => world.operators[0] as KeyedAccount;
@@ -300,11 +298,14 @@ describe("a payer who watches a real marketplace", () => {
 
   // As the payer runs it, with nothing but its own keys.
   async function watch(n: number, { key = keys[n] } = {}, ...words: string[]): Promise<Watched> {
-    // The commands read them when they are loaded, before there was a marketplace that could give a key.
-    Object.assign(environment, { deploymentsFolder: folder, marketplaceApiKey: key });
     const { code, stdout } = await runInProcess(
       ["watch", "--marketplace", market.url, "--network", NETWORK, "--json", "--yes", ...words],
-      { BASE_RPC_URL: world.url, BASE_KEY: world.payers[n]?.privateKey },
+      {
+        BASE_RPC_URL: world.url,
+        BASE_KEY: world.payers[n]?.privateKey,
+        DEPLOYMENTS_FOLDER: folder,
+        MARKETPLACE_API_KEY: key,
+      },
     );
     return { code, ...JSON.parse(stdout) };
   }

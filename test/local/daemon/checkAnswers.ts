@@ -1,3 +1,5 @@
+import { Readable } from "node:stream";
+import { text } from "node:stream/consumers";
 import { isDeepStrictEqual } from "node:util";
 import type { FastifyInstance } from "fastify";
 import { z } from "zod";
@@ -7,7 +9,10 @@ type ByStatus = Readonly<Record<string, z.ZodType | { content: Record<string, { 
 // Compares every answer with what its route says that it answers: an undeclared status, a missing field and a field too many
 // are each an error, so that whatever a test asks shows whether the document is true.
 export function checkAnswers(app: FastifyInstance): void {
-  app.addHook("onSend", async (request, reply, payload) => {
+  app.addHook("onSend", async (request, reply, sent) => {
+    // JSON that is sent part by part is compared as a whole. Events and images go their way: whoever reads them waits for each.
+    const isParts = sent instanceof Readable && `${reply.getHeader("content-type")}`.startsWith("application/json");
+    const payload = isParts ? await text(sent) : sent;
     const { method, url, config } = request.routeOptions;
     const declared = config.documented?.response as ByStatus | undefined;
     if (declared === undefined) return payload;

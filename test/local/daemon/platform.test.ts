@@ -206,7 +206,7 @@ describe("the daemon, for the platform,", () => {
       headers: { "content-type": "application/x-www-form-urlencoded" },
     });
     expect(form).toMatchObject({ status: 415, body: { code: "unsupported_media_type" } });
-    const key = await ask("POST", "/v1/turns", turnOf("k"), { headers: { "idempotency-key": "a b" } });
+    const key = await ask("POST", "/v1/turns", turnOf("k"), { headers: { "idempotency-key": "" } });
     expect(key).toMatchObject({ status: 400, body: { code: "invalid_request" } });
     expect(await raw("nonsense\r\n\r\n")).toMatch(/^HTTP\/1\.1 400 [\s\S]*"code":"invalid_request"/);
     const header = `GET /health HTTP/1.1\r\nhost: x\r\nx-long: ${"x".repeat(20_000)}\r\n\r\n`;

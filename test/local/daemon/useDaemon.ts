@@ -5,10 +5,10 @@ import type { Address } from "viem";
 import { afterAll, beforeAll } from "vitest";
 import { until } from "../../../scripts/waiting/until.ts";
 import { type LocalWorld, startWorld } from "../../../scripts/world/startWorld.ts";
-import { createKeystore } from "../../../settlement/chain/signer/createKeystore.ts";
 import type { Environment } from "../../../settlement/config.ts";
 import { uuidFromToolId } from "../../../settlement/domain/toolId.ts";
 import { mineBlocks } from "../world/mineBlocks.ts";
+import { writeKeystore } from "../world/writeKeystore.ts";
 import { environmentOf, SERVICE_TOKEN, startTestDaemon, type TestDaemon } from "./testDaemon.ts";
 
 export const PASSWORD = "the keystore's password";
@@ -35,7 +35,7 @@ export function useDaemon() {
     mining = mineBlocks(world, { everyMs: 100 });
     const keystore = join(folder, "operator.json");
     const privateKey = world.operators[0]?.privateKey ?? "0x";
-    await createKeystore({ path: keystore, password: PASSWORD, privateKey });
+    await writeKeystore(keystore, privateKey, PASSWORD);
     const environment = {
       ...(await environmentOf(world, join(folder, "ledger.db"))),
       SETTLEMENT_KEYSTORES: keystore,

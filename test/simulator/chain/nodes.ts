@@ -9,6 +9,7 @@ import type {
 } from "../../../settlement/chain/chain.ts";
 import { NO_BATCH } from "../../../settlement/chain/router/settleCall.ts";
 import { createHeadRanking, type Ranking, type SeenHead } from "../../../settlement/chain/rpc/rankHeads.ts";
+import { NO_HASH } from "../../../settlement/domain/charge.ts";
 import { SettlementError } from "../../../settlement/domain/errors.ts";
 import { microUsdc, smaller } from "../../../settlement/domain/money.ts";
 import type { Faults } from "../faults/faults.ts";
@@ -187,7 +188,8 @@ export function createNodes(blocks: Blocks, rng: Rng, faults: Faults, options: N
         batches: await chain.settledBatches(fromBlock, toBlock),
         contests: [],
       }),
-      contestOf: async () => ({ stage: "none", untilMs: 0, open: 0n }),
+      contestOf: async () => ({ stage: "none", untilMs: 0 }),
+      progressOf: async () => ({ linesHash: NO_HASH, lastLeaf: NO_HASH }),
       head: () =>
         ask(async () => {
           await survey();
@@ -224,6 +226,8 @@ export function createNodes(blocks: Blocks, rng: Rng, faults: Faults, options: N
           const limit = state.protocol.operatorLimits.get(lower(operator)) ?? limitOf(0n);
           return { limit: limit.cap, left: leftOf(limit, BigInt(timestamp)), bonded: true };
         }),
+      maySettle: (operator, at) =>
+        ask(() => (stateAt(at).protocol.operatorLimits.get(lower(operator))?.cap ?? 0n) > 0n),
       // Its token is no proxy.
       tokenImplementation: async () => null,
       availability: () =>

@@ -4,6 +4,7 @@ import { decodeSettle } from "../../../settlement/chain/router/settleCall.ts";
 import type { Batch } from "../../../settlement/domain/batch.ts";
 import type { DueCharge } from "../../../settlement/domain/charge.ts";
 import { creditLimitOf } from "../../../settlement/domain/credit.ts";
+import type { Turn, TurnHold } from "../../../settlement/domain/turn.ts";
 import type { EngineEvent, Policy } from "../../../settlement/engine/context.ts";
 import { audit } from "../../../settlement/engine/watch/audit.ts";
 import { prove, verifyProof } from "../../../settlement/engine/watch/prove.ts";
@@ -53,6 +54,7 @@ export function createInvariants(options: {
   const { chain, ledger, read, clients, wallets, scenario, habits } = options;
   const violations: string[] = [];
   const broken = (invariant: string) => violations.push(invariant);
+  let capturedTurns = 0;
 
   const receiptsOf = new Map<Hex, Batch["receipts"]>();
   // The tools of charges that were planned.
@@ -157,17 +159,21 @@ export function createInvariants(options: {
   }
 
   async function checkFinal(): Promise<void> {
-    const rows = await read.all("SELECT id, kind, state, tx_hash, block_number, block_hash FROM submissions");
+    const rows = await read.all(
+      `SELECT s.id, s.kind, s.state, s.tx_hash, s.block_number, s.block_hash, o.retired
+       FROM submissions s JOIN operators o ON o.operator = s.operator`,
+    );
     // While what was final is not on the chain nobody submits either: the next tick holds or halts.
     const last = await ledger.readFinalized();
     const isUndone = last !== null && chain.blockAt(Number(last.number))?.hash !== last.hash;
     const halted = isUndone || (await ledger.readHalt()) !== null;
-    for (const { id, kind, state, tx_hash, block_number, block_hash } of rows) {
+    for (const { id, kind, state, tx_hash, block_number, block_hash, retired } of rows) {
       // A ledger that was made to forget may have given it up by then, and halts when it sees it.
       const mayBeSettled = (scenario.forgetful || habits.unfaithful || scenario.thief) && halted;
       if (state === "abandoned" && settledRoots.has(id as Hex) && !mayBeSettled)
         broken(`batch ${id} was abandoned and is settled for good`);
-      if (state === "abandoned" && kind !== "settle" && !abandonedOthers.has(String(id))) {
+      // A payout or a filler of a key that was given up may be mined all the same, and charges nobody.
+      if (state === "abandoned" && kind !== "settle" && retired === 0n && !abandonedOthers.has(String(id))) {
         abandonedOthers.add(String(id));
         const [mined] = (await ownTransactionsOf(String(id))).filter(({ status }) => status === "success");
         if (mined !== undefined) broken(`submission ${id} was abandoned, and ${mined.txHash} of it is mined for good`);
@@ -179,6 +185,9 @@ export function createInvariants(options: {
       }
       if (state !== "final") finals.delete(String(id));
       if (state !== "final" || finals.has(String(id))) continue;
+      // What the chain had said before it undid its final blocks may be written down after that. While what was final is not there
+      // nobody settles on top of it, and once somebody has put that right it is looked at here.
+      if (habits.unfaithful && halted) continue;
       finals.add(String(id));
       const block = chain.blockAt(Number(block_number));
       if (block === null || block.hash !== block_hash) broken(`submission ${id} is final in a block that was left`);
@@ -330,6 +339,14 @@ export function createInvariants(options: {
     if (exposure > limit) broken(`${payer} owes ${exposure} beyond what is prepaid, and has credit for ${limit}`);
   }
 
+  // What was held for a turn is the turn's: nothing that happened since is a reason to refuse it.
+  function checkHeld(held: TurnHold, turn: Turn, { kind }: { kind: string }): void {
+    if (kind === "recorded") capturedTurns += 1;
+    const sameBudget = (turn.budgetId ?? null) === held.budgetId;
+    const isLate = kind === "credit_exceeded" || (kind === "budget_refused" && sameBudget);
+    if (isLate) broken(`${turn.id} was refused as ${kind}, though ${held.amount} was held for it`);
+  }
+
   // In the 24 hours before anything was absorbed, it included, no more was absorbed for its tool than its stake answers for. Stakes
   // are never above what they begin with.
   async function checkAbsorbed(): Promise<void> {
@@ -393,14 +410,14 @@ export function createInvariants(options: {
   }
 
   // A row that breaks its batch is set aside, and everybody else's charges come to the chain without it, but for what somebody owes
-  // who cannot pay.
-  async function checkAllBut(payer: Address | null): Promise<void> {
+  // who cannot pay, and for what has only just become due again: that waited for an attempt of its own.
+  async function checkAllBut(payer: Address | null, dueSinceMs: number): Promise<void> {
     if (payer === null) return;
     const [left] = await read.all(
       `SELECT c.id, c.charged_to FROM charges c LEFT JOIN submissions s ON s.id = c.root
        WHERE (c.state = 'accrued' OR (c.state = 'batched' AND s.state NOT IN ('included', 'final')))
-         AND c.charged_to <> $1 AND c.owed = 0`,
-      [payer],
+         AND c.charged_to <> $1 AND c.owed = 0 AND c.due_at <= $2`,
+      [payer, dueSinceMs],
     );
     if (left !== undefined) broken(`charge ${left.id} of ${left.charged_to} is not settled because of another account`);
   }
@@ -587,6 +604,8 @@ export function createInvariants(options: {
     },
     // Asked when a call was held or a turn recorded.
     checkCredit,
+    checkHeld,
+    capturedTurns: () => capturedTurns,
     isOwedOnly,
     // Asked by the chain when it is handed bytes.
     async sent(raw: Hex): Promise<void> {

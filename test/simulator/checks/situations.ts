@@ -17,6 +17,7 @@ const SITUATIONS = {
   "a batch is taken over by another key": `SELECT 1 FROM broadcasts b JOIN submissions s ON s.id = b.submission_id
      WHERE s.kind = 'settle' AND b.operator <> s.operator`,
   "a batch is taken in from the chain": "SELECT 1 FROM batches WHERE adopted = 1",
+  "a key that nobody has is given up": "SELECT 1 FROM operators WHERE retired = 1",
   "a batch is taken apart": "SELECT 1 FROM submissions WHERE kind = 'settle' AND state = 'abandoned'",
   "a charge fails and is paid later": `SELECT 1 FROM charges c JOIN submissions s ON s.id = c.root
      WHERE c.attempts > 0 AND c.state = 'batched' AND s.state = 'final' AND c.charged_to = c.payer`,
@@ -45,6 +46,7 @@ const COUNTED = {
   refusals: "new work is refused because too much waits",
   creditRefusals: "a payer has used up its credit",
   aboveLimit: "a charge is above an operator's limit",
+  capturedTurns: "a turn is recorded for which something was held",
   resumedArchives: "an archive that was cut off goes on",
   archivedRepetitions: "what was archived is delivered again",
 } as const;

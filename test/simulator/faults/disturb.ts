@@ -185,7 +185,7 @@ export function fundsOf({ balances, allowances }: Protocol, payer: Address): big
 const capOf = (protocol: Protocol, operator: Address) => protocol.operatorLimits.get(operator)?.cap ?? 0n;
 
 // What was spent of it stays spent.
-function setLimit(protocol: Protocol, operator: Address, cap: bigint): void {
+export function setLimit(protocol: Protocol, operator: Address, cap: bigint): void {
   protocol.operatorLimits.set(operator, { ...(protocol.operatorLimits.get(operator) ?? limitOf(0n)), cap });
 }
 

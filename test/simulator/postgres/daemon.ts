@@ -1,7 +1,8 @@
 import type { Address, Hex } from "viem";
-import type { ChargeFailure } from "../../../settlement/domain/batch.ts";
+import type { ChargeFailure, Net } from "../../../settlement/domain/batch.ts";
+import type { DueCharge } from "../../../settlement/domain/charge.ts";
 import { SettlementError } from "../../../settlement/domain/errors.ts";
-import type { Lease, Ledger } from "../../../settlement/ledger/ledger.ts";
+import type { FoundBatch, Lease, Ledger } from "../../../settlement/ledger/ledger.ts";
 import {
   accountOf,
   HASHES,
@@ -30,8 +31,25 @@ const MAX_TOGETHER = 5;
 // What one daemon does to the ledger that it shares with others: calls of its clients, several at a time, and what its engine
 // would do. Names are few, so that daemons meet; whatever is drawn is drawn before the first statement runs, so that nobody's
 // timing changes it.
-export type Daemon = { ledger: Ledger; lease: Lease; nowMs: () => number; answered: (kind: string) => void };
+export type Daemon = {
+  ledger: Ledger;
+  lease: Lease;
+  nowMs: () => number;
+  answered: (kind: string) => void;
+  // What was done that a deed alone does not show: most of them find nothing to be done to.
+  reached: (rarity: Rarity) => void;
+};
 type Deed = { name: string; run: (daemon: Daemon) => Promise<unknown> };
+
+// What must be reached by some seeds.
+export const RARITIES = [
+  "a final batch is reopened",
+  "a final batch that cannot come back is given up",
+  "a root that was on its way is taken in with other rows",
+  "a batch that was given up is taken in",
+  "charges are postponed",
+] as const;
+export type Rarity = (typeof RARITIES)[number];
 
 export function drawDeeds(rng: Rng, count: number): Deed[] {
   return Array.from({ length: count }, () => (rng.happens(0.6) ? drawCalls(rng) : drawStep(rng)));
@@ -61,6 +79,12 @@ function drawCall(rng: Rng): Deed {
       run: ({ ledger, nowMs }) =>
         ledger.recordTurn(turnOf(`${n}`, { payer, tools: [{ toolId, amount, calls: 1 }] }), nowMs()),
     },
+    {
+      name: `hold turn ${n}`,
+      run: ({ ledger, nowMs }) =>
+        ledger.holdTurn({ turnId: `${n}`, payer, amount: usdc(amount + 1n), budgetId: null }, RICH, nowMs()),
+    },
+    { name: `void turn ${n}`, run: ({ ledger }) => ledger.voidTurn(`${n}`, payer) },
     {
       name: `open ${session}`,
       run: ({ ledger, nowMs }) =>
@@ -108,15 +132,26 @@ function drawStep(rng: Rng): Deed {
     })),
   });
   const net = netOf(({ chargedTo }) => (unpayable && failed.has(chargedTo) ? reason : null));
+  const plan = { accounts: ACCOUNTS, maxCharges: 6, router: ROUTER, retry };
+  const found = (operator: Address, fields: Pick<FoundBatch, "root" | "otherRows" | "lost">): FoundBatch => ({
+    operator,
+    router: ROUTER,
+    calldata: "0x01",
+    rows: 1,
+    inclusion: inclusionAt(block),
+    outcome,
+    taken: PAYERS.map((chargedTo) => ({ chargedTo, toolId: toolOf(1), amount: usdc(n % 50) })),
+    ...fields,
+  });
   const draws: Deed[] = [
     {
       name: "sweep",
       run: ({ ledger, nowMs }) => ledger.sweepSessions({ ...POLICY, maxAgeMs: MAX_AGE_MS }, HOLD_TTL_MS, nowMs(), 3),
     },
+    { name: "sweep turns", run: ({ ledger, nowMs }) => ledger.sweepTurnHolds(HOLD_TTL_MS, nowMs(), 3) },
     {
       name: "plan",
-      run: ({ ledger, lease, nowMs }) =>
-        ledger.planBatch(lease, { accounts: ACCOUNTS, maxCharges: 6, router: ROUTER, net, retry }, nowMs()),
+      run: ({ ledger, lease, nowMs }) => ledger.planBatch(lease, { ...plan, net }, nowMs()),
     },
     {
       name: "submit",
@@ -152,24 +187,81 @@ function drawStep(rng: Rng): Deed {
     {
       name: "adopt",
       run: ({ ledger, lease, nowMs }) =>
-        ledger.adoptBatch(
-          {
-            root: hashOf(`adopted ${n}`),
-            operator: lease.operator,
-            router: ROUTER,
-            calldata: "0x01",
-            rows: 1,
-            otherRows: false,
-            inclusion: inclusionAt(block),
-            outcome,
-            taken: PAYERS.map((chargedTo) => ({ chargedTo, toolId: toolOf(1), amount: usdc(n % 50) })),
-          },
+        ledger.adoptBatch(found(lease.operator, { root: hashOf(`adopted ${n}`), otherRows: false }), nowMs()),
+    },
+    // A thief has settled a root that is on its way with other rows, and all others that are.
+    {
+      name: "adopt forged",
+      run: async ({ ledger, lease, nowMs, reached }) => {
+        const open = (await ledger.listBatches(MAX_OPEN, 0)).filter(({ state }) => ON_THEIR_WAY.includes(state));
+        const [first] = open;
+        if (first === undefined) return;
+        const lost = open.map(({ root }) => root);
+        const adoption = await ledger.adoptBatch(
+          found(lease.operator, { root: first.root, otherRows: true, lost }),
           nowMs(),
-        ),
+        );
+        if (adoption.kind === "adopted") reached("a root that was on its way is taken in with other rows");
+      },
+    },
+    // The chain has it all the same.
+    {
+      name: "adopt abandoned",
+      run: async ({ ledger, lease, nowMs, reached }) => {
+        const given = (await ledger.listBatches(MAX_OPEN, 0)).find(({ state }) => state === "abandoned");
+        if (given === undefined) return;
+        const adoption = await ledger.adoptBatch(
+          found(lease.operator, { root: given.root, otherRows: refuses }),
+          nowMs(),
+        );
+        if (adoption.kind === "adopted") reached("a batch that was given up is taken in");
+      },
+    },
+    // A person's command, whoever's batch it is.
+    {
+      name: "reopen",
+      run: async ({ ledger, nowMs, reached }) => {
+        const final = await ledger.listFinalSince(0n);
+        const vanished = final[n % Math.max(1, final.length)];
+        if (vanished === undefined) return;
+        const { kind } = await ledger.reopen(vanished.id, nowMs());
+        if (kind === "reopened") reached("a final batch is reopened");
+        if (kind === "taken_back") reached("a final batch that cannot come back is given up");
+      },
+    },
+    // What was due when it was looked at, and may be in a batch of the other's by now.
+    {
+      name: "postpone",
+      run: async ({ ledger, lease, nowMs, reached }) => {
+        let due: readonly DueCharge[] = [];
+        const look: Net = (charges) => {
+          due = charges;
+          return { batch: null, unpayable: [] };
+        };
+        await ledger.planBatch(lease, { ...plan, net: look }, nowMs());
+        if (due.length === 0) return;
+        await ledger.postponeCharges(lease, due.slice(0, (n % due.length) + 1), nowMs() + 2_500);
+        reached("charges are postponed");
+      },
     },
   ];
-  return rng.pick([...draws.slice(0, 5), ...draws.slice(0, 3), ...draws]);
+  // One transaction after the other, between which the other daemon has its turns: of what is drawn one by one little gets so far.
+  const inTurn = (...names: string[]): Deed => ({
+    name: names.join(", "),
+    run: async (daemon) => {
+      for (const name of names) await draws.find((deed) => deed.name === name)?.run(daemon);
+    },
+  });
+  const histories = [
+    inTurn("plan", "submit", "include", "finalize"),
+    inTurn("plan", "submit", "include", "finalize", "reopen"),
+    inTurn("plan", "submit", "abandon", "adopt abandoned"),
+    inTurn("plan", "submit", "adopt forged"),
+  ];
+  return rng.pick([...draws.slice(0, 5), ...histories, ...histories, ...draws]);
 }
+
+const ON_THEIR_WAY: readonly string[] = ["planned", "submitted", "included", "reverted"];
 
 const MAX_OPEN = 1_000;
 

@@ -1,11 +1,18 @@
 import { afterAll, expect, it } from "vitest";
 import { postgresUrl } from "../../../settlement/ledger/testing/backends.ts";
+import { RARITIES, type Rarity } from "./daemon.ts";
 import { simulatePostgres } from "./simulatePostgres.ts";
 
-const SEEDS = 8;
+const SEEDS = 12;
 
 let waits = 0;
-afterAll(() => expect(waits).toBeGreaterThan(0));
+let seedsRun = 0;
+const reached = new Set<Rarity>();
+// Counters that are right because nothing happened are worth nothing.
+afterAll(() => {
+  expect(waits).toBeGreaterThan(0);
+  if (seedsRun === SEEDS) expect([...reached].sort()).toEqual(RARITIES.toSorted());
+});
 
 it("two daemons whose statements meet on PostgreSQL go the same way for the same seed", async () => {
   const server = await postgresUrl();
@@ -16,5 +23,7 @@ it("two daemons whose statements meet on PostgreSQL go the same way for the same
 it.each(Array.from({ length: SEEDS }, (_, i) => i + 1))("and count right in the end with seed %i", async (seed) => {
   const run = await simulatePostgres(await postgresUrl(), seed);
   waits += run.waits;
+  seedsRun += 1;
+  for (const rarity of run.reached) reached.add(rarity);
   expect(run.violations, `npm run sim -- --postgres --seed ${seed}`).toEqual([]);
 });

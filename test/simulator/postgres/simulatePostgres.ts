@@ -7,13 +7,15 @@ import { COMMIT, createInterleaving } from "../../../settlement/ledger/testing/i
 import { misorderedIn } from "../../../settlement/ledger/testing/lockOf.ts";
 import { administer } from "../../../settlement/ledger/testing/startPostgres.ts";
 import { createRng, type Rng } from "../rng.ts";
-import { drawDeeds, isRefusal } from "./daemon.ts";
+import { drawDeeds, isRefusal, type Rarity } from "./daemon.ts";
 
 export type PostgresRun = {
   seed: number;
   statements: number;
   // How often a statement waited for a lock of the other daemon.
   waits: number;
+  // What the run went through, of those things that are rare.
+  reached: readonly Rarity[];
   violations: readonly string[];
   trace: readonly string[];
   // Equal for two runs that went the same way.
@@ -48,6 +50,7 @@ async function simulateOn([one, two, monitor]: readonly [Database, Database, Dat
   const violations: string[] = [];
   const trace: string[] = [];
   const answers = new Map<string, number>();
+  const reached = new Set<Rarity>();
 
   const scripts = [one, two].map((database, i) => {
     const name = DAEMONS[i] ?? "";
@@ -57,13 +60,15 @@ async function simulateOn([one, two, monitor]: readonly [Database, Database, Dat
   const ended = scripts.map(({ name, database, deeds }, i) =>
     interleaving.start(name, database, async (asking) => {
       const ledger = await createLedger({ ...asking, migration: async () => {} }, { shard: i });
-      const lease = await leaseOf(ledger, accountOf(0x0e + i), name);
       const answered = (kind: string) => answers.set(kind, (answers.get(kind) ?? 0) + 1);
       for (const [n, deed] of deeds.entries()) {
         trace.push(`${name} begins: ${deed.name}`);
         // A clock of its own, so that nothing depends on who was faster.
         const nowMs = () => (n + 1) * STEP_MS;
-        await deed.run({ ledger, lease, nowMs, answered }).catch((error: unknown) => {
+        // As an engine does in every tick: a person's command may have taken the last one away.
+        const lease = await leaseOf(ledger, accountOf(0x0e + i), name);
+        const daemon = { ledger, lease, nowMs, answered, reached: (rarity: Rarity) => reached.add(rarity) };
+        await deed.run(daemon).catch((error: unknown) => {
           if (!isRefusal(error)) violations.push(`${name}, ${deed.name}: ${error}`);
         });
       }
@@ -84,7 +89,7 @@ async function simulateOn([one, two, monitor]: readonly [Database, Database, Dat
   }
   const summary = [...trace, ...violations, accrued, pending, settled, absorbed, refused, voided];
   const digest = createHash("sha256").update(summary.join()).digest("hex");
-  return { seed, statements, waits, violations, trace, digest };
+  return { seed, statements, waits, reached: [...reached], violations, trace, digest };
 }
 
 async function take(

@@ -24,17 +24,26 @@ export type Clients = ReturnType<typeof createClients>;
 // Those who use the service. They repeat what was not answered, under the same id, until they know; and they remember
 // everything that the service has acknowledged.
 export function createClients(
-  options: { engine: Engine; rng: Rng; faults: Faults; scenario: Scenario; wallets: Wallets; consent: Rng },
+  options: {
+    engine: Engine;
+    rng: Rng;
+    faults: Faults;
+    scenario: Scenario;
+    wallets: Wallets;
+    consent: Rng;
+    questions: Rng;
+  },
   pauses: Pauses,
 ) {
-  const { engine, rng, faults, scenario, wallets, consent } = options;
+  const { engine, rng, faults, scenario, wallets, consent, questions } = options;
   const spentIn = new Map<string, { budget: bigint; captured: bigint }>();
   // What was ever delivered to a payer, acknowledged or not: nobody may be charged for more.
   const delivered = new Map<Address, bigint>();
   // What payers' calls in sessions came to.
   const captured = new Map<Address, bigint>();
-  // What the service has acknowledged, by turn and call.
+  // What the service has acknowledged, by turn and call, and what it was ever asked for.
   const acknowledged = new Map<string, bigint>();
+  const asked = new Map<string, bigint>();
   const turns = new Map<string, Turn>();
   let restores = 0;
   let busy = 0;
@@ -93,9 +102,12 @@ export function createClients(
       turn.outcome === "failed"
         ? turn.modelCost
         : turn.tools.reduce((sum, { amount }) => sum + amount, turn.modelCost as bigint);
-    add(delivered, turn.payer, cost);
     const owed = turn.outcome === "failed" ? [] : turn.tools.map(({ toolId }) => toolId);
-    const signed = wallets.raise(turn.payer, cost, owed);
+    // Some are asked for beforehand what they may cost at the most.
+    const bound = cost > 0n && questions.happens(0.5) ? cost + BigInt(questions.below(500_000)) : null;
+    const signed = wallets.raise(turn.payer, bound ?? cost, owed);
+    if (bound !== null && !(await ask(turn, microUsdc(bound), signed))) return;
+    add(delivered, turn.payer, cost);
     await report(signed === null ? turn : { ...turn, budgetId: signed.id }, signed);
     // Nothing is in conflict with what was never recorded, and a ledger that forgets may take the second for the first.
     if (!rng.happens(0.1) || !acknowledged.has(turn.id) || scenario.forgetful) return;
@@ -108,9 +120,24 @@ export function createClients(
     }
   }
 
+  // Holds what a turn may cost, and says whether it is delivered: some fail, and some of those who asked are never heard of again.
+  async function ask({ id, payer }: Turn, amount: MicroUsdc, signed: SignedBudget | null): Promise<boolean> {
+    if (signed !== null) await certain(() => engine.keepBudget(signed));
+    const hold = { turnId: id, payer, amount, budgetId: signed?.id ?? null };
+    // What is held is too old some day, and then the same question may be refused.
+    const held = await certain(() => engine.holdTurn(hold).then(({ kind }) => ({ kind: `a turn is ${kind}` })));
+    if (held.kind === "a turn is conflict") objections.push(`${id} was held once and is in conflict with itself`);
+    if (held.kind !== "a turn is held" && held.kind !== "a turn is duplicate") return false;
+    for (let turns = questions.below(4); turns > 0; turns--) await pauses.wait();
+    const fate = questions.pick(["delivered", "delivered", "delivered", "voided", "forgotten"] as const);
+    if (fate === "voided") await certain(() => agreed(engine.voidTurn(id, payer)), true);
+    return fate === "delivered";
+  }
+
   // With the newest signature, if it draws on a budget: whoever repeats it after a restore must bring that again.
   async function report(turn: Turn, signed: SignedBudget | null = null): Promise<void> {
     if (signed !== null) await certain(() => engine.keepBudget(signed));
+    asked.set(turn.id, sumOf(turn));
     let answer = await certain(() => engine.recordTurn(turn));
     for (let tries = 0; answer.kind === "credit_exceeded" && tries < MAX_REPORTS; tries++) {
       creditRefusals += 1;
@@ -188,6 +215,7 @@ export function createClients(
       return;
     }
     add(delivered, payer, amount);
+    asked.set(callId, amount);
     const answer = await certain(() => agreed(engine.capture(callId, NO_HASHES)));
     const session = spentIn.get(sessionId);
     if (answer.kind !== "captured" && answer.kind !== "duplicate") return;
@@ -226,11 +254,12 @@ export function createClients(
     // How often they were above a payer's credit.
     creditRefusals: () => creditRefusals,
     acknowledged: () => [...acknowledged.values()].reduce((sum, amount) => sum + amount, 0n),
-    // The ledger was taken back to an earlier moment and has only these turns and calls. Whoever has a record of its own
-    // reports the lost turns again.
+    // The ledger was taken to another moment and has only these turns and calls, of which it may have lost some before. Whoever has a
+    // record of its own reports the lost turns again.
     restored(known: ReadonlySet<string>, reportAgain: boolean): void {
       restores += 1;
       spentIn.clear();
+      for (const [id, amount] of asked) if (known.has(id)) acknowledged.set(id, amount);
       for (const id of [...acknowledged.keys()].filter((id) => !known.has(id))) {
         acknowledged.delete(id);
         const turn = turns.get(id);

@@ -40,6 +40,8 @@ const LEASED = [
   "setFence",
   "removeFence",
   "planFiller",
+  "retire",
+  "liftFence",
 ] as const;
 
 // What the engine of one process works with. Every call passes the scheduler, and what the invariants must know is noted.
@@ -66,8 +68,8 @@ export function createEngineContext(
   return {
     ledger: through("ledger", {
       ...fenced(ledger, invariants),
-      async acquireLease(operator, name, ttlMs) {
-        const lease = await ledger.acquireLease(operator, name, ttlMs);
+      async acquireLease(operator, name, ttlMs, evenRetired) {
+        const lease = await ledger.acquireLease(operator, name, ttlMs, evenRetired);
         if (lease !== null) invariants().leased(lease, ttlMs, nowMs());
         return lease;
       },
@@ -80,10 +82,18 @@ export function createEngineContext(
         if (held.kind === "held" && call.amount > 0n) await invariants().checkCredit(held.hold.payer);
         return held;
       },
+      async holdTurn(held, funds, atMs, credit) {
+        const answer = await ledger.holdTurn(held, funds, atMs, credit);
+        if (answer.kind === "held") await invariants().checkCredit(held.payer);
+        return answer;
+      },
       async recordTurn(turn, atMs, terms, onChain) {
+        const held = await ledger.findTurnHold(turn.id);
         const recorded = await ledger.recordTurn(turn, atMs, terms, onChain);
         const isFree = turn.outcome === "failed" && turn.modelCost === 0n;
-        if (recorded.kind === "recorded" && recorded.chargeIds.length > 0 && !isFree)
+        // What was held was within the payer's credit when it was; a reorg may have lowered that since.
+        if (held !== null) invariants().checkHeld(held, turn, recorded);
+        else if (recorded.kind === "recorded" && recorded.chargeIds.length > 0 && !isFree)
           await invariants().checkCredit(turn.payer);
         return recorded;
       },

@@ -1,3 +1,4 @@
+import type { Address } from "viem";
 import { SettlementError } from "../../../settlement/domain/errors.ts";
 import type { EngineContext } from "../../../settlement/engine/context.ts";
 import { createEngine } from "../../../settlement/engine/createEngine.ts";
@@ -20,8 +21,10 @@ export function createPerson(options: {
   invariants: () => Invariants;
   rng: Rng;
   trace: (line: string) => void;
+  // A key that is lost and still has something that others wait for.
+  toRetire: () => Promise<Address | null>;
 }) {
-  const { contextOf, scheduler, truth, invariants, rng, trace } = options;
+  const { contextOf, scheduler, truth, invariants, rng, trace, toRetire } = options;
   let actor: Actor | null = null;
 
   async function run(script: (engine: ReturnType<typeof createEngine>) => Promise<void>): Promise<void> {
@@ -43,10 +46,11 @@ export function createPerson(options: {
 
   const isBusy = () => actor?.alive === true;
 
-  const reconcile = (flags: { adopt: boolean; reopen: boolean; resume: boolean }) =>
+  const reconcile = (flags: { adopt: boolean; reopen: boolean; resume: boolean }, retire: Address | null) =>
     begin(async (engine) => {
-      trace(`a person reconciles: ${JSON.stringify(flags)}`);
-      await engine.reconcile({ batches: BATCHES, ...flags, say: (line) => trace(`reconcile: ${line}`) });
+      trace(`a person reconciles: ${JSON.stringify({ ...flags, retire })}`);
+      const named = retire === null ? {} : { retire };
+      await engine.reconcile({ batches: BATCHES, ...flags, ...named, say: (line) => trace(`reconcile: ${line}`) });
     });
 
   // What the audit finds must be so: before it began or when it ended.
@@ -70,14 +74,18 @@ export function createPerson(options: {
     async look(impatient: boolean): Promise<void> {
       if (isBusy()) return;
       const halted = (await truth.readHalt()) !== null;
+      const lost = await toRetire();
+      if (lost !== null && rng.happens(0.15)) return reconcile({ adopt: true, reopen: true, resume: true }, lost);
       if (rng.happens(halted ? 0.02 : 0.04)) return audit();
       if (!rng.happens(halted ? 0.3 : impatient ? 0.05 : 0)) return;
-      reconcile({ adopt: rng.happens(0.7), reopen: rng.happens(0.7), resume: rng.happens(0.8) });
+      reconcile({ adopt: rng.happens(0.7), reopen: rng.happens(0.7), resume: rng.happens(0.8) }, null);
     },
     // When all faults have stopped.
     async finish(): Promise<void> {
-      if (isBusy() || (await truth.readHalt()) === null) return;
-      reconcile({ adopt: true, reopen: true, resume: true });
+      if (isBusy()) return;
+      const lost = await toRetire();
+      if (lost === null && (await truth.readHalt()) === null) return;
+      reconcile({ adopt: true, reopen: true, resume: true }, lost);
     },
   };
 }

@@ -1,8 +1,9 @@
+import { Readable } from "node:stream";
 import { z } from "zod";
 import { formatUsd, microUsdc } from "../../../domain/money.ts";
 import { statementLine, statementLineSchema } from "../../../views/charge.ts";
 import { exposureSchema, exposureView, spendableSchema, spendableView } from "../../../views/payer.ts";
-import { noReceipts, receiptsSchema, receiptsView } from "../../../views/receipts.ts";
+import { noReceipts, receiptsJson, receiptsSchema } from "../../../views/receipts.ts";
 import * as shape from "../../../views/shapes.ts";
 import { ApiError } from "../../http/errors.ts";
 import * as field from "../../http/fields.ts";
@@ -78,7 +79,10 @@ export const payerRoutes = [
     async handle({ params: { payer, batch }, services: { engine } }) {
       const found = await engine.receiptsOf(batch, payer);
       if (found === null) throw new ApiError("not_found", noReceipts(payer, batch));
-      return { body: receiptsView(found) };
+      return {
+        text: Readable.from(receiptsJson(found), { objectMode: false }),
+        contentType: "application/json; charset=utf-8",
+      };
     },
   }),
   route({

@@ -1,8 +1,10 @@
 import { z } from "zod";
 import { SettlementError } from "../../../domain/errors.ts";
+import { formatUsd } from "../../../domain/money.ts";
 import { sentenceOf } from "../../../domain/sentence.ts";
 import type { Turn } from "../../../domain/turn.ts";
 import { creditReason } from "../../../engine/accept/preflight.ts";
+import type { RecordedTurn } from "../../../engine/accept/recordTurn.ts";
 import { chargeSchema, chargeView } from "../../../views/charge.ts";
 import * as shape from "../../../views/shapes.ts";
 import { ApiError } from "../../http/errors.ts";
@@ -10,6 +12,7 @@ import * as field from "../../http/fields.ts";
 import { route, type Services } from "../../http/route.ts";
 import { validate } from "../../http/validate.ts";
 import { keepBrought } from "../budget.ts";
+import { refusalOf } from "../startSession.ts";
 
 const MAX_TOOLS = 100;
 const MAX_TURNS = 500;
@@ -81,7 +84,7 @@ export const turnRoutes = [
     ],
     async handle({ body, services, log }) {
       if ("turns" in body) {
-        const outcomes = await Promise.all(body.turns.map((one) => record(services, one)));
+        const outcomes = await recordAll(services, body.turns);
         const recorded = outcomes.filter(({ outcome }) => outcome === "recorded").length;
         log.info({ event: "accrued", turns: recorded, of: outcomes.length }, "accrued");
         return { body: { turns: outcomes } };
@@ -95,6 +98,54 @@ export const turnRoutes = [
       const { chargeIds } = recorded;
       if (recorded.kind === "recorded") log.info({ event: "accrued", turn: turnId, charges: chargeIds }, "accrued");
       return { body: { turnId, chargeIds: [...chargeIds] } };
+    },
+  }),
+  route({
+    method: "POST",
+    path: "/v1/turns/:turnId/hold",
+    access: "platform",
+    summary:
+      "Hold what a question may cost at the most before it runs, until its turn is recorded or voided, or for 45 minutes; again, the time begins again",
+    params: z.object({ turnId: field.name }),
+    body: z.strictObject({ payer: field.address, amountUsd: field.usd, ...field.signed }),
+    example: { payer: field.example.address, amountUsd: "0.10" },
+    answer: z.object({ turnId: z.string(), heldUsd: shape.usd }),
+    errors: [
+      "conflict",
+      "overloaded",
+      "insufficient_allowance",
+      "payment_failed",
+      "credit_exceeded",
+      "consent_required",
+      "budget_forged",
+      "budget_exceeded",
+      "budget_expired",
+      "budget_tools",
+    ],
+    async handle({ params: { turnId }, body, services, log }) {
+      const { payer, amountUsd: amount } = body;
+      const budgetId = await keepBrought(services, payer, body);
+      const held = await services.engine.holdTurn({ turnId, payer, amount, budgetId });
+      if (held.kind === "conflict") throw new ApiError("conflict", otherTurn(turnId));
+      if (held.kind === "refused") throw refusalOf(held.preflight, services.helpUrl);
+      if (held.kind === "held") log.info({ event: "held", turn: turnId }, "held");
+      return { body: { turnId, heldUsd: formatUsd(amount) } };
+    },
+  }),
+  route({
+    method: "POST",
+    path: "/v1/turns/:turnId/void",
+    access: "platform",
+    summary: "Nothing is owed for the question: what was held for it is free again",
+    params: z.object({ turnId: field.name }),
+    body: z.strictObject({ payer: field.address }),
+    example: { payer: field.example.address },
+    answer: z.object({ turnId: z.string(), voided: z.boolean() }),
+    errors: [],
+    async handle({ params: { turnId }, body: { payer }, services: { engine }, log }) {
+      const { kind } = await engine.voidTurn(turnId, payer);
+      if (kind === "voided") log.info({ event: "voided", turn: turnId }, "voided");
+      return { body: { turnId, voided: kind === "voided" } };
     },
   }),
   route({
@@ -113,27 +164,53 @@ export const turnRoutes = [
   }),
 ];
 
-// One of a list. A fault of its own is its outcome; a fault of the service fails the whole request, which is then sent again.
+// A list, as far as it goes in one commit; the others one by one.
+async function recordAll(services: Services, values: readonly unknown[]): Promise<OutcomeOfTurn[]> {
+  const outcomes = new Map<unknown, OutcomeOfTurn>();
+  const plain: { value: unknown; body: TurnBody }[] = [];
+  for (const value of values) {
+    try {
+      const body = validate(turn, value) as TurnBody;
+      if (body.budget === undefined && body.signature === undefined) plain.push({ value, body });
+    } catch (error) {
+      outcomes.set(value, faultOf(value, error));
+    }
+  }
+  const recorded = await services.engine.recordTurns(plain.map(({ body }) => ({ ...turnFrom(body), budgetId: null })));
+  for (const [i, { value, body }] of plain.entries()) {
+    const one = recorded[i] ?? null;
+    if (one !== null) outcomes.set(value, outcomeOf(body.turnId, one));
+  }
+  return Promise.all(values.map((value) => outcomes.get(value) ?? record(services, value)));
+}
+
 async function record(services: Services, value: unknown): Promise<OutcomeOfTurn> {
   try {
     const body = validate(turn, value) as TurnBody;
-    const { turnId } = body;
-    const recorded = await recordOne(services, body);
-    switch (recorded.kind) {
-      case "conflict":
-        return { outcome: recorded.kind, turnId, message: sentenceOf(otherTurn(turnId)) };
-      case "credit_exceeded":
-        return { outcome: recorded.kind, turnId, message: sentenceOf(creditReason(recorded)) };
-      case "refused":
-        return { outcome: "refused", turnId, code: recorded.code, message: sentenceOf(recorded.reason) };
-      default:
-        return { outcome: recorded.kind, turnId, chargeIds: [...recorded.chargeIds] };
-    }
+    return outcomeOf(body.turnId, await recordOne(services, body));
   } catch (error) {
-    const isItsOwn = error instanceof ApiError || (error instanceof SettlementError && error.code === "invalid_input");
-    if (!isItsOwn) throw error;
-    return { outcome: "invalid", turnId: nameIn(value), message: sentenceOf(error.message) };
+    return faultOf(value, error);
   }
+}
+
+function outcomeOf(turnId: string, recorded: RecordedTurn): OutcomeOfTurn {
+  switch (recorded.kind) {
+    case "conflict":
+      return { outcome: recorded.kind, turnId, message: sentenceOf(otherTurn(turnId)) };
+    case "credit_exceeded":
+      return { outcome: recorded.kind, turnId, message: sentenceOf(creditReason(recorded)) };
+    case "refused":
+      return { outcome: "refused", turnId, code: recorded.code, message: sentenceOf(recorded.reason) };
+    default:
+      return { outcome: recorded.kind, turnId, chargeIds: [...recorded.chargeIds] };
+  }
+}
+
+// A fault of its own is its outcome; a fault of the service fails the whole request, which is then sent again.
+function faultOf(value: unknown, error: unknown): OutcomeOfTurn {
+  const isItsOwn = error instanceof ApiError || (error instanceof SettlementError && error.code === "invalid_input");
+  if (!isItsOwn) throw error;
+  return { outcome: "invalid", turnId: nameIn(value), message: sentenceOf(error.message) };
 }
 
 const otherTurn = (turnId: string) => `there is another turn ${turnId}`;

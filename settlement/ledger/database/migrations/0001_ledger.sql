@@ -68,7 +68,8 @@ CREATE TABLE turns (
 -- thousands of charges none is written again when their batch is mined or final.
 -- Ids are hashes, all over the place, and a commit costs as much as the pages that it touches. So an accrual is written in
 -- the order of time only, and gets into an index of ids when its batch is planned, together with thousands of others.
--- That no two charges have one id follows from `turns` and `holds`, after which they are named.
+-- That no two charges have one id follows from `turns` and `holds`, after which they are named. So the index has the beginnings
+-- of ids alone: it is as good to find one, and a batch touches a third of the pages.
 CREATE TABLE charges (
   id TEXT NOT NULL,
   turn_id TEXT,
@@ -100,7 +101,7 @@ CREATE TABLE charges (
   owed INTEGER NOT NULL DEFAULT 0,
   PRIMARY KEY (accrued_at, id)
 );
-CREATE UNIQUE INDEX charges_id ON charges (id) WHERE state <> 'accrued';
+CREATE INDEX charges_id ON charges (substr(id, 3, 12)) WHERE state <> 'accrued';
 CREATE INDEX charges_batch ON charges (root) WHERE root IS NOT NULL;
 CREATE INDEX charges_due ON charges (charged_to, due_at) WHERE state = 'accrued';
 -- Few fail, so that accruals do not pay for this.

@@ -202,7 +202,9 @@ async function attempt<T>(
     const result = await work({
       locks: LOCKS,
       now: NOW,
+      hasOwnClock: true,
       all: async (text, params) => (await query(text, params)).rows,
+      each: async (text, params, read) => (await query(text, params)).rows.map((row) => read(Object.values(row))),
       run: async (text, params) => (await query(text, params)).rowCount ?? 0,
       send(text, params) {
         const answer = query(text, params);

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { FoundBatch, Ledger, TakenLine } from "../../ledger.ts";
-import { backends, type Store } from "../../testing/backends.ts";
+import { ledgers, type Store } from "../../testing/backends.ts";
 import {
   ALICE,
   hashOf,
@@ -19,7 +19,7 @@ import {
 const TOOL = toolOf(1);
 
 // Batches of our keys that the chain has and the ledger does not: it was restored from an older copy, or robbed.
-describe.each(backends)("a batch that is taken in on $name", ({ create }) => {
+describe.each(ledgers)("a batch that is taken in on $name", ({ create }) => {
   let store: Store;
   let ledger: Ledger;
   beforeEach(async () => {

@@ -1,5 +1,6 @@
 import type { Address, Hex } from "viem";
 import type { BatchOutcome } from "../../../domain/batch.ts";
+import type { DueCharge } from "../../../domain/charge.ts";
 import { address, amount, budgetId, count, hex, text } from "../../database/decode.ts";
 import { chargeKeys, chunksOf, placeholders, type Row } from "../../database/sql.ts";
 import type { Tx } from "../../database/tx.ts";
@@ -70,7 +71,11 @@ export async function payFrom(tx: Tx, payment: Payment, charges: readonly Row[],
   }
   const ended = [...paid, ...waived];
   if (ended.length === 0) return [];
-  await stopWaiting(tx, ended);
+  const waiting = ended.filter((charge) => charge.waiting === 1n);
+  await stopWaiting(
+    tx,
+    waiting.map((charge) => ({ id: hex(charge, "id"), sessionId: text(charge, "session_id") })),
+  );
   await endCharges(tx, paid, "paid", payment.root, nowMs);
   await endCharges(tx, waived, "waived", payment.root, nowMs);
   await tx.run(
@@ -120,15 +125,34 @@ export async function endCharges(
 }
 
 // Of charges that are due, those that were paid already, by a batch that this ledger did not make, are left out.
-export async function withoutPaid(tx: Tx, due: readonly Row[], nowMs: number): Promise<Row[]> {
-  const accounts = [...new Set(due.map((row) => address(row, "charged_to")))];
+export async function withoutPaid<T extends DueCharge>(
+  tx: Tx,
+  due: readonly T[],
+  nowMs: number,
+): Promise<readonly T[]> {
+  const accounts = [...new Set(due.map(({ chargedTo }) => chargedTo))];
   const ended = new Set<Hex>();
   for (const payment of accounts.length === 0 ? [] : await listUnexplained(tx, { accounts })) {
     const candidates = due.filter(
-      (row) =>
-        row.charged_to === payment.chargedTo && (row.tool_id ?? "") === payment.toolId && !ended.has(hex(row, "id")),
+      (charge) =>
+        charge.chargedTo === payment.chargedTo && toolIdOf(charge) === payment.toolId && !ended.has(charge.id),
     );
-    for (const id of await payFrom(tx, payment, candidates, nowMs)) ended.add(id);
+    for (const id of await payFrom(tx, payment, await rowsOf(tx, candidates), nowMs)) ended.add(id);
   }
-  return due.filter((row) => !ended.has(hex(row, "id")));
+  return ended.size === 0 ? due : due.filter(({ id }) => !ended.has(id));
+}
+
+const toolIdOf = ({ for: subject }: DueCharge): string => (subject.kind === "tool" ? subject.toolId : "");
+
+// Everything about charges that are due, in their order.
+export async function rowsOf(tx: Tx, due: readonly Pick<DueCharge, "id" | "accruedAtMs">[]): Promise<Row[]> {
+  const found = new Map<string, Row>();
+  for (const chunk of chunksOf(due)) {
+    const rows = await tx.all(
+      `SELECT * FROM charges WHERE state = 'accrued' AND (accrued_at, id) IN ${chargeKeys(chunk.length, 1)}`,
+      chunk.flatMap(({ accruedAtMs, id }) => [accruedAtMs, id]),
+    );
+    for (const row of rows) found.set(hex(row, "id"), row);
+  }
+  return due.map(({ id }) => found.get(id)).filter((row) => row !== undefined);
 }

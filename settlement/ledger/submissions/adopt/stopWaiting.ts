@@ -1,5 +1,5 @@
 import { text } from "../../database/decode.ts";
-import { CHUNK, chunksOf, type Param, placeholders, type Row } from "../../database/sql.ts";
+import { CHUNK, chunksOf, type Param, placeholders } from "../../database/sql.ts";
 import type { Tx } from "../../database/tx.ts";
 
 // A charge that waits in its session belongs to who has locked the session. So sessions come before the charges that are to be
@@ -23,14 +23,13 @@ export function mayBeTaken(locked: readonly string[] | null, from: number): stri
 }
 
 // A session's charge that got too old before its session was flushed no longer waits, and its session no longer counts it.
-export async function stopWaiting(tx: Tx, rows: readonly Row[]): Promise<void> {
-  const waiting = rows.filter((row) => row.waiting === 1n);
-  for (const [sessionId, charges] of Map.groupBy(waiting, (row) => text(row, "session_id"))) {
+export async function stopWaiting(tx: Tx, waiting: readonly { id: string; sessionId: string }[]): Promise<void> {
+  for (const [sessionId, charges] of Map.groupBy(waiting, (charge) => charge.sessionId)) {
     for (const chunk of chunksOf(charges)) {
       await tx.run(
         `UPDATE charges SET waiting = 0
          WHERE waiting = 1 AND session_id = $1 AND id IN (${placeholders(chunk.length, 2)})`,
-        [sessionId, ...chunk.map((row) => text(row, "id"))],
+        [sessionId, ...chunk.map(({ id }) => id)],
       );
     }
     await tx.run(

@@ -35,12 +35,14 @@ export async function countTaken(
 ): Promise<void> {
   const owed = isOwed(outcome);
   const refused = isRefused(outcome);
+  // Mostly no line was refused, and then a row needs not be told from its lines.
+  const [toolId, byTool] = outcome.refused.length === 0 ? ["''", ""] : ["COALESCE(tool_id, '')", ", tool_id"];
   const rows = await tx.all(
-    `SELECT payer, budget_id, COALESCE(tool_id, '') AS tool_id, CAST(SUM(amount) AS BIGINT) AS amount,
+    `SELECT payer, budget_id, ${toolId} AS tool_id, CAST(SUM(amount) AS BIGINT) AS amount,
        CAST(SUM(owed * amount) AS BIGINT) AS owed
      FROM charges
      WHERE ${OF_BATCH} AND charged_to = payer
-     GROUP BY payer, budget_id, tool_id`,
+     GROUP BY payer, budget_id${byTool}`,
     [root],
   );
   for (const row of rows) {

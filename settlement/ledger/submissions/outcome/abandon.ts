@@ -19,14 +19,18 @@ export function abandon(lease: Lease, id: Hex, nowMs: number) {
     if (state.kind === "final") {
       throw new SettlementError("drift", `submission ${wanted} is final; its charges cannot be due again`);
     }
-    await forgetOutcome(tx, wanted);
-    await freeCharges(tx, wanted, nowMs);
-    await tx.run(
-      `UPDATE submissions SET state = 'abandoned', tx_hash = NULL, block_number = NULL, block_hash = NULL, gas_used = NULL
-       WHERE id = $1`,
-      [wanted],
-    );
+    await giveUp(tx, wanted, nowMs);
   };
+}
+
+export async function giveUp(tx: Tx, id: Hex, nowMs: number): Promise<void> {
+  await forgetOutcome(tx, id);
+  await freeCharges(tx, id, nowMs);
+  await tx.run(
+    `UPDATE submissions SET state = 'abandoned', tx_hash = NULL, block_number = NULL, block_hash = NULL, gas_used = NULL
+     WHERE id = $1`,
+    [id],
+  );
 }
 
 // They were pending in the batch and stay pending without it.

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { Lease, Ledger, RetryPolicy } from "../../ledger.ts";
-import { backends, createPostgresStore, type Store } from "../../testing/backends.ts";
+import { createPostgresLedger, ledgers, type Store } from "../../testing/backends.ts";
 import {
   ALICE,
   accountOf,
@@ -31,7 +31,7 @@ const using = (id: string, tools: readonly (readonly [number, number])[], payer 
     tools: tools.map(([tool, amount]) => ({ toolId: toolOf(tool), amount: usdc(amount), calls: 1 })),
   });
 
-describe.each(backends)("what the platform absorbs on $name", ({ create }) => {
+describe.each(ledgers)("what the platform absorbs on $name", ({ create }) => {
   let store: Store;
   let ledger: Ledger;
   let lease: Lease;
@@ -194,7 +194,7 @@ describe.each(backends)("what the platform absorbs on $name", ({ create }) => {
 
 describe("what two daemons on one PostgreSQL absorb", () => {
   it("is within the bound together", async () => {
-    const store = await createPostgresStore();
+    const store = await createPostgresLedger();
     try {
       const [one, two] = [await store.open(), await store.open()];
       const payers = Array.from({ length: 20 }, (_, i) => accountOf(i + 1));

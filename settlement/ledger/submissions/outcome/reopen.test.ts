@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { hashTools } from "../../../domain/budget.ts";
 import type { Ledger } from "../../ledger.ts";
-import { backends, type Store } from "../../testing/backends.ts";
+import { ledgers, type Store } from "../../testing/backends.ts";
 import {
   ALICE,
   hashOf,
@@ -20,7 +20,7 @@ import {
 const TOOL = toolOf(1);
 
 // The chain has undone the block in which a batch was final.
-describe.each(backends)("a final batch that is reopened on $name", ({ create }) => {
+describe.each(ledgers)("a final batch that is reopened on $name", ({ create }) => {
   let store: Store;
   let ledger: Ledger;
   beforeEach(async () => {

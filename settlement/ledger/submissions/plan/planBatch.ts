@@ -1,25 +1,28 @@
 import type { Address, Hex } from "viem";
-import type { Batch, BatchOutcome, Net } from "../../../domain/batch.ts";
+import type { Batch, BatchOutcome, ChargeFailure, Net } from "../../../domain/batch.ts";
+import type { BudgetKey } from "../../../domain/budget.ts";
 import type { DueCharge } from "../../../domain/charge.ts";
 import { SettlementError } from "../../../domain/errors.ts";
 import { letOthersRun } from "../../../domain/letOthersRun.ts";
+import { sumOf } from "../../../domain/money.ts";
 import type { Submission } from "../../../domain/submission.ts";
-import { dueChargeFrom } from "../../accruals/decode.ts";
 import { readBudgets } from "../../budgets/draw.ts";
-import { address, count, hex } from "../../database/decode.ts";
+import { address, hex } from "../../database/decode.ts";
 import { CHUNK, chargeKeys, chunksOf, placeholders, type Row } from "../../database/sql.ts";
 import type { Tx } from "../../database/tx.ts";
 import type { Lease } from "../../operators/lease.ts";
 import { validAddress, validCount, validTime } from "../../validate.ts";
-import { endCharges, findAdopted, withoutPaid } from "../adopt/payFromUnexplained.ts";
-import { lockSessionsOf, mayBeTaken, stopWaiting } from "../adopt/stopWaiting.ts";
+import { endCharges, findAdopted, rowsOf } from "../adopt/payFromUnexplained.ts";
 import { requireSubmission, submissionOf } from "../findSubmission.ts";
 import { deferOwn } from "../outcome/deferCharges.ts";
 import { failCharges, failedChargeFrom, type RetryPolicy } from "../outcome/failCharges.ts";
 import { packReceipts } from "../receipts.ts";
+import { type Part, takeDue } from "./takeDue.ts";
 
 export type PlanRequest = {
   accounts: readonly Address[];
+  // Of accounts that are not among the others.
+  parts?: readonly Part[];
   maxCharges: number;
   router: Address;
   // Pure: it is called again if the transaction must be repeated.
@@ -33,45 +36,49 @@ export type PlanRequest = {
 export function planBatch(lease: Lease, request: PlanRequest, nowMs: number) {
   const { net, retry } = request;
   const accounts = request.accounts.map((account) => validAddress("the account", account));
+  const parts = (request.parts ?? []).map((part) => ({ ...part, account: validAddress("the account", part.account) }));
   const maxCharges = validCount("the most charges", request.maxCharges);
   const router = validAddress("the router", request.router);
   validTime("now", nowMs);
   return async (tx: Tx): Promise<Submission | null> => {
     // A batch has thousands of charges: between the steps that it takes others are read, heard and answered.
     await letOthersRun();
-    const { rows, whole } = await takeDue(tx, accounts, maxCharges, nowMs);
-    const charges = rows.map(dueChargeFrom);
+    const { charges, wholeOf } = await takeDue(tx, { accounts, parts }, maxCharges, nowMs);
     if (charges.length === 0) return null;
 
     await letOthersRun();
     // Read after the charges: whatever was signed for them is among it.
-    const drawn = charges.flatMap(({ payer, budgetId }) => (budgetId === null ? [] : [{ payer, id: budgetId }]));
+    const drawn: BudgetKey[] = [];
+    for (const { payer, budgetId } of charges) if (budgetId !== null) drawn.push({ payer, id: budgetId });
     const { batch, unpayable } = await net(charges, await readBudgets(tx, drawn));
-    const taken = new Map(charges.map((charge) => [charge.id, charge]));
-    const rowOf = unpayable.length === 0 ? null : new Map(rows.map((row) => [hex(row, "id"), row]));
-    const failed = unpayable.map(({ chargeId, reason }) => {
-      takenOf(taken, chargeId);
-      return failedChargeFrom(rowOf?.get(chargeId) ?? {}, reason);
-    });
+    const taken = new Map<Hex, DueCharge>();
+    for (const charge of charges) taken.set(charge.id, charge);
+    const failing = await rowsOf(
+      tx,
+      unpayable.map(({ chargeId }) => takenOf(taken, chargeId)),
+    );
+    const reasonOf = new Map(unpayable.map(({ chargeId, reason }) => [chargeId, reason]));
+    const failed = failing.map((row) => failedChargeFrom(row, reasonOf.get(hex(row, "id")) as ChargeFailure));
     for (const charge of failed) tx.due.remove(charge.chargedTo, charge);
     await failCharges(tx, failed, retry, nowMs);
     if (batch === null) return null;
 
+    const batched = batch.receipts.map(({ chargeId }) => takenOf(taken, chargeId));
     const before = await submissionOf(tx, batch.root);
     const adopted = before?.state.kind === "final" ? await findAdopted(tx, batch.root) : null;
     if (adopted !== null) {
-      const own = new Set(batch.receipts.map(({ chargeId }) => chargeId));
-      const proven = rows.filter((row) => own.has(hex(row, "id")));
-      await applyOutcome(tx, proven, batch.root, adopted, retry, nowMs);
+      await applyOutcome(tx, await rowsOf(tx, batched), batch.root, adopted, retry, nowMs);
       return null;
     }
 
-    const batched = batch.receipts.map(({ chargeId }) => takenOf(taken, chargeId));
     await storeBatch(tx, lease.operator, router, batch, before, nowMs);
-    for (const charge of batched) tx.due.remove(charge.chargedTo, charge);
+    const batchedOf = Map.groupBy(batched, ({ chargedTo }) => chargedTo);
+    for (const [account, own] of batchedOf) {
+      tx.due.remove(account, { amount: sumOf(own.map(({ amount }) => amount)) }, own.length);
+    }
     await letOthersRun();
     // Charges that fail in this transaction may be due again, of whatever account.
-    if (whole && failed.length === 0) await markWhole(tx, batch.root, charges, batched, nowMs);
+    if (failed.length === 0) await markWhole(tx, batch.root, wholeOf, batchedOf, nowMs);
     else await mark(tx, batch.root, batched);
     return requireSubmission(tx, batch.root);
   };
@@ -94,12 +101,10 @@ async function mark(tx: Tx, root: Hex, charges: readonly DueCharge[]): Promise<v
 async function markWhole(
   tx: Tx,
   root: Hex,
-  due: readonly DueCharge[],
-  batched: readonly DueCharge[],
+  wholeOf: ReadonlyMap<Address, number>,
+  batchedOf: ReadonlyMap<Address, readonly DueCharge[]>,
   nowMs: number,
 ): Promise<void> {
-  const dueOf = Map.groupBy(due, ({ chargedTo }) => chargedTo);
-  const batchedOf = Map.groupBy(batched, ({ chargedTo }) => chargedTo);
   const rest: DueCharge[] = [];
   let together: Address[] = [];
   let charges = 0;
@@ -114,7 +119,7 @@ async function markWhole(
     await letOthersRun();
   };
   for (const [account, own] of batchedOf) {
-    if (own.length > MARKED_AT_ONCE || own.length !== dueOf.get(account)?.length) {
+    if (own.length > MARKED_AT_ONCE || own.length !== wholeOf.get(account)) {
       rest.push(...own);
       continue;
     }
@@ -166,43 +171,6 @@ async function applyOutcome(
     root,
     nowMs,
   );
-}
-
-// What netting and everybody after it needs of a charge.
-const COLUMNS = `id, session_id, tool_id, calls, payer, budget_id, charged_to, amount, request_hash, response_hash, schema_hash,
-  accrued_at, attempts, deferrals, waiting, cleared, owed`;
-
-// Due charges that nobody else is taking at this moment. They stay locked until the commit. `whole` if they are all that is due of
-// these accounts, and stay so.
-async function takeDue(
-  tx: Tx,
-  accounts: readonly Address[],
-  limit: number,
-  nowMs: number,
-): Promise<{ rows: Row[]; whole: boolean }> {
-  if (accounts.length === 0) return { rows: [], whole: false };
-  const due = `state = 'accrued' AND due_at <= $1 AND charged_to IN (${placeholders(accounts.length, 3)})`;
-  const asked = [nowMs, limit, ...accounts];
-  const locked = await lockSessionsOf(tx, `(SELECT * FROM charges WHERE ${due} ORDER BY due_at, id LIMIT $2)`, asked);
-  const rows = await tx.all(
-    `SELECT ${COLUMNS} FROM charges WHERE ${due} ${mayBeTaken(locked, asked.length + 1)}
-     ORDER BY due_at, id LIMIT $2 ${tx.locks.skipLocked}`,
-    [...asked, ...(locked ?? [])],
-  );
-  const whole = locked === null && rows.length === (await countDue(tx, accounts, nowMs));
-  const left = await withoutPaid(tx, rows, nowMs);
-  await stopWaiting(tx, left);
-  return { rows: left, whole };
-}
-
-// From an index alone.
-async function countDue(tx: Tx, accounts: readonly Address[], nowMs: number): Promise<number> {
-  const [row] = await tx.all(
-    `SELECT COUNT(*) AS charges FROM charges
-     WHERE state = 'accrued' AND due_at <= $1 AND charged_to IN (${placeholders(accounts.length, 2)})`,
-    [nowMs, ...accounts],
-  );
-  return count(row ?? {}, "charges");
 }
 
 function takenOf(taken: ReadonlyMap<Hex, DueCharge>, id: Hex): DueCharge {

@@ -1,0 +1,16 @@
+import { expect, it } from "vitest";
+import { createFollowingClock } from "./clock.ts";
+
+it("a clock that follows another one goes by that, and by its own where the two hardly differ", () => {
+  let nowMs = 1_000_000;
+  const clock = createFollowingClock({ nowMs: () => nowMs });
+  expect(clock.nowMs()).toBe(1_000_000);
+  clock.follow(1_300_000);
+  expect(clock.nowMs()).toBe(1_300_000);
+  nowMs += 5_000;
+  expect(clock.nowMs()).toBe(1_305_000);
+  clock.follow(nowMs - 2_592_000_000);
+  expect(clock.nowMs()).toBe(nowMs - 2_592_000_000);
+  clock.follow(nowMs + 900);
+  expect(clock.nowMs()).toBe(nowMs);
+});

@@ -1,0 +1,4 @@
+import { keyFaults } from "./cases/keyFaults.ts";
+import { testFaults } from "./testFaults.ts";
+
+testFaults(keyFaults);

@@ -1,0 +1,166 @@
+import { type Address, encodeFunctionData, type Hex } from "viem";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { routerAbi } from "../../../settlement/chain/router/abi.ts";
+import { encodeRows } from "../../../settlement/chain/router/encodeRows.ts";
+import { following, NO_BATCH } from "../../../settlement/chain/router/settleCall.ts";
+import type { Transaction } from "../chain/transaction.ts";
+import { hexOf, PEER, ROUTER } from "../scenario.ts";
+import { type History, openHistory } from "./openHistory.ts";
+
+let history: History;
+let alice: Address;
+let bob: Address;
+let operator: Address;
+beforeEach(async () => {
+  history = await openHistory();
+  [alice, bob] = history.payers as [Address, Address];
+  [operator] = history.operators as [Address];
+});
+afterEach(() => history.close());
+
+type Daemon = { tick(): Promise<void> };
+
+const GAS = 2_000_000n;
+const inject = (from: Address, calldata: Hex) =>
+  history.chain.inject({ from, to: ROUTER, calldata, gasLimit: GAS, fleeting: false });
+const headOf = (account: Address) => history.chain.head().state.protocol.heads.get(account) ?? NO_BATCH;
+const invented = (previous: Hex, root: Hex, payer: Address, modelCost: bigint) =>
+  encodeFunctionData({
+    abi: routerAbi,
+    functionName: "settle",
+    args: [previous, root, [], encodeRows([{ payer, modelCost, lines: [] }])],
+  });
+
+async function sent(daemon: Daemon): Promise<Transaction> {
+  await daemon.tick();
+  const transaction = history.chain.pooled().at(-1);
+  if (transaction === undefined) throw new RangeError("nothing was sent");
+  return transaction;
+}
+
+// A person's commands, between ticks and blocks, until the halt is lifted and everything is settled.
+async function putRight(daemon: Daemon): Promise<void> {
+  for (let tries = 0; tries < 40; tries++) {
+    await daemon.tick();
+    history.mine(2);
+    const { resumed } = await history.reconcile({ adopt: true, reopen: true, resume: true });
+    if (resumed) break;
+  }
+  expect(await history.ledger.readHalt()).toBeNull();
+  expect(await history.settle([daemon])).toBe(true);
+}
+
+describe("a thief with the operator's key", () => {
+  it("settles an invented batch behind our last one, and then ours behind it: ours is paid once, and the theft is taken in", async () => {
+    const daemon = history.daemon();
+    await history.deliver(alice, 100n);
+    expect(await history.settle([daemon])).toBe(true);
+    await history.deliver(alice, 40n);
+    const ours = await sent(daemon);
+    history.chain.drop(ours);
+    inject(operator, invented(headOf(operator), hexOf(77), bob, 25n));
+    history.mine();
+    inject(operator, following(ours.calldata, headOf(operator)));
+    history.mine();
+    await daemon.tick();
+    expect((await history.ledger.readHalt())?.reason).toMatch(/not in the ledger/);
+    await history.deliver(bob, 60n);
+    await putRight(daemon);
+    // What was taken from bob pays for a part of what he bought since.
+    expect(history.overpaid().every((amount) => amount <= 0n)).toBe(true);
+  });
+
+  it("settles our pending batch behind one of its own, while the next one of ours waits", async () => {
+    const daemon = history.daemon();
+    await history.deliver(alice, 100n);
+    const first = await sent(daemon);
+    await history.deliver(bob, 50n);
+    await daemon.tick();
+    expect(history.chain.pooled()).toHaveLength(2);
+    history.chain.drop(first);
+    inject(operator, invented(headOf(operator), hexOf(78), alice, 10n));
+    history.mine();
+    inject(operator, following(first.calldata, headOf(operator)));
+    history.mine(2);
+    await putRight(daemon);
+    await history.deliver(alice, 10n);
+    expect(await history.settle([daemon])).toBe(true);
+    expect(history.overpaid()).toEqual([]);
+  });
+});
+
+describe("a peer who settles our batch first", () => {
+  it("and whose batch is in the archive by the time that something waits behind the nonce that ours had", async () => {
+    const daemon = history.daemon();
+    await history.deliver(alice, 100n);
+    const ours = await sent(daemon);
+    history.chain.drop(ours);
+    inject(PEER, following(ours.calldata, headOf(PEER)));
+    history.mine();
+    for (let i = 0; i < 20 && (await history.ledger.readTotals()).settled === 0n; i++) {
+      await daemon.tick();
+      for (const transaction of history.chain.pooled()) history.chain.drop(transaction);
+      history.mine();
+    }
+    history.letHoursPass(2);
+    // Its charge, and the batch with its bytes.
+    expect(await daemon.archive({ breathe: async () => {} })).toMatchObject({ files: 1, charges: 1 });
+    await history.deliver(bob, 40n);
+    expect(await history.settle([daemon])).toBe(true);
+    expect(history.overpaid()).toEqual([]);
+  });
+});
+
+describe("a limit that is lowered while batches are on their way", () => {
+  it.each([0n, 60n, 100n, 149n])(
+    "to %i: what it has no room for reverts with all behind it, and comes back once",
+    async (limit) => {
+      const daemon = history.daemon();
+      for (const [payer, amount] of [
+        [alice, 100n],
+        [bob, 50n],
+        [alice, 30n],
+      ] as const) {
+        await history.deliver(payer, amount);
+        await daemon.tick();
+      }
+      const waiting = history.chain.pooled();
+      expect(waiting).toHaveLength(3);
+      for (const transaction of waiting) history.chain.drop(transaction);
+      history.setLimit(operator, limit);
+      // Until the same bytes are sent again.
+      history.mine(3);
+      for (let i = 0; i < 30; i++) {
+        await daemon.tick();
+        history.mine();
+      }
+      expect(await history.ledger.readHalt()).toBeNull();
+      history.setLimit(operator, 10n ** 12n);
+      history.letHoursPass(25);
+      expect(await history.settle([daemon])).toBe(true);
+      expect(history.overpaid()).toEqual([]);
+    },
+  );
+});
+
+describe("endpoints that all call their head final", () => {
+  it("and undo it: it is noticed, and nobody pays twice", async () => {
+    const honest = history.chain.connectHonestly(() => 0);
+    const daemon = history.daemon({ lies: { finalized: () => honest.head() } });
+    await history.deliver(alice, 100n);
+    await daemon.tick();
+    for (let i = 0; i < 4; i++) {
+      history.mine();
+      await daemon.tick();
+    }
+    expect((await history.ledger.readTotals()).settled).toBe(100n);
+    // Deep enough for the block that the batch is in.
+    for (let tries = 0; tries < 20 && headOf(operator) !== NO_BATCH; tries++) history.chain.reorg();
+    history.mine(8);
+    await daemon.tick();
+    expect((await history.ledger.readHalt())?.reason).toContain("was final as");
+    await history.deliver(alice, 20n);
+    await putRight(daemon);
+    expect(history.overpaid()).toEqual([]);
+  });
+});

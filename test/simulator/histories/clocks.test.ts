@@ -1,0 +1,52 @@
+import type { Address } from "viem";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { type History, openHistory } from "./openHistory.ts";
+
+const MINUTE_MS = 60_000;
+const MONTH_MS = 30 * 24 * 60 * MINUTE_MS;
+
+// The database's clock is right.
+describe("daemons whose clocks are wrong", () => {
+  let history: History;
+  let alice: Address;
+  beforeEach(async () => {
+    history = await openHistory();
+    [alice] = history.payers as [Address];
+  });
+  afterEach(() => history.close());
+
+  // Seed 1182 found this: what was due by the clock of who accrued it was late by as much as the other's was behind.
+  it.each([-5 * MINUTE_MS, 5 * MINUTE_MS, -MONTH_MS, MONTH_MS])(
+    "settle at once with one that is %i ms ahead",
+    async (ms) => {
+      const daemon = history.daemon({ clockOffsetMs: ms });
+      await history.deliver(alice, 100n);
+      await daemon.tick();
+      expect(history.chain.pooled()).toHaveLength(1);
+      expect(await history.settle([daemon])).toBe(true);
+      expect(history.overpaid()).toEqual([]);
+    },
+  );
+
+  it("give up a batch a month ahead, and have its charges due now", async () => {
+    const wrong = history.daemon({ name: "wrong", clockOffsetMs: MONTH_MS });
+    await history.deliver(alice, 100n);
+    await wrong.tick();
+    const [operator] = history.operators as [Address];
+    for (const transaction of history.chain.pooled()) history.chain.drop(transaction);
+    history.setLimit(operator, 0n);
+    history.mine(3);
+    for (let i = 0; i < 20; i++) {
+      await wrong.tick();
+      history.mine();
+    }
+    expect(history.events.some(({ kind }) => kind === "abandoned")).toBe(true);
+    history.setLimit(operator, 10n ** 12n);
+    history.mine(20);
+    const right = history.daemon({ name: "right" });
+    await right.tick();
+    expect(history.chain.pooled()).toHaveLength(1);
+    expect(await history.settle([right])).toBe(true);
+    expect(history.overpaid()).toEqual([]);
+  });
+});

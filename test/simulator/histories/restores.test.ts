@@ -1,0 +1,129 @@
+import type { Hex } from "viem";
+import { afterEach, describe, expect, it } from "vitest";
+import { type History, openHistory } from "./openHistory.ts";
+
+let history: History;
+afterEach(() => history.close());
+
+const stateOf = async (root: Hex) => (await history.ledger.findSubmission(root))?.state.kind;
+const newestBatch = async () => (await history.ledger.listBatches(1, 0))[0]?.root as Hex;
+
+// A person's commands and blocks, until nothing differs any more.
+async function reconciled(daemons: readonly { tick(): Promise<void> }[]): Promise<void> {
+  for (let tries = 0; tries < 40; tries++) {
+    const { differences } = await history.reconcile({ adopt: true, reopen: true, resume: true });
+    if (differences.length === 0 && (await history.ledger.readHalt()) === null) return;
+    for (const daemon of daemons) await daemon.tick();
+    history.mine(2);
+  }
+  expect.fail(`it never ends: ${history.said.join("\n")}`);
+}
+
+// The batch was planned when the copy was made, and settled afterwards. An endpoint that finds no log does not show how.
+describe.each([
+  { moves: true, where: "while what was forgotten is fenced off" },
+  { moves: false, where: "in a snapshot of the whole disk" },
+])("a batch that a copy has planned and the chain has settled since, $where", ({ moves }) => {
+  it("is not given up, and is final without a halt", async () => {
+    history = await openHistory({ moves });
+    const [payer] = history.payers as [`0x${string}`];
+    await history.deliver(payer, 100n);
+    await history.daemon({ diesAt: "after_plan" }).tick();
+    const root = await newestBatch();
+    expect(await stateOf(root)).toBe("planned");
+    const planned = history.copy();
+    expect(await history.settle([history.daemon()])).toBe(true);
+    expect(await stateOf(root)).toBe("final");
+
+    await history.restore(planned);
+    const blind = history.daemon({ lies: { receiptOfBatch: async () => null } });
+    for (let i = 0; i < 3; i++) {
+      await blind.tick();
+      history.mine();
+      expect(await stateOf(root)).toBe("planned");
+    }
+    expect(await history.settle([history.daemon()])).toBe(true);
+    expect(await stateOf(root)).toBe("final");
+    expect(await history.ledger.readHalt()).toBeNull();
+    expect(history.overpaid()).toEqual([]);
+  });
+});
+
+describe("a ledger that is restored more than once", () => {
+  it("from an older copy before the fences of the first restore are gone, and from a newer one of the time before", async () => {
+    history = await openHistory({ operators: 2 });
+    const [alice, bob] = history.payers as [`0x${string}`, `0x${string}`];
+    const daemon = history.daemon();
+    await history.deliver(alice, 100n);
+    await history.settle([daemon]);
+    await history.deliver(alice, 50n);
+    const older = history.copy();
+    await history.settle([daemon]);
+    await history.deliver(bob, 70n);
+    const newer = history.copy();
+    await history.settle([daemon]);
+    expect(history.overpaid()).toEqual([]);
+
+    await history.restore(newer);
+    const second = history.daemon({ name: "second" });
+    await second.tick();
+    history.mine();
+    await second.tick();
+    await history.restore(older);
+    const third = history.daemon({ name: "third" });
+    await third.tick();
+    await reconciled([third]);
+    expect(await history.settle([third])).toBe(true);
+    expect(history.overpaid()).toEqual([]);
+
+    // What he has paid and the older copy knows nothing of pays for this.
+    await history.deliver(bob, 30n);
+    history.forgiven(bob, 30n);
+    await third.tick();
+    history.mine();
+    await history.restore(newer);
+    const fourth = history.daemon({ name: "fourth" });
+    await fourth.tick();
+    await reconciled([fourth]);
+    expect(await history.settle([fourth])).toBe(true);
+    expect(history.overpaid()).toEqual([]);
+    // And whoever pays from then on pays for what is delivered.
+    await history.deliver(bob, 5n);
+    expect(await history.settle([fourth])).toBe(true);
+    expect(history.overpaid()).toEqual([]);
+  });
+
+  it("in the middle of a takeover by another key on the same nonce number", async () => {
+    history = await openHistory({ operators: 2 });
+    const [alice, bob] = history.payers as [`0x${string}`, `0x${string}`];
+    const [first, second] = history.operators as [`0x${string}`, `0x${string}`];
+    const own = history.daemon({ keys: [first], name: "first" });
+    const other = history.daemon({ keys: [second], name: "second" });
+    await history.deliver(alice, 100n);
+    await own.tick();
+    const root = await newestBatch();
+    history.setLimit(first, 0n);
+    history.mine(2);
+    const reverted = history.copy();
+    for (let i = 0; i < 20 && (await stateOf(root)) !== "abandoned"; i++) {
+      await own.tick();
+      history.mine();
+    }
+    await other.tick();
+    const takenOver = history.copy();
+    history.mine(3);
+    await other.tick();
+    // Nobody knows of the takeover now, which is in a block and not final.
+    await history.restore(reverted);
+    const both = [history.daemon({ keys: [first], name: "first" }), history.daemon({ keys: [second], name: "second" })];
+    for (const daemon of both) await daemon.tick();
+    await history.deliver(bob, 40n);
+    await history.restore(takenOver);
+    history.forgiven(bob, 40n);
+    for (const daemon of both) await daemon.tick();
+    history.setLimit(first, 10n ** 12n);
+    await reconciled(both);
+    expect(await history.settle(both)).toBe(true);
+    expect(history.overpaid()).toEqual([]);
+  });
+});
