@@ -60,9 +60,12 @@ export class ExecutionFailed extends ApiError {
   // Whether the same key gets the same answer: only if the tool may have seen the call.
   readonly isKept: boolean;
 
-  constructor(message: string, options: { code?: ApiCode; session: SessionView | null; isKept: boolean }) {
-    const { code = "execution_failed", session, isKept } = options;
-    super(code, message, session === null ? {} : { session });
+  constructor(
+    message: string,
+    options: { code?: ApiCode; session: SessionView | null; isKept: boolean; helpUrl?: string },
+  ) {
+    const { code = "execution_failed", session, isKept, helpUrl = null } = options;
+    super(code, message, { helpUrl, ...(session && { session }) });
     this.isKept = isKept;
     if (code === "execution_failed") this.body.error = `Tool execution failed: ${message.slice(0, MAX_MESSAGE_LENGTH)}`;
   }

@@ -6,6 +6,7 @@ import { chargeIdOfCall, NO_HASH } from "../../settlement/domain/charge.ts";
 import { formatUsd, type MicroUsdc, microUsdc, parseUsd } from "../../settlement/domain/money.ts";
 import { nearestOf } from "../../settlement/domain/nearest.ts";
 import { toolIdFromUuid } from "../../settlement/domain/toolId.ts";
+import type { Sql } from "../../settlement/ledger/database/sql.ts";
 import type { SessionView } from "../../settlement/views/session.ts";
 import type { Store } from "../database/openStore.ts";
 import type { Catalogue } from "../discovery/createCatalogue.ts";
@@ -49,6 +50,7 @@ export type ExecuteOptions = {
   sign: (request: { endpoint: string; toolId: string; payer: string }) => Promise<string>;
   linkedWallets: (account: Address) => Promise<readonly Address[]>;
   providers: ContextProviders;
+  publicUrl: string;
   // What became of a call: for metrics, and for what is known of the tool.
   observe: (toolId: string, outcome: string, succeeded: boolean | null, durationMs: number) => void;
 };
@@ -64,11 +66,16 @@ export type Attempt = {
   // loses an answer that is charged nor a charge that is owed. Throws if somebody else has answered meanwhile, and then
   // nothing may be charged.
   keep?: (answer: ExecuteAnswer, report: Report | null) => Promise<void>;
+  // Puts the same answer in the place of the one that was kept, with what the daemon has said of the session.
+  amend?: (sql: Sql, answer: ExecuteAnswer) => Promise<void>;
 };
 
 // The lifecycle of an Execute call: tool and method, eligible and staked, session, hold, `tools/call` with a token, the answer
 // against its promise, capture or void.
 export type Execute = (request: ExecuteRequest, attempt: Attempt) => Promise<ExecuteAnswer>;
+
+// In characters.
+const MAX_AMENDED = 65_536;
 
 // An implicit session lives as long as its one call.
 const IMPLICIT_SESSION_MS = 5 * 60 * 1_000;
@@ -76,7 +83,7 @@ const IMPLICIT_SESSION_MS = 5 * 60 * 1_000;
 export function createExecute(options: ExecuteOptions): Execute {
   const { store, clock, catalogue, settlement, sessions, reporter, mcp, judge, sign, providers, observe } = options;
 
-  return async (request, { account, callId, signal, calling, keep }) => {
+  return async (request, { account, callId, signal, calling, keep, amend }) => {
     const startMs = performance.now();
     const durationMs = () => Math.round(performance.now() - startMs);
     const { listing, method } = await eligible(catalogue, request);
@@ -106,8 +113,8 @@ export function createExecute(options: ExecuteOptions): Execute {
 
     if (outcome.kind !== "answered") {
       observe(toolId, outcome.kind, successOf(outcome), durationMs());
-      await reporter.report(reportOf("failed", hashesOf(requestText, null, method)));
-      throw failureOf(outcome, held && sessionAfter(held, null, request), request);
+      const told = await reporter.report(reportOf("failed", hashesOf(requestText, null, method)));
+      throw failureOf(outcome, held && shownAfter(held, told, null), request, options.publicUrl);
     }
 
     // What goes wrong here between the answer and its keeping is nobody's debt: nothing stays reserved for it.
@@ -116,31 +123,53 @@ export function createExecute(options: ExecuteOptions): Execute {
       throw error;
     });
     if (judged.kind === "refused") {
-      await reporter.report(reportOf("failed", hashes));
-      const session = shownIn(held && sessionAfter(held, null, request), request);
+      const told = await reporter.report(reportOf("failed", hashes));
+      const session = shownIn(held && shownAfter(held, told, null), request);
       const message = `the tool answered something else than it promises: ${judged.problem}`;
       throw new ExecutionFailed(message, { session, isKept: true });
     }
 
     const charged = judged.kind === "delivered" ? price : microUsdc(0n);
-    const answer: ExecuteAnswer = {
-      status: 200,
-      text: successText({
-        resultText: JSON.stringify(outcome.result) ?? "null",
-        listing,
-        method,
-        session: held === null ? freeSession : sessionAfter(held, charged, request),
-        durationMs: durationMs(),
-        warnings:
-          judged.kind === "mismatched"
-            ? [`The answer is something else than the method promises, and is not charged: ${judged.problem}.`]
-            : [],
-      }),
+    const delivered = {
+      resultText: JSON.stringify(outcome.result) ?? "null",
+      listing,
+      method,
+      durationMs: durationMs(),
+      warnings:
+        judged.kind === "mismatched"
+          ? [`The answer is something else than the method promises, and is not charged: ${judged.problem}.`]
+          : [],
     };
+    const answerIn = (session: ExecuteSession): ExecuteAnswer => ({
+      status: 200,
+      text: successText({ ...delivered, session }),
+    });
     const report = reportOf(judged.kind === "delivered" ? "delivered" : "failed", hashes);
+    let answer = answerIn(held === null ? freeSession : sessionAfter(held, charged, request));
     await keep?.(answer, report);
-    await reporter.report(report, { isPlanned: keep !== undefined });
-    return answer;
+    // What the session has spent with all that ran beside this call, the daemon knows. Many megabytes are not written twice for that.
+    const isFinal = held === null || held.isImplicit || (keep !== undefined && answer.text.length > MAX_AMENDED);
+    const told = await reporter.report(
+      report,
+      keep === undefined
+        ? null
+        : {
+            async told(sql, session) {
+              if (held === null || isFinal || session === null) return;
+              answer = answerIn(shownAfter(held, session, charged));
+              await amend?.(sql, answer);
+            },
+          },
+    );
+    return held === null || isFinal || keep !== undefined ? answer : answerIn(shownAfter(held, told, charged));
+
+    // The session as the daemon says that the report has left it, or else as it follows from the hold.
+    function shownAfter(held: Held, told: SessionView | null, charged: MicroUsdc | null): ExecuteSession {
+      const after = sessionAfter(held, charged, request);
+      if (held.isImplicit) return after;
+      const session = sessions.newest(told ?? (after as SessionView));
+      return { ...session, methodPrice: after.methodPrice };
+    }
 
     async function weigh(answered: Answered): Promise<{ judged: Judged; hashes: Hashes }> {
       const judged = judgeAnswer(judge, listing, method, answered);
@@ -253,7 +282,7 @@ async function eligible(
     const why = method.executePriceUsd === null ? "has no execute price" : "is for answers only";
     throw new ApiError(
       "method_not_execute_eligible",
-      `${name} ${why}; search with mode=execute for what can be called`,
+      `the method ${name} ${why}; search with mode=execute for what can be called`,
     );
   }
   return { listing, method };
@@ -286,6 +315,7 @@ function failureOf(
   outcome: Exclude<CallOutcome, Answered>,
   session: ExecuteSession | null,
   request: ExecuteRequest,
+  publicUrl: string,
 ): ApiError {
   const details = shownIn(session, request);
   if (outcome.kind === "handshakeRequired") {
@@ -293,6 +323,8 @@ function failureOf(
       code: "action_requires_signature",
       session: details,
       isKept: true,
+      // Where a person reads what the tool does and who offers it.
+      helpUrl: `${publicUrl}/tools/${request.toolId}`,
     });
   }
   // Nothing was sent: the next request under the same key may go better.

@@ -73,6 +73,9 @@ export function createExecuteOnce(options: {
           if (!isKept) throw overtaken();
           quota.kept(account, sizeOf(body));
         },
+        async amend(sql, { status, text: body }) {
+          await keepAnswer(sql, own, { status, body }, clock.nowMs());
+        },
       });
       return { ...answer, replayed: false };
     } catch (error) {

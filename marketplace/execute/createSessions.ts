@@ -17,6 +17,9 @@ export type Sessions = {
   find(account: Address, id: string): Promise<SessionView | null>;
   get(account: Address, id: string): Promise<SessionView>;
   close(account: Address, id: string): Promise<SessionView>;
+  // Of what is known of a session here, the newest: answers that are ready at the same time overtake each other, and no buyer should
+  // see a session that has spent less than before, or is open again.
+  newest(session: SessionView): SessionView;
   // The budget of an account's own session, which never changes.
   budgetOf(account: Address, id: string): Promise<MicroUsdc>;
 };
@@ -26,6 +29,7 @@ const MAX_KNOWN = 50_000;
 // An account's Execute sessions, which the daemon keeps. Somebody else's is as good as none: not even that it exists is shown.
 export function createSessions(settlement: SettlementClient, ttlMs: number): Sessions {
   const known = new LRUCache<string, { payer: Address; maxSpend: MicroUsdc }>({ max: MAX_KNOWN });
+  const shown = new LRUCache<string, SessionView>({ max: MAX_KNOWN });
 
   async function find(account: Address, id: string): Promise<SessionView | null> {
     const found = await settlement.findSession(id);
@@ -52,6 +56,12 @@ export function createSessions(settlement: SettlementClient, ttlMs: number): Ses
       await get(account, id);
       return settlement.closeSession(id);
     },
+    newest(session) {
+      const last = shown.get(session.sessionId);
+      if (last !== undefined && isOlder(session, last)) return last;
+      shown.set(session.sessionId, session);
+      return session;
+    },
     async budgetOf(account, id) {
       const own = known.get(id);
       if (own === undefined) return parseUsd((await get(account, id)).maxSpend);
@@ -59,6 +69,11 @@ export function createSessions(settlement: SettlementClient, ttlMs: number): Ses
       return own.maxSpend;
     },
   };
+}
+
+function isOlder(one: SessionView, other: SessionView): boolean {
+  const [spent, before] = [parseUsd(one.spent), parseUsd(other.spent)];
+  return spent < before || (spent === before && one.status === "open" && other.status !== "open");
 }
 
 const notFound = () => new ApiError("session_not_found", "there is no such session");

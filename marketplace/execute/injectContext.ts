@@ -32,7 +32,7 @@ export async function injectContext(
   if (linked.length === 0) {
     throw new ApiError(
       "wallet_link_required",
-      `${name} needs to know a wallet of yours; link one to your account first`,
+      `the method ${name} needs to know a wallet of yours; link one to your account first`,
     );
   }
   const declared = inputSchema.properties;
@@ -40,7 +40,10 @@ export async function injectContext(
     contextRequirements.map(async (kind) => {
       const provide = providers[kind];
       if (provide === undefined) {
-        throw new ApiError("method_not_execute_eligible", `${name} needs data of ${kind}, which is not available here`);
+        throw new ApiError(
+          "method_not_execute_eligible",
+          `the method ${name} needs data of ${kind}, which is not available here`,
+        );
       }
       const argument = argumentFor(kind, contextRequirements.length === 1, declared);
       // The oldest form: nothing but the addresses.

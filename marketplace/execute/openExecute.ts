@@ -26,6 +26,7 @@ export type OpenExecuteOptions = {
   judge: Judge;
   sign: (request: { endpoint: string; toolId: string; payer: string }) => Promise<string>;
   providers: ContextProviders;
+  publicUrl: string;
   holder: string;
   sessionTtlMs: number;
   // How much of the answers under Idempotency-Keys is kept for one account.

@@ -16,7 +16,7 @@ import {
   textResult,
 } from "./testing/startServer.ts";
 
-const PATIENCE = { timeout: 30_000, interval: 20 };
+const PATIENCE = { timeout: 120_000, interval: 20 };
 
 // A tool that somebody has written in order to hurt the marketplace, its buyers, or the network that it stands in.
 const ends: (() => Promise<void>)[] = [];

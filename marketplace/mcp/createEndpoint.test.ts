@@ -6,7 +6,7 @@ import type { Session } from "./openSession.ts";
 import { readMessage, resultOf, startServer } from "./testing/startServer.ts";
 import type { Exchange } from "./transport/exchange.ts";
 
-const PATIENTLY = { timeout: 60_000, interval: 20 };
+const PATIENTLY = { timeout: 120_000, interval: 20 };
 
 it("a stream that ends while nobody waits is replaced before anybody's call finds out", async () => {
   const streams: ServerResponse[] = [];

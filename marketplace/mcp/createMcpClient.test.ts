@@ -1,5 +1,5 @@
 import { McpServer } from "@modelcontextprotocol/sdk/server/mcp.js";
-import { afterEach, describe, expect, it } from "vitest";
+import { afterEach, describe, expect, it, vi } from "vitest";
 import { z } from "zod";
 import { createMcpClient, type McpClient } from "./createMcpClient.ts";
 import { type ServerKind, startMcpServer } from "./testing/startMcpServer.ts";
@@ -7,8 +7,12 @@ import { resultOf, sendJson, startRawMcpServer, type TestServer, textResult } fr
 
 const ends: (() => Promise<void>)[] = [];
 afterEach(async () => {
+  vi.useRealTimers();
   for (const end of ends.splice(0).reverse()) await end();
 });
+
+// From now on time passes only when the test says so, however long anything takes.
+const stopTime = () => vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout", "performance"] });
 
 function client(options: Partial<Parameters<typeof createMcpClient>[0]> = {}): McpClient {
   const created = createMcpClient({ policy: "development", ...options });
@@ -98,7 +102,13 @@ it("each request carries its own token and id", async () => {
 
 it("a tool that hangs is timed out, told so, and its connection is closed", async () => {
   const closed = Promise.withResolvers<void>();
-  const server = await kept(startRawMcpServer((_message, response) => void response.on("close", closed.resolve)));
+  const server = await kept(
+    startRawMcpServer((_message, response) => {
+      response.on("close", closed.resolve);
+      vi.advanceTimersByTime(300);
+    }),
+  );
+  stopTime();
   const outcome = await client().connect(server.url).callTool("hang", {}, { timeoutMs: 300 });
   expect(outcome).toEqual({ kind: "timedOut", afterMs: 300, sent: true });
   await closed.promise;
@@ -148,9 +158,13 @@ it("a server that says 429 is asked more slowly, and one that is down is left al
     startRawMcpServer((_message, response) => sendJson(response, { error: "slow down" }, status)),
   );
   const tool = client().connect(server.url);
+  stopTime();
   expect(await tool.callTool("busy", {})).toMatchObject({ kind: "infrastructure", reason: "rateLimited", status: 429 });
-  // The next one has to wait for half a second, which is longer than it has.
-  expect(await tool.callTool("busy", {}, { timeoutMs: 100 })).toEqual({ kind: "timedOut", afterMs: 100, sent: false });
+  // The next one must wait for half a second, which is longer than it has.
+  const late = tool.callTool("busy", {}, { timeoutMs: 100 });
+  await vi.advanceTimersByTimeAsync(100);
+  expect(await late).toEqual({ kind: "timedOut", afterMs: 100, sent: false });
+  vi.useRealTimers();
   status = 503;
   for (let i = 0; i < 5; i++)
     expect(await tool.callTool(`down${i}`, {})).toMatchObject({ reason: "httpStatus", status });

@@ -85,6 +85,7 @@ export async function startMarketplace(
     judge,
     sign: signer.sign,
     providers,
+    publicUrl,
     holder: config.holder,
     sessionTtlMs: config.sessionTtlMs,
     maxKeptBytes: config.maxKeptBytes,

@@ -26,7 +26,7 @@ const CALL_TIMEOUT_MS = 30_000;
 const CALLS_AT_A_TIME = 4;
 const MAX_NAMED = 5;
 
-// What has to be in order before a tool is listed, each with a sentence.
+// What must be in order before a tool is listed, each with a sentence.
 export async function checkTool(
   registration: Registration,
   standing: Standing,

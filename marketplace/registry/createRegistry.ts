@@ -34,6 +34,8 @@ export type Registry = {
   // The message that the tool's owner signs to list it as described.
   challenge(registration: Registration): Promise<{ message: string; expiresAtMs: number }>;
   register(registration: Registration, signed: Signed): Promise<RegistrationOutcome>;
+  // How a listing stands, for its owner.
+  inspect(toolId: string, caller: Address): Promise<Listing>;
   // Asks the server for its methods again.
   refresh(toolId: string, caller: Address): Promise<RegistrationOutcome>;
   update(toolId: string, caller: Address, texts: Partial<Texts>): Promise<Listing>;
@@ -107,6 +109,11 @@ export function createRegistry(options: RegistryOptions): Registry {
         throw new ApiError("forbidden", `the tool belongs to ${standing.owner}, and ${signer} has signed`);
       }
       return list(registration, standing, true);
+    },
+
+    async inspect(toolId, caller) {
+      const { listing, standing } = await owned(toolId, caller);
+      return { ...listing, ...standing };
     },
 
     async refresh(toolId, caller) {

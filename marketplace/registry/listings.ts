@@ -1,5 +1,6 @@
 import { address, amount, count, text } from "../../settlement/ledger/database/decode.ts";
 import type { Param, Reader, Row, Sql } from "../../settlement/ledger/database/sql.ts";
+import { toStorable } from "../../settlement/ledger/database/storable.ts";
 import type { Category, Listing, Method, Registration, Standing, SuggestedPrompt } from "./listing.ts";
 
 // The rows of listings. Whoever changes one takes the next revision with it, in the same transaction and holding the counter
@@ -137,7 +138,7 @@ export async function savePing(sql: Sql, toolId: string, ping: PingResult): Prom
            status = CASE WHEN failures_in_a_row + 1 >= $4 THEN 'delisted' ELSE status END,
            status_reason = CASE WHEN failures_in_a_row + 1 >= $4 THEN $5 ELSE status_reason END
          WHERE tool_id = $1 RETURNING *`,
-    answered ? [toolId, nextPingAtMs, revision] : [toolId, nextPingAtMs, revision, maxFailures, reason],
+    answered ? [toolId, nextPingAtMs, revision] : [toolId, nextPingAtMs, revision, maxFailures, toStorable(reason)],
   );
   return row === undefined ? null : listingFrom(row);
 }

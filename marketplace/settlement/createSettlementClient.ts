@@ -25,6 +25,10 @@ export type RecordTurn = Signed & {
   requestHash: Hex;
   responseHash: Hex;
 };
+// What a question may cost at the most, under the id of its turn.
+export type HoldTurn = Signed & { turnId: string; payer: Address; amountUsd: string };
+// A question for which nothing is owed in the end.
+export type VoidTurn = { turnId: string; payer: Address; outcome: "voided" };
 export type Hashes = { requestHash: Hex; responseHash: Hex; schemaHash: Hex };
 
 // The settlement daemon, as the marketplace needs it. Every verb names what it makes, so that asking twice is asking once,
@@ -37,9 +41,11 @@ export type SettlementClient = {
   hold(call: HoldCall): Promise<{ call: CallView; session: SessionView }>;
   capture(callId: string, hashes: Hashes): Promise<SessionView>;
   void(callId: string): Promise<SessionView>;
-  // Throws the refusal if the payer cannot pay the amount beside what it owes already.
-  preflight(payer: Address, amountUsd: string, signed?: SignedBudget | null): Promise<void>;
+  // Throws the refusal if the payer cannot pay the amount beside what it owes and runs already. Asked again, its time begins again.
+  holdTurn(hold: HoldTurn): Promise<void>;
+  // Of what was held for the turn no more is kept than it costs.
   recordTurn(turn: RecordTurn): Promise<void>;
+  voidTurn(turn: Omit<VoidTurn, "outcome">): Promise<void>;
   // What a turn is charged, as far as it has come. Null if the daemon has not heard of it, or it costs nothing.
   findTurn(turnId: string): Promise<readonly ChargeView[] | null>;
   keepBudget(payer: Address, signed: SignedBudget): Promise<void>;
@@ -100,8 +106,6 @@ const TRIES = 3;
 const FIRST_WAIT_MS = 100;
 // What the daemon takes as a name in an address; nothing else can be one of its sessions.
 const NAME = /^[A-Za-z0-9._:~-]{1,200}$/;
-
-type Preflight = { allowed: true } | { allowed: false; code: ApiCode; reason: string; helpUrl?: string };
 
 type Refusal = { error: string; code: ApiCode; helpUrl?: string; session?: SessionView };
 
@@ -197,16 +201,14 @@ export function createSettlementClient({ url, token, helpUrl }: SettlementClient
     async void(callId) {
       return sessionOf(await ask("POST", `/v1/calls/${callId}/void`));
     },
-    async preflight(payer, amountUsd, signed) {
-      const answer = await ask<Preflight>("POST", "/v1/preflight", { payer, amountUsd, ...signed });
-      if (answer.allowed) return;
-      const { code, reason, helpUrl: own } = answer;
-      throw new ApiError(code, code === "consent_required" ? CONSENT : reason, {
-        helpUrl: code === "payment_failed" ? null : (helpUrl ?? own ?? null),
-      });
+    async holdTurn({ turnId, signed, ...hold }) {
+      await ask("POST", `/v1/turns/${turnId}/hold`, { ...hold, ...signed });
     },
     async recordTurn({ signed, ...turn }) {
       await ask("POST", "/v1/turns", { ...turn, ...signed });
+    },
+    async voidTurn({ turnId, payer }) {
+      await ask("POST", `/v1/turns/${turnId}/void`, { payer });
     },
     async keepBudget(payer, signed) {
       await ask("POST", `/v1/payers/${payer}/budgets`, signed);

@@ -11,7 +11,7 @@ export type ServeToolOptions = {
   // Zero takes any that is free.
   port?: number;
   path?: string;
-  // Whose calls are taken. A tool without it takes everybody's, and has to be free.
+  // Whose calls are taken. A tool without it takes everybody's, and must be free.
   protect?: Partial<VerifierOptions>;
 };
 

@@ -1,5 +1,4 @@
 import { randomUUID } from "node:crypto";
-import { setTimeout as pause } from "node:timers/promises";
 import { generatePrivateKey, privateKeyToAccount } from "viem/accounts";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { until } from "../../scripts/waiting/until.ts";
@@ -217,8 +216,7 @@ describe.each(backends)("a buyer who demands consent, on $name,", ({ create }) =
     await until("it to be owed", async () => (await daemon.exposure(wallet.address)).pending === 50_000n);
   });
 
-  // Not yet so: a question reserves nothing of its budget where calls do.
-  it.fails("owes what was answered, whatever it buys under the same budget meanwhile", async () => {
+  it("owes what was answered, whatever it buys under the same budget meanwhile", async () => {
     const { ask, execute, sign, wallet } = await buyer();
     const { promise: gate, resolve: open } = Promise.withResolvers<void>();
     const before = server.state.calls;
@@ -234,11 +232,12 @@ describe.each(backends)("a buyer who demands consent, on $name,", ({ create }) =
     const started = await ask("POST", "/api/v1/query/jobs", question);
     const { jobId } = started.body as { jobId: string };
     await until("the tool to be asked", async () => server.state.calls > before);
-    const bought = (await execute(signed)).status === 200 ? 1_000n : 0n;
+    expect(await execute(signed)).toMatchObject({ status: 402, body: { code: "budget_exceeded" } });
+    expect(await daemon.exposure(wallet.address)).toEqual({ pending: 0n, held: 50_000n });
     open();
     const job = (await ask("GET", `/api/v1/query/jobs/${jobId}`)).body;
     expect(job).toMatchObject({ status: "completed", result: { cost: { totalCostUsd: "0.05" } } });
-    await pause(2_000);
-    expect((await daemon.exposure(wallet.address)).pending).toBe(50_000n + bought);
+    await until("it to be owed", async () => (await daemon.exposure(wallet.address)).held === 0n);
+    expect(await daemon.exposure(wallet.address)).toEqual({ pending: 50_000n, held: 0n });
   });
 });

@@ -273,6 +273,24 @@ describe("a client of the public SDKs", () => {
     }
   });
 
+  it("names a request by any text that a header can hold", async () => {
+    const server = answer(() => structured({ value: 7 }));
+    const long = `step 2 of "order/17", café ${randomUUID()} ${"x".repeat(2_000)}`;
+    const buy = (idempotencyKey: string, a: number) =>
+      client.tools.execute({ toolId, toolName: "add", args: { a }, idempotencyKey });
+    expect(await buy(long, 1)).toEqual(await buy(long, 1));
+    expect(server.state.calls).toBe(1);
+    await expect(buy(long, 2)).rejects.toMatchObject({ statusCode: 409, code: "idempotency_conflict" });
+    // Only its last character is another.
+    await buy(`${long.slice(0, -1)}y`, 2);
+    expect(server.state.calls).toBe(2);
+    const question = { query: "Add what?", tools: [toolId], idempotencyKey: long };
+    const { jobId } = await client.query.start(question);
+    expect((await client.query.start(question)).jobId).toBe(jobId);
+    // What it calls is nothing to the next test.
+    await client.query.poll(jobId);
+  });
+
   it("makes one call of two that arrive together under one key, and is answered twice", async () => {
     const release = Promise.withResolvers<void>();
     const server = answer(async () => {

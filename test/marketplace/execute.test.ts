@@ -269,8 +269,11 @@ describe.each(backends)("one paid call, on $name", ({ create }) => {
 
   it("of a tool that asks for a person is refused and costs nothing", async () => {
     const handshakeAction = { _action: "signature_request", domain: {}, types: {}, primaryType: "Order", message: {} };
-    const { execute, exposure } = await shop({ call: () => structured({ _meta: { handshakeAction } }) });
-    expect(await execute()).toMatchObject({ status: 400, body: { code: "action_requires_signature" } });
+    const { execute, exposure, toolId } = await shop({ call: () => structured({ _meta: { handshakeAction } }) });
+    expect(await execute()).toMatchObject({
+      status: 400,
+      body: { code: "action_requires_signature", helpUrl: expect.stringContaining(`/tools/${toolId}`) },
+    });
     expect(await exposure()).toEqual({ pending: 0n, held: 0n });
   });
 
@@ -534,6 +537,75 @@ describe.each(backends)("one paid call, on $name", ({ create }) => {
     expect(replies.filter(({ body }) => body.code === "session_budget_exceeded")).toHaveLength(15);
     expect(server.state.calls).toBe(5);
     expect(await session(sessionId)).toMatchObject({ spent: "0.005", remaining: "0.00" });
+  });
+
+  it("among many of one session shows what the session has spent so far, and its own price", async () => {
+    const DEAR = { ...GAS, name: "get_gas_history", _meta: { pricing: { executeUsd: "0.003" } } };
+    const { execute, start, session, server } = await shop({ methods: [GAS, DEAR] });
+    const sessionId = await start("0.05");
+    const gates: (() => void)[] = [];
+    server.tool.call = async () => {
+      await new Promise<void>((resolve) => gates.push(resolve));
+      return structured({ value: 12 });
+    };
+    type Shown = Record<"methodPrice" | "spent" | "remaining" | "maxSpend" | "pendingAccruedUsd", string> & {
+      pendingAccruedCount: number;
+    };
+    const micros = (usd: string) => Math.round(Number(usd) * 1_000_000);
+    const answered: Shown[] = [];
+    const calls = Array.from({ length: 20 }, async (_, i) => {
+      const toolName = i % 4 === 0 ? DEAR.name : GAS.name;
+      const { status, body } = await execute({ sessionId, toolName }, i % 2 === 0 ? `parallel ${i}` : undefined);
+      expect(status).toBe(200);
+      const shown = body.session as Shown;
+      answered.push(shown);
+      expect(shown.methodPrice).toBe(i % 4 === 0 ? "0.003" : "0.001");
+      expect(body.method).toMatchObject({ executePriceUsd: shown.methodPrice });
+      return { i, toolName, body };
+    });
+    await Promise.race([Promise.all(calls), until("all of them to run", () => gates.length === 20)]);
+    for (const open of gates) open();
+    const bodies = await Promise.all(calls);
+    const total = 5 * 3_000 + 15 * 1_000;
+    for (const [i, shown] of answered.entries()) {
+      const [spent, remaining] = [micros(shown.spent), micros(shown.remaining)];
+      // No answer shows less than one before it, nor less than what was answered so far comes to.
+      expect(spent).toBeGreaterThanOrEqual(micros(answered[i - 1]?.spent ?? "0"));
+      expect(spent).toBeGreaterThanOrEqual(
+        answered.slice(0, i + 1).reduce((sum, { methodPrice }) => sum + micros(methodPrice), 0),
+      );
+      expect(spent).toBeLessThanOrEqual(total);
+      expect(remaining).toBeGreaterThanOrEqual(0);
+      expect(spent + remaining).toBeLessThanOrEqual(micros(shown.maxSpend));
+      expect(shown.pendingAccruedCount).toBeLessThanOrEqual(20);
+      expect(micros(shown.pendingAccruedUsd)).toBeLessThanOrEqual(spent);
+    }
+    expect(micros(answered.at(-1)?.spent ?? "")).toBe(total);
+    expect(await session(sessionId)).toMatchObject({ spent: "0.03", remaining: "0.02", maxSpend: "0.05" });
+    // What was answered under a key is answered again to the letter.
+    for (const { i, toolName, body } of bodies.filter(({ i }) => i % 2 === 0)) {
+      expect((await execute({ sessionId, toolName }, `parallel ${i}`)).body).toEqual(body);
+    }
+    expect(server.state.calls).toBe(20);
+  });
+
+  it.each([
+    ["with spaces", "turn 7 of agent 12"],
+    ["of several thousand characters", "k".repeat(4_000)],
+    ["with letters beyond ASCII", "clé d'été ½"],
+  ])("is made once under a key %s", async (_, idempotencyKey) => {
+    const { execute, server } = await shop();
+    const [first, twin] = await Promise.all([execute({}, idempotencyKey), execute({}, idempotencyKey)]);
+    expect([first.status, twin.status]).toEqual([200, 200]);
+    const again = await execute({}, idempotencyKey);
+    expect([again.body, again.headers["idempotency-replayed"]]).toEqual([first.body, "true"]);
+    expect(await execute({ args: { chain: "base" } }, idempotencyKey)).toMatchObject({
+      status: 409,
+      body: { code: "idempotency_conflict" },
+    });
+    expect((await execute({}, `${idempotencyKey}!`)).headers["idempotency-replayed"]).toBeUndefined();
+    expect(server.state.calls).toBe(2);
+    expect(await execute({}, " ")).toMatchObject({ status: 400, body: { code: "invalid_request" } });
   });
 
   it("of which the price changes is charged at the price that was looked up", async () => {

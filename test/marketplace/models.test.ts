@@ -16,6 +16,7 @@ import { backends, type Store } from "../../settlement/ledger/testing/backends.t
 import { openDaemon } from "./openDaemon.ts";
 import { makeKey, openMarketplace, register, standing } from "./openMarketplace.ts";
 import { startTool, structured, type ToolMethod, type ToolServer } from "./startTool.ts";
+import { strictResult } from "./strictClient.ts";
 
 const newWallet = () => privateKeyToAccount(generatePrivateKey());
 const PRICE = 50_000n;
@@ -108,6 +109,7 @@ describe("a question to a model", () => {
   const answered = async (body: object = {}) => {
     const reply = await ask({ includeDeveloperTrace: true, ...body });
     expect([reply.status, reply.body.error]).toEqual([200, undefined]);
+    strictResult.parse(reply.body);
     return reply.body as unknown as QueryResult;
   };
   const owes = (amount: bigint) =>
@@ -264,6 +266,7 @@ render_chart({"type": "bar", "xKey": "n", "series": [{"key": "g"}]}, [{"n": 7, "
     expect(await answered()).toMatchObject({
       outcomeType: "capability_miss",
       evidence: { retrievalPlanReasonCodes: ["runtime_did_not_invoke_selected_tools"] },
+      capabilityMiss: { missingCapabilities: ["runtime_did_not_invoke_selected_tools"] },
       cost: { totalCostUsd: "0.00" },
     });
     script(first, (_asked, number) => {
@@ -375,10 +378,28 @@ render_chart({"type": "bar", "xKey": "n", "series": [{"key": "g"}]}, [{"n": 7, "
   it("is refused where the model is not known, or may cost more than the asker allows", async () => {
     expect(await ask({ agentModelId: "third" })).toMatchObject({
       status: 400,
-      body: { error: expect.stringContaining("there are first, second, free, rules") },
+      body: { error: expect.stringContaining("no model third here for agentModelId, but first, second, free, rules") },
     });
     expect(await ask({ maxCostUsd: "0.009" })).toMatchObject({ status: 400, body: { code: "invalid_request" } });
     expect(first?.state.asked).toHaveLength(0);
+  });
+
+  it("is answered by the usual model in the name of one that only the original has, and says so", async () => {
+    for (const named of [{ agentModelId: "claude-opus-model" }, { answerModelId: "glm-model" }]) {
+      script(first, [call(7), { say: "It weighs 420 grams." }]);
+      const [wanted] = Object.values(named);
+      const note = `${wanted} is not offered here, and first answered`;
+      expect(await answered(named)).toMatchObject({
+        response: "It weighs 420 grams.",
+        evidence: { assumptions: [note] },
+        developerTrace: {
+          timeline: expect.arrayContaining([expect.objectContaining({ stepType: "fallback", message: note })]),
+          diagnostics: { execution: { model: "first" } },
+        },
+      });
+      first?.state.asked.splice(0);
+    }
+    expect(await ask({ agentModelId: "claude-opus-model", maxCostUsd: "0.009" })).toMatchObject({ status: 400 });
   });
 
   // A model that does whatever a tool's answer tells it to: the worst that an injection can make of one.

@@ -95,6 +95,7 @@ export async function openMarketplace(
     judge,
     sign: options.sign ?? (async ({ endpoint, toolId, payer }) => `token ${toolId} ${endpoint} ${payer}`),
     providers,
+    publicUrl: PUBLIC_URL,
     holder,
     sessionTtlMs: 1_200_000,
     maxKeptBytes: options.maxKeptBytes ?? 256_000_000,

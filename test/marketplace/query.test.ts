@@ -9,6 +9,7 @@ import { backends, type Store } from "../../settlement/ledger/testing/backends.t
 import { openDaemon } from "./openDaemon.ts";
 import { makeKey, openMarketplace, register, standing } from "./openMarketplace.ts";
 import { startTool, structured, type ToolMethod, type ToolServer } from "./startTool.ts";
+import { strictResult } from "./strictClient.ts";
 
 const newWallet = () => privateKeyToAccount(generatePrivateKey());
 const JOBS = "/api/v1/query/jobs";
@@ -106,6 +107,7 @@ describe.each(backends)("a question, on $name", ({ create }) => {
       const started = await start(body, idempotencyKey);
       expect(started.status).toBe(202);
       const { body: job } = await look(started.body.jobId);
+      if (job.result) strictResult.parse(job.result);
       return { job, result: job.result as Result, started };
     };
     const owed = async () => (await daemon.exposure(buyer.address)).pending;
@@ -126,7 +128,9 @@ describe.each(backends)("a question, on $name", ({ create }) => {
       headers: { authorization: `Bearer ${shopped.key}`, ...headers },
       payload: { query: WEIGHT, tools: [shopped.toolId], stream: true, ...body },
     });
-    return { reply, events: eventsOf(reply.payload) };
+    const events = eventsOf(reply.payload);
+    for (const { type, result } of events) if (type === "done") strictResult.parse(result);
+    return { reply, events };
   }
 
   it("becomes a job whose one status request is held open until the answer is there, and is paid once", async () => {
@@ -263,6 +267,16 @@ describe.each(backends)("a question, on $name", ({ create }) => {
     expect(server.state.calls).toBe(0);
   });
 
+  it("for a model of the original is answered where there is none, and says by whom", async () => {
+    const { run } = await shop();
+    const { result } = await run({ agentModelId: "kimi-k2.6-model" });
+    expect(result).toMatchObject({
+      outcomeType: "answer",
+      evidence: { assumptions: ["kimi-k2.6-model is not offered here, and rules answered"] },
+      cost: { modelCostUsd: "0.00" },
+    });
+  });
+
   it("of somebody whose cap does not cover it is refused before there is a job, and taken once it does", async () => {
     const { start, run, buyer, server } = await shop();
     daemon.allow(buyer.address, PRICE - 1n);
@@ -289,6 +303,52 @@ describe.each(backends)("a question, on $name", ({ create }) => {
     // What failed costs nothing and holds nothing.
     server.tool.call = () => structured({ weight: 1 });
     expect((await start()).status).toBe(202);
+  });
+
+  it("holds what it may cost while it runs, and gives back what it does not cost, however it ends", async () => {
+    const { buyer, run, start, look, server } = await shop();
+    const exposure = () => daemon.exposure(buyer.address);
+    const nothingHeld = () => until("nothing to be held", async () => (await exposure()).held === 0n);
+    const gate = Promise.withResolvers<void>();
+    server.tool.call = async () => {
+      await gate.promise;
+      return { isError: true, content: [{ type: "text", text: "scales are broken" }] };
+    };
+    const { body } = await start();
+    await until("the call", () => server.state.calls === 1);
+    expect(await exposure()).toEqual({ pending: 0n, held: PRICE });
+    gate.resolve();
+    expect((await look(body.jobId)).body).toMatchObject({ status: "failed" });
+    await nothingHeld();
+    server.tool.call = () => structured({ weight: 420 });
+    const { result } = await run({ query: "Who won the chess championship in 1972?" });
+    expect(result).toMatchObject({ outcomeType: "capability_miss" });
+    await nothingHeld();
+    expect(await exposure()).toEqual({ pending: 0n, held: 0n });
+    // Two arrivals of one key hold once.
+    await Promise.all([start({}, "twice"), start({}, "twice")]);
+    await until("it to be owed", async () => (await exposure()).pending === PRICE);
+    await nothingHeld();
+  });
+
+  it("gives back what was held though the daemon was away when it failed", async () => {
+    const { buyer, start, look } = await shop(() => {
+      daemon.state.away = true;
+      return { isError: true, content: [{ type: "text", text: "scales are broken" }] };
+    });
+    const { body } = await start();
+    expect((await look(body.jobId)).body).toMatchObject({ status: "failed" });
+    await until("it to be told later", async () => {
+      const [row] = await market.store.read.all("SELECT turn_attempts FROM query_jobs WHERE id = $1", [
+        body.jobId as string,
+      ]);
+      return row?.turn_attempts === 1n;
+    });
+    daemon.state.away = false;
+    expect(await daemon.exposure(buyer.address)).toEqual({ pending: 0n, held: PRICE });
+    market.pass(60_000);
+    expect(await market.query.tellDue()).toBe(0);
+    expect(await daemon.exposure(buyer.address)).toEqual({ pending: 0n, held: 0n });
   });
 
   it("that no tool answers is a miss in plain words, and costs nothing", async () => {
@@ -339,7 +399,10 @@ describe.each(backends)("a question, on $name", ({ create }) => {
       body: { code: "query_failed", error: expect.stringMatching(words) },
     });
     const { events } = await streamed(shopped);
-    expect(events.at(-1)).toMatchObject({ type: "error", code: "query_failed", error: expect.stringMatching(words) });
+    expect(events.at(-1)).toMatchObject({
+      ...{ type: "error", code: "query_failed", error: expect.stringMatching(words) },
+      ...{ scope: "query", reasonCode: "execution_failed", querySession: { mode: "initial", status: "failed" } },
+    });
     expect(await shopped.owed()).toBe(0n);
   });
 
@@ -380,6 +443,93 @@ describe.each(backends)("a question, on $name", ({ create }) => {
       },
     });
     await shopped.settled(PRICE);
+  });
+
+  it("says what could have been called and what was, method by method, and shows developers the call", async () => {
+    const { run, toolId } = await shop();
+    const { result } = await run({ includeDeveloperTrace: true });
+    const methods = {
+      availableToolCount: 2,
+      availableMethodNamesSample: ["Parcels.weigh_parcel", "Parcels.list_stops"],
+      selectedMethodCount: 2,
+      selectedButFilteredOut: [],
+      toolCallAttemptCount: 1,
+      toolCallSuccessCount: 1,
+      toolCallFailureCount: 0,
+      toolCallFailureSamples: [],
+    };
+    expect(result.grounding).toEqual({ ...methods, toolCallCount: 1, grounded: true });
+    const { timeline, diagnostics } = result.developerTrace as unknown as { timeline: Body[]; diagnostics: Body };
+    expect(timeline.map(({ stepType, event }) => `${stepType}/${event}`)).toEqual([
+      "orchestration/query-start",
+      "selection/selected-tools",
+      "execution-setup/iterative-execution-entry",
+      "planning/plan",
+      "tool-call/tool-call",
+      "completion-check/completeness",
+      "orchestration/query-complete",
+    ]);
+    expect(timeline.find(({ stepType }) => stepType === "tool-call")).toMatchObject({
+      tool: { id: toolId, name: "Parcels", method: "weigh_parcel" },
+      metadata: { args: { number: 7 }, result: { weight: 420 } },
+    });
+    expect(diagnostics).toMatchObject({
+      selection: {
+        selectedTools: [
+          {
+            toolId,
+            toolName: "Parcels",
+            priceUsd: "0.05",
+            selectedMethodCount: 2,
+            selectedMethods: ["weigh_parcel", "list_stops"],
+            omittedSelectedMethodCount: 0,
+          },
+        ],
+      },
+      executionContract: { plannerQuery: WEIGHT, allowedModules: [] },
+      verification: { triggerNeedsDifferentTools: false, triggerMissingCapability: null },
+      execution: { toolRegistry: methods },
+    });
+  });
+
+  it("leads from what it rests on to where that can be read, if an address was asked for", async () => {
+    const { run } = await shop();
+    const { result } = await run({ includeDataUrl: true });
+    const { dataUrl, evidence } = result as unknown as { dataUrl: string; evidence: { sourceRefs: Body[] } };
+    expect(evidence.sourceRefs).toMatchObject([{ provider: "Parcels", artifactRef: "weigh_parcel_1", url: dataUrl }]);
+    const opened = await market.app.inject({ method: "GET", url: new URL(dataUrl).pathname });
+    expect(opened.json()).toMatchObject({ outputs: [{ alias: "weigh_parcel_1", result: { weight: 420 } }] });
+    const plain = (await run()).result as unknown as { evidence: { sourceRefs: Body[] } };
+    expect(plain.evidence.sourceRefs).toMatchObject([{ url: null }]);
+  });
+
+  // What a tool tells of a search of its own, as the public SDKs write it.
+  const SEARCH = {
+    version: "ctx-contributor-search/v1",
+    outcome: "selected",
+    confidence: "high",
+    selectedCandidateId: "parcel-7",
+    shortlistCandidateIds: ["parcel-7"],
+    candidateCount: 3,
+    shortlistCount: 1,
+    judge: { disabled: true, applied: false },
+    provenance: [{ source: "parcels", query: "7", candidateCount: 3 }],
+    trace: { usedDeterministicFallback: true, validatorStatus: "accepted" },
+  };
+
+  it.each([
+    ["whole", SEARCH, 1],
+    ["a part of it", { version: SEARCH.version }, 0],
+    ["something of another type", { ...SEARCH, candidateCount: "three" }, 0],
+    ["something of another time", { ...SEARCH, version: "ctx-contributor-search/v9" }, 0],
+    ["more than a trace holds", { ...SEARCH, intentQueries: ["x".repeat(20_000)] }, 0],
+  ])("hands a tool's own search on to developers if it is %s", async (_what, searchMetadata, handedOn) => {
+    const { run } = await shop(() => structured({ weight: 420, searchMetadata }));
+    const { result } = await run({ includeDeveloperTrace: true });
+    const { diagnostics } = result.developerTrace as unknown as { diagnostics: { contributorSearches: object[] } };
+    expect(result.outcomeType).toBe("answer");
+    expect(diagnostics.contributorSearches).toHaveLength(handedOn);
+    for (const search of diagnostics.contributorSearches) expect(search).toMatchObject({ searchMetadata: SEARCH });
   });
 
   it("under a key streams the same answer again, and is paid once", async () => {
@@ -505,6 +655,55 @@ describe.each(backends)("a question, on $name", ({ create }) => {
     expect(forked.body).toMatchObject({ querySession: { sessionId, mode: "fork", parentAttemptId: attemptId } });
   });
 
+  it("whose tool says what no text can hold fails with its words all the same, at once", async () => {
+    const { start, look, buyer } = await shop(() => ({
+      isError: true,
+      content: [{ type: "text", text: "scales \u0000 are \ud83d broken" }],
+    }));
+    const { body } = await start();
+    const { body: job } = await look(body.jobId);
+    expect(job).toMatchObject({ status: "failed", error: expect.stringMatching(/scales . are . broken/) });
+    expect((job.error as string).isWellFormed()).toBe(true);
+    await until("nothing to be held", async () => (await daemon.exposure(buyer.address)).held === 0n);
+  });
+
+  it("is answered with whole characters alone, wherever they are cut and whatever a tool says", async () => {
+    const elephants = "🐘".repeat(3_000);
+    const { run } = await shop(() => structured({ weight: 420, sender: `a${elephants}`, note: "half \ud83d of one" }));
+    const stringsIn = (value: unknown): string[] =>
+      typeof value === "string"
+        ? [value]
+        : typeof value === "object" && value !== null
+          ? Object.entries(value).flatMap(([name, one]) => [name, ...stringsIn(one)])
+          : [];
+    for (const body of [{}, { includeData: true, includeDeveloperTrace: true }, { responseShape: "evidence_only" }]) {
+      const { result } = await run(body);
+      expect(result.outcomeType).toBe("answer");
+      expect(stringsIn(result).filter((text) => !text.isWellFormed())).toEqual([]);
+    }
+  });
+
+  it("that is not kept any more is nothing to go on from, and says so", async () => {
+    const { run, start, look } = await shop();
+    const { result, started } = await run();
+    const { sessionId, attemptId } = result.querySession;
+    const second = await run({ tools: undefined, resumeFrom: { sessionId, attemptId } });
+    market.pass(8 * 24 * 60 * 60 * 1_000);
+    await until("its turn to be told", async () => (await market.query.tellDue()) === 0);
+    await market.query.jobs.forget();
+    expect((await look(started.body.jobId)).body).toMatchObject({
+      status: "failed",
+      error: "the answer is not kept any more",
+    });
+    for (const from of ["resumeFrom", "forkFrom"]) {
+      const handle = { sessionId, attemptId: second.result.querySession.attemptId };
+      expect(await start({ tools: undefined, [from]: handle })).toMatchObject({
+        status: 404,
+        body: { code: "not_found", error: expect.stringContaining("not kept any more") },
+      });
+    }
+  });
+
   it("is nobody else's to see or to go on from", async () => {
     const { run } = await shop();
     const { result, started } = await run();
@@ -523,7 +722,7 @@ describe.each(backends)("a question, on $name", ({ create }) => {
     const plain = await post(QUERY, { ...found, stream: false });
     expect(plain.body).toMatchObject({
       outcomeType: "capability_miss",
-      grounding: { selectedButFilteredOut: expect.arrayContaining(["Parcels"]) },
+      grounding: { selectedButFilteredOut: expect.arrayContaining(["Parcels.weigh_parcel"]) },
     });
     await market.ask("PATCH", "/api/v1/account", { maxQueryCostUsd: "3" }, key);
     expect((await post(QUERY, { tools: [toolId], stream: false })).body).toMatchObject({
@@ -587,6 +786,12 @@ describe.each(backends)("a question, on $name", ({ create }) => {
       expect((await shopped.look(begun.body.jobId)).body).toMatchObject({
         status: "failed",
         error: expect.stringContaining("interrupted"),
+      });
+      // What the first one held is given back, and the other one holds as much again before it begins.
+      await until("what it held to be given back", async () => {
+        const ended = await daemon.ledger.findTurnHold(begun.body.jobId as string);
+        const taken = await daemon.ledger.findTurnHold(queued);
+        return ended === null && taken?.amount === PRICE;
       });
       release.resolve();
       await until("the one that was not begun to be answered", async () => {

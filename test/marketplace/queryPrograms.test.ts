@@ -111,6 +111,13 @@ describe("questions to real programs", () => {
   const settled = (attempt: string) =>
     until("the turn to be recorded", async () => (await recorded(attempt)) === price);
 
+  // What questions may cost is held of what their payer can spend, and given back when they have ended.
+  const heldUsd = async () => {
+    const { body } = await daemon("GET", `/v1/payers/${world.payers[0]?.address}/spendable`);
+    return (body.funds as { heldUsd: string } | undefined)?.heldUsd ?? body.heldUsd;
+  };
+  const nothingHeld = () => until("nothing to be held", async () => Number(await heldUsd()) === 0);
+
   // Starts a job, which ends before the next test begins.
   async function start(question: Question) {
     const job = await client.query.start(question);
@@ -274,6 +281,7 @@ describe("questions to real programs", () => {
     expect((await start(options)).jobId).toBe(jobId);
     expect(tool.state.calls).toBe(1);
     expect(await recorded(jobId)).toBe(0n);
+    await nothingHeld();
   });
 
   it("kill −9 with questions that nobody has begun: those are answered after the restart, the others have failed", async () => {
@@ -283,6 +291,7 @@ describe("questions to real programs", () => {
       Array.from({ length: 40 }, (_, i) => start(`What is the weight of parcel number ${i + 200}?`)),
     );
     await until("as many calls as run at once", () => tool.state.calls === 32);
+    expect(Number(await heldUsd())).toBe((40 * Number(price)) / 1_000_000);
     isSlow = false;
     await killAndRestart();
     const outcomes = await Promise.allSettled(jobs.map(({ jobId }) => client.query.poll(jobId)));
@@ -293,6 +302,7 @@ describe("questions to real programs", () => {
       if (status === "fulfilled") await settled(jobId);
       else expect(await recorded(jobId)).toBe(0n);
     }
+    await nothingHeld();
   });
 
   it("kill −9 after an answer and before its record: it is recorded at the next start, once", async () => {

@@ -246,11 +246,31 @@ describe.each(backends)("registration, on $name", ({ create }) => {
     });
   });
 
+  it("how a listing stands is its owner's to see: where its server is, and what is wrong with it", async () => {
+    const { toolId, owner } = toolOf();
+    const server = await serve();
+    await register(market.ask, owner, describeTool(toolId, server.url, { name: "Ocelot" }));
+    const status = (id: string, key?: string) => market.ask("GET", `/api/v1/tools/${id}/status`, undefined, key);
+    expect(await status(toolId)).toMatchObject({ status: 401, body: { code: "unauthorized" } });
+    const stranger = await makeKey(market.ask, newWallet());
+    const refused = await status(toolId, stranger);
+    expect(refused).toMatchObject({ status: 403, body: { code: "forbidden" } });
+    expect(JSON.stringify(refused.body)).not.toContain(server.url);
+    const key = await makeKey(market.ask, owner);
+    expect(await status(toolId, key)).toMatchObject({ status: 200, body: { endpoint: server.url, offered: true } });
+    expect(await status(randomUUID(), key)).toMatchObject({ status: 404, body: { code: "not_found" } });
+    // What anybody finds does not say where the server is.
+    for (const path of [`/api/v1/tools/${toolId}`, "/api/v1/tools/search?q=ocelot"]) {
+      expect(JSON.stringify((await market.ask("GET", path)).body)).not.toContain(server.url);
+    }
+  });
+
   it("a tool that is gone is delisted after three pings, and back after the first that it answers", async () => {
     const { toolId, owner } = toolOf();
     const server = await serve();
     await register(market.ask, owner, describeTool(toolId, server.url, { name: "Quokka" }));
-    const status = async () => (await market.ask("GET", `/api/v1/tools/${toolId}/status`)).body;
+    const key = await makeKey(market.ask, owner);
+    const status = async () => (await market.ask("GET", `/api/v1/tools/${toolId}/status`, undefined, key)).body;
     const pingAfter = async (ms: number) => {
       market.pass(ms);
       for (let done = 0; done === 0 || done === 20; ) {
@@ -279,6 +299,23 @@ describe.each(backends)("registration, on $name", ({ create }) => {
     expect((await find("quokka")).body).toMatchObject({ count: 1, tools: [{ uptimePercent: "50" }] });
   });
 
+  it("a tool that fails with words that no database keeps is delisted like any other, and disturbs none", async () => {
+    const { toolId, owner } = toolOf();
+    const server = await serve();
+    await register(market.ask, owner, describeTool(toolId, server.url, { name: "Tarsier" }));
+    server.state.broken = "out \0 of order";
+    for (let failures = 1; failures <= 3; failures += 1) {
+      market.pass(DAY_MS);
+      for (let done = 20; done === 20; ) {
+        const { answered, failed } = await market.registry.pingDue();
+        done = answered + failed;
+      }
+    }
+    const key = await makeKey(market.ask, owner);
+    const { body } = await market.ask("GET", `/api/v1/tools/${toolId}/status`, undefined, key);
+    expect(body).toMatchObject({ offered: false, failuresInARow: 3, reason: expect.stringMatching(/out . of order/) });
+  });
+
   it("a stake that is withdrawn takes a tool off the shelf, and one that comes back puts it there again", async () => {
     const { toolId, owner } = toolOf();
     const server = await serve();
@@ -287,7 +324,9 @@ describe.each(backends)("registration, on $name", ({ create }) => {
     market.onChain.set(toolId, standing(owner.address, { stake: 1n }));
     await readAgain();
     expect((await find("pangolin")).body.count).toBe(0);
-    expect((await market.ask("GET", `/api/v1/tools/${toolId}/status`)).body.reason).toMatch(/stake is below/);
+    const key = await makeKey(market.ask, owner);
+    const { body } = await market.ask("GET", `/api/v1/tools/${toolId}/status`, undefined, key);
+    expect(body.reason).toMatch(/stake is below/);
     market.onChain.set(toolId, standing(owner.address));
     await readAgain();
     expect((await find("pangolin")).body.count).toBe(1);

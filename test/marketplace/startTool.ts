@@ -48,11 +48,18 @@ export async function startTool(
     call?: (call: Call) => unknown;
   } = {},
 ) {
-  const state = { methods: options.methods ?? [GAS], open: options.open ?? false, calls: 0, down: false };
+  const state = {
+    methods: options.methods ?? [GAS],
+    open: options.open ?? false,
+    calls: 0,
+    down: false,
+    broken: null as string | null,
+  };
   const tool = { ...options };
   const server = await startServer(async (request, response) => {
     const message = await readMessage(request);
     if (state.down) return void response.destroy();
+    if (state.broken !== null) return void response.writeHead(500).end(state.broken);
     if (message.method === "initialize") {
       const protocolVersion = message.params?.protocolVersion;
       const result = { protocolVersion, capabilities: { tools: {} }, serverInfo: { name: "tool", version: "1" } };

@@ -17,6 +17,7 @@ afterAll(async () => {
 });
 
 const SEARCH = "/api/v1/tools/search";
+const zeroUuid = "00000000-0000-4000-8000-000000000000";
 
 // Time stands still while these are asked.
 async function statuses(count: number, remoteAddress: (i: number) => string, headers: Record<string, string> = {}) {
@@ -34,6 +35,21 @@ it("whoever has a whole network of IPv6 addresses is one stranger, and is told t
   expect(await statuses(60, () => "192.0.2.7")).toEqual({ 200: 40, 429: 20 });
 });
 
+it("whoever names other addresses in its headers is one stranger all the same", async () => {
+  const forged = (i: number) => ({
+    "x-forwarded-for": `203.0.113.${i}`,
+    "x-real-ip": `203.0.113.${i}`,
+    "cf-connecting-ip": `203.0.113.${i}`,
+    forwarded: `for=203.0.113.${i}`,
+  });
+  const seen: number[] = [];
+  for (let i = 0; i < 60; i += 1) {
+    const { statusCode } = await market.app.inject({ url: SEARCH, remoteAddress: "192.0.2.9", headers: forged(i) });
+    seen.push(statusCode);
+  }
+  expect(seen.filter((status) => status === 429)).toHaveLength(20);
+});
+
 it("whoever guesses keys is told to slow down before anything is looked up again and again", async () => {
   const guess = { authorization: `Bearer sk_live_${"a".repeat(32)}` };
   expect(await statuses(40, (i) => `2001:db8:2:1::${i.toString(16)}`, guess)).toEqual({ 401: 20, 429: 20 });
@@ -44,4 +60,44 @@ it("nobody signs in as the zero address, which a signature that recovers nobody 
   const signature = `0x${"00".repeat(64)}1b`;
   const reply = await market.ask("POST", "/api/v1/auth/login", { message: body.message, signature });
   expect(reply).toMatchObject({ status: 401, body: { code: "unauthorized" } });
+});
+
+// Beside the pages of people: search, listings, how to become an account or list a tool by a signature, and what was handed out under
+// an address that nobody can guess.
+const OPEN = [
+  "GET /.well-known/jwks.json",
+  "GET /api/v1/query/data/{id}",
+  "GET /api/v1/query/images/{name}",
+  "GET /api/v1/tools/search",
+  "GET /api/v1/tools/{id}",
+  "GET /health",
+  "GET /ready",
+  "POST /api/v1/auth/challenge",
+  "POST /api/v1/auth/login",
+  "POST /api/v1/tools",
+  "POST /api/v1/tools/challenge",
+];
+
+it("a caller without a key gets what is open, and nothing else: every other route says 401 before it reads a body", async () => {
+  const document = (await market.app.inject({ url: "/openapi.json" })).json() as {
+    paths: Record<string, Record<string, { security?: object[] }>>;
+  };
+  const routes = Object.entries(document.paths).flatMap(([path, methods]) =>
+    Object.keys(methods).map((method) => ({ name: `${method.toUpperCase()} ${path}`, method, path })),
+  );
+  expect(routes.length).toBeGreaterThan(20);
+  const answers: Record<string, number> = {};
+  for (const [i, { name, method, path }] of routes.entries()) {
+    const { statusCode, payload } = await market.app.inject({
+      method: method.toUpperCase() as "POST",
+      url: path.replaceAll(/\{\w+\}/g, zeroUuid),
+      remoteAddress: `198.51.100.${i}`,
+      ...(method !== "get" && { payload: "{", headers: { "content-type": "application/json" } }),
+    });
+    answers[name] = statusCode;
+    if (statusCode === 401 && path.startsWith("/api/v1/"))
+      expect(JSON.parse(payload), name).toMatchObject({ code: "unauthorized", error: expect.any(String) });
+  }
+  const open = Object.keys(answers).filter((name) => answers[name] !== 401);
+  expect(open.sort()).toEqual(OPEN);
 });

@@ -117,6 +117,14 @@ const querySession = z.looseObject({
     executionProgramCurrentRevisionId: z.string().nullable(),
   }),
 });
+const action = z.enum([
+  "inspect_current_grounding",
+  "patch_current_program",
+  "bounded_rediscovery",
+  "return_capability_miss",
+  "return_bounded_answer",
+  "return_complete_answer",
+]);
 const metrics = z.looseObject({
   parityStage: z.string(),
   orchestrationMode: z.enum(["auto_discovery", "manual_selected_tools"]),
@@ -125,8 +133,208 @@ const metrics = z.looseObject({
   rediscoveryExecuted: z.boolean(),
 });
 const text = z.string().nullable();
+const texts = z.array(z.string());
 
-const queryResult = z
+const failureSamples = z.array(z.looseObject({ toolName: z.string(), methodName: z.string(), reason: z.string() }));
+const grounding = z.looseObject({
+  availableToolCount: z.int(),
+  availableMethodNamesSample: texts,
+  selectedMethodCount: z.int(),
+  selectedButFilteredOut: texts,
+  toolCallCount: z.int(),
+  toolCallAttemptCount: z.int(),
+  toolCallSuccessCount: z.int(),
+  toolCallFailureCount: z.int(),
+  toolCallFailureSamples: failureSamples,
+  grounded: z.boolean(),
+});
+
+const place = z.union([z.string(), z.number()]);
+const axis = z.looseObject({
+  type: z.enum(["time", "category", "number"]).optional(),
+  label: z.string().optional(),
+  format: z.enum(["number", "percent", "currency", "compact"]).optional(),
+  valueScale: z.enum(["fraction", "percent_points"]).optional(),
+});
+const chart = z.looseObject({
+  kind: z.literal("chart"),
+  spec: z.looseObject({
+    type: z.enum(["line", "bar", "area", "scatter", "composed", "histogram", "heatmap", "candlestick"]),
+    xKey: z.string(),
+    series: z.array(
+      z.looseObject({
+        key: z.string(),
+        label: z.string().optional(),
+        type: z.enum(["line", "bar", "area", "scatter"]).optional(),
+        errorKey: z.string().optional(),
+        yAxis: z.enum(["left", "right"]).optional(),
+        satisfies: z.string().optional(),
+      }),
+    ),
+    expectedMeasures: texts.optional(),
+    xAxis: axis.optional(),
+    yAxis: axis.optional(),
+    yAxisRight: axis.optional(),
+    legend: z.boolean().optional(),
+    stacked: z.boolean().optional(),
+    brush: z.boolean().optional(),
+    referenceLines: z
+      .array(z.looseObject({ axis: z.enum(["x", "y"]), value: place, label: z.string().optional() }))
+      .optional(),
+    referenceAreas: z
+      .array(
+        z.looseObject({
+          x1: place.optional(),
+          x2: place.optional(),
+          y1: z.number().optional(),
+          y2: z.number().optional(),
+          label: z.string().optional(),
+        }),
+      )
+      .optional(),
+    yKey: z.string().optional(),
+    valueKey: z.string().optional(),
+    ohlc: z
+      .looseObject({ openKey: z.string(), highKey: z.string(), lowKey: z.string(), closeKey: z.string() })
+      .optional(),
+  }),
+  data: z.array(z.record(z.string(), z.union([z.string(), z.number(), z.null()]))),
+  title: z.string().optional(),
+});
+const image = z.looseObject({
+  kind: z.literal("image"),
+  url: z.url(),
+  alt: z.string().optional(),
+  title: z.string().optional(),
+  contentHash: z.string().optional(),
+  bytes: z.int().optional(),
+  width: z.int().optional(),
+  height: z.int().optional(),
+});
+
+const count = z.int().optional();
+const level = z.enum(["high", "medium", "low"]);
+// What a tool tells of a search of its own, and the developer's trace hands on.
+const searchMetadata = z.looseObject({
+  version: z.string(),
+  outcome: z.enum(["selected", "shortlist_only", "capability_miss"]),
+  confidence: level,
+  selectedCandidateId: text.optional(),
+  shortlistCandidateIds: texts.optional(),
+  relatedCandidateIds: texts.optional(),
+  rejectedCandidateIds: texts.optional(),
+  candidateCount: z.int(),
+  shortlistCount: z.int(),
+  intentQueries: texts.optional(),
+  judge: z.looseObject({ disabled: z.boolean(), applied: z.boolean() }),
+  provenance: z.array(z.looseObject({ source: z.string(), query: z.string(), candidateCount: z.int() })),
+  trace: z.looseObject({
+    usedDeterministicFallback: z.boolean(),
+    validatorStatus: z.enum(["accepted", "rejected", "not_run"]),
+  }),
+});
+const diagnostics = z.looseObject({
+  selection: z
+    .looseObject({
+      selectedPolicy: z.string(),
+      plannerReasoningStage: z.string(),
+      oneShotBias: z.boolean(),
+      candidateMethodCount: z.int(),
+      selectedTools: z.array(
+        z.looseObject({
+          toolId: z.string(),
+          toolName: z.string(),
+          selectedMethodCount: z.int(),
+          selectedMethods: texts,
+          omittedSelectedMethodCount: z.int(),
+          priceUsd: usd.optional(),
+        }),
+      ),
+    })
+    .optional(),
+  executionContract: z.looseObject({ plannerQuery: z.string(), allowedModules: texts }).optional(),
+  cost: z
+    .looseObject({
+      planningCostUsd: z.number(),
+      initialExecutionCostUsd: z.number(),
+      rediscoveryAdditionalCostUsd: z.number(),
+      synthesisCostUsd: z.number(),
+      totalModelCostUsd: z.number(),
+      toolCostUsd: z.number(),
+      totalChargedUsd: z.number(),
+    })
+    .optional(),
+  verification: z
+    .looseObject({
+      evaluations: z.array(z.unknown()),
+      repairEvents: z.array(z.looseObject({ attempt: z.int(), outcome: z.string() })),
+      triggerNeedsDifferentTools: z.boolean(),
+      triggerMissingCapability: text,
+    })
+    .optional(),
+  execution: z
+    .looseObject({
+      reasoningEnabled: z.boolean(),
+      receivedReasoning: z.boolean(),
+      reasoningChars: z.int(),
+      stepBudget: z.int(),
+      completedStepCount: z.int(),
+      toolCallCount: z.int(),
+      toolRegistry: z
+        .looseObject({
+          availableToolCount: z.int(),
+          availableMethodNamesSample: texts,
+          selectedMethodCount: z.int(),
+          selectedButFilteredOut: texts,
+          toolCallFailureSamples: failureSamples,
+        })
+        .optional(),
+    })
+    .optional(),
+  contributorSearches: z
+    .array(
+      z.looseObject({
+        toolId: z.string().optional(),
+        toolName: z.string().optional(),
+        timestampMs: count,
+        searchMetadata,
+      }),
+    )
+    .optional(),
+});
+const developerTrace = z.looseObject({
+  summary: z.looseObject({
+    toolCalls: count,
+    retryCount: count,
+    selfHealCount: count,
+    fallbackCount: count,
+    failureCount: count,
+    recoveryCount: count,
+    completionChecks: count,
+    loopCount: count,
+  }),
+  timeline: z.array(
+    z.looseObject({
+      stepType: z.string(),
+      event: z.string(),
+      status: z.string(),
+      message: z.string().optional(),
+      timestampMs: z.int(),
+      tool: z
+        .looseObject({ id: z.string().optional(), name: z.string().optional(), method: z.string().optional() })
+        .optional(),
+      attempt: count,
+      loop: z.looseObject({ name: z.string().optional(), iteration: count, maxIterations: count }).optional(),
+      metadata: z.record(z.string(), z.unknown()).optional(),
+    }),
+  ),
+  requestId: z.string(),
+  query: z.string(),
+  source: z.string(),
+  diagnostics: diagnostics.optional(),
+});
+
+export const strictResult = z
   .looseObject({
     response: z.string(),
     toolsUsed,
@@ -146,21 +354,15 @@ const queryResult = z
       .optional(),
     dataUrl: z.url().optional(),
     computedArtifacts: z
-      .array(z.looseObject({ kind: z.enum(["chart", "image"]) }))
+      .array(z.discriminatedUnion("kind", [chart, image]))
       .max(4)
       .optional(),
-    grounding: z.looseObject({ toolCallCount: z.int(), grounded: z.boolean() }).optional(),
+    grounding: grounding.optional(),
     querySession: querySession.optional(),
     stopReason: stopReason.optional(),
     issueClass: issueClass.optional(),
-    developerTrace: z
-      .looseObject({
-        summary: z.record(z.string(), z.int()),
-        timeline: z.array(
-          z.looseObject({ stepType: z.string(), event: z.string(), status: z.string(), timestampMs: z.int() }),
-        ),
-      })
-      .optional(),
+    actionsTaken: z.array(action).optional(),
+    developerTrace: developerTrace.optional(),
     orchestrationMetrics: metrics.optional(),
     responseShape: z.enum(["answer_with_evidence", "evidence_only"]).optional(),
     summary: z.string().optional(),
@@ -172,15 +374,32 @@ const queryResult = z
         issueClass,
       })
       .optional(),
+    controller: z
+      .looseObject({
+        scope: z.enum(["wedge", "standard"]),
+        nextAction: action,
+        actionsTaken: z.array(action),
+        patchFirstProgramPreserved: z.boolean(),
+        executionProgramRevisionId: text,
+        hardBudgetApplied: z.boolean(),
+      })
+      .nullable()
+      .optional(),
     evidence: z
       .looseObject({
         facts: z.array(
-          z.looseObject({ id: z.string(), label: z.string(), path: z.string(), relevanceScore: z.number() }),
+          z.looseObject({
+            id: z.string(),
+            label: z.string(),
+            path: text,
+            relevanceScore: z.number().nullable(),
+            value: z.unknown().refine((value) => value !== undefined),
+          }),
         ),
         sourceRefs: z.array(
           z.looseObject({
             id: z.string(),
-            provider: z.string(),
+            provider: text,
             dataset: text,
             observedAt: text,
             publishedAt: text,
@@ -189,30 +408,34 @@ const queryResult = z
             note: text,
           }),
         ),
-        assumptions: z.array(z.string()),
-        knownUnknowns: z.array(z.string()),
-        retrievalPlanReasonCodes: z.array(z.string()),
+        assumptions: texts,
+        knownUnknowns: texts,
+        retrievalPlanReasonCodes: texts,
       })
       .optional(),
     artifacts: z
       .looseObject({
         dataUrl: text,
-        canonicalDataRef: z.looseObject({}).nullable(),
-        stageArtifactKinds: z.array(z.string()),
+        canonicalDataRef: z
+          .looseObject({ datasetId: z.string(), hash: z.string(), bytes: z.int(), publicDataUrl: text })
+          .nullable(),
+        stageArtifactKinds: texts,
       })
       .optional(),
     view: z
       .looseObject({
         type: z.enum(["table", "leaderboard", "heatmap", "timeseries"]),
         label: z.string(),
-        rows: z.array(z.looseObject({ key: z.string(), cells: z.array(z.string()) })).optional(),
+        title: text.optional(),
+        columns: texts.optional(),
+        rows: z.array(z.looseObject({ key: z.string(), cells: texts, sourceRefIds: texts.optional() })).optional(),
       })
       .nullable()
       .optional(),
-    freshness: z.looseObject({ asOf: text, sourceTimestamps: z.array(z.string()), note: text }).optional(),
+    freshness: z.looseObject({ asOf: text, sourceTimestamps: texts, note: z.string() }).optional(),
     confidence: z
       .looseObject({
-        level: z.enum(["high", "medium", "low"]),
+        level,
         reason: z.string(),
         verifiedFactCount: z.int(),
         inferredFactCount: z.int(),
@@ -220,17 +443,19 @@ const queryResult = z
         gapSignals: z.array(z.looseObject({ code: z.string(), severity: z.string(), detail: z.string() })),
       })
       .optional(),
-    usage: z.looseObject({ durationMs: z.int(), cost, toolsUsed, outcomeType }).optional(),
+    usage: z
+      .looseObject({ durationMs: z.int(), cost, toolsUsed, outcomeType, orchestrationMetrics: metrics.optional() })
+      .optional(),
   })
   .refine(({ outcomeType, capabilityMiss }) => outcomeType !== "capability_miss" || capabilityMiss !== undefined);
-export type StrictResult = z.infer<typeof queryResult>;
+export type StrictResult = z.infer<typeof strictResult>;
 
 const jobStatus = z.enum(["queued", "running", "completed", "failed"]);
 const started = z.looseObject({ status: jobStatus, jobId: z.string(), createdAt: time, updatedAt: time });
 const job = z.looseObject({
   status: jobStatus,
   jobId: z.string(),
-  result: queryResult.nullable(),
+  result: strictResult.nullable(),
   error: z.string().nullable(),
   createdAt: time,
   updatedAt: time,
@@ -245,9 +470,16 @@ const event = z.discriminatedUnion("type", [
     tool: z.looseObject({ id: z.string(), name: z.string() }),
   }),
   z.looseObject({ type: z.literal("text-delta"), delta: z.string() }),
-  z.looseObject({ type: z.literal("developer-trace"), trace: z.looseObject({}) }),
-  z.looseObject({ type: z.literal("error"), error: z.string() }),
-  z.looseObject({ type: z.literal("done"), result: queryResult }),
+  z.looseObject({ type: z.literal("developer-trace"), trace: developerTrace.partial() }),
+  z.looseObject({
+    type: z.literal("error"),
+    error: z.string(),
+    code: z.string().optional(),
+    scope: z.string().optional(),
+    reasonCode: z.string().optional(),
+    querySession: querySession.optional(),
+  }),
+  z.looseObject({ type: z.literal("done"), result: strictResult }),
 ]);
 export type StrictEvent = z.infer<typeof event>;
 

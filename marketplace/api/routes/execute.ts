@@ -1,6 +1,5 @@
 import { z } from "zod";
 import * as field from "../../../settlement/daemon/http/fields.ts";
-import { idempotencyKeyOf } from "../../../settlement/daemon/http/withIdempotency.ts";
 import { formatUsd } from "../../../settlement/domain/money.ts";
 import { type SessionView, sessionSchema } from "../../../settlement/views/session.ts";
 import { successSchema } from "../../execute/answer.ts";
@@ -9,6 +8,7 @@ import { isTooDeep, MAX_DEPTH } from "../../mcp/transport/readJson.ts";
 import { signedFields, signedIn } from "../../settlement/signedBudget.ts";
 import { drawing } from "../drawing.ts";
 import { toolId } from "../fields.ts";
+import { idempotencyKeyOf } from "../idempotencyKeyOf.ts";
 import { accountOf, route } from "../route.ts";
 import { untilGone } from "../untilGone.ts";
 

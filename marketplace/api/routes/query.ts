@@ -1,9 +1,8 @@
 import { Readable } from "node:stream";
 import { z } from "zod";
 import { type ApiCode, ApiError } from "../../../settlement/daemon/http/errors.ts";
-import { idempotencyKeyOf } from "../../../settlement/daemon/http/withIdempotency.ts";
 import { sentenceOf } from "../../../settlement/domain/sentence.ts";
-import { type Attached, HELD_OPEN_MS, type Jobs, type StartOptions } from "../../query/jobs/createJobs.ts";
+import { type Attached, HELD_OPEN_MS, type Jobs, type StartOptions, sessionOf } from "../../query/jobs/createJobs.ts";
 import type { Job } from "../../query/jobs/jobs.ts";
 import { DATA_PATH, IMAGES_PATH } from "../../query/openQuery.ts";
 import { jobSchema, jobView, resultOf, startedSchema, startedView } from "../../query/wire/job.ts";
@@ -11,6 +10,7 @@ import { type QueryRequest, queryBody, requestOf } from "../../query/wire/reques
 import { resultSchema } from "../../query/wire/result.ts";
 import { settlementSchema, settlementView } from "../../query/wire/settlement.ts";
 import { drawing } from "../drawing.ts";
+import { idempotencyKeyOf } from "../idempotencyKeyOf.ts";
 import { accountOf, route, type Services } from "../route.ts";
 import { type Emit, streamEvents } from "../streamEvents.ts";
 import { untilGone } from "../untilGone.ts";
@@ -215,7 +215,7 @@ async function streamOf(jobs: Jobs, start: Start, { responseShape }: QueryReques
       const last = await ended(jobs, job, gone);
       const result = resultOf(last);
       if (result === null) {
-        write({ type: "error", error: last.error ?? "The question was not answered.", code: "query_failed" });
+        write(failureOf(last, last.error ?? "The question was not answered."));
         return;
       }
       if (responseShape !== "evidence_only") {
@@ -224,10 +224,20 @@ async function streamOf(jobs: Jobs, start: Start, { responseShape }: QueryReques
       write({ type: "done", result });
     } catch (error) {
       const message = error instanceof ApiError ? error.message : "something went wrong here";
-      write({ type: "error", error: sentenceOf(message), code: "query_failed" });
+      write(failureOf(job, sentenceOf(message)));
     }
   });
 }
+
+// With the attempt, so that whoever asked can go on from it.
+const failureOf = (job: Job, error: string) => ({
+  type: "error",
+  error,
+  code: "query_failed",
+  scope: "query",
+  reasonCode: "execution_failed",
+  querySession: sessionOf(job, "failed"),
+});
 
 const DELTA_LENGTH = 400;
 

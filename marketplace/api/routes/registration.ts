@@ -1,5 +1,4 @@
 import { z } from "zod";
-import { ApiError } from "../../../settlement/daemon/http/errors.ts";
 import * as field from "../../../settlement/daemon/http/fields.ts";
 import { formatUsd } from "../../../settlement/domain/money.ts";
 import { sentenceOf } from "../../../settlement/domain/sentence.ts";
@@ -119,8 +118,9 @@ export const registrationRoutes = [
   route({
     method: "GET",
     path: "/api/v1/tools/:id/status",
-    access: "anybody",
-    summary: "How a listing stands: whether it is offered, why not, and what its contributor should look at",
+    access: "account",
+    summary:
+      "How a listing stands: whether it is offered, why not, and what its contributor should look at; for the owner's key",
     params,
     answer: z.object({
       id: z.guid(),
@@ -138,10 +138,9 @@ export const registrationRoutes = [
       refreshedAt: shape.time,
       warnings: z.array(z.string()),
     }),
-    errors: ["not_found"],
-    async handle({ params: { id }, services: { catalogue } }) {
-      const listing = await catalogue.find(id);
-      if (listing === null) throw new ApiError("not_found", `there is no tool ${id}`);
+    errors: ["not_found", "forbidden"],
+    async handle({ params: { id }, caller, services: { registry } }) {
+      const listing = await registry.inspect(id, accountOf(caller));
       const { status, owner, endpoint, pings, pingsAnswered, failuresInARow, calls, callsSucceeded } = listing;
       const reason =
         status.kind === "delisted" ? status.reason : isStaked(listing) ? null : "its stake is below what it requires";

@@ -8,6 +8,7 @@ export const signingKeys: Command = {
   help: [
     "create makes the file that MARKETPLACE_SIGNING_KEYS names, which must not be there yet.",
     "rotate signs with the next key from now on and publishes a new one behind it. A running marketplace notices.",
+    "Tools with the middleware of the public SDKs know one key for up to an hour, and refuse what the next one signs until then.",
   ],
   positionals: { min: 2, max: 2 },
   async run({ positionals: [verb, path = ""], output }) {

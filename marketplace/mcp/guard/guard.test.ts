@@ -75,6 +75,13 @@ describe("endpoints", () => {
     ["https://0/", "0.0.0.0"],
     ["https://localhost/", "this machine"],
     ["https://a.localhost/", "this machine"],
+    ["https://localhost./", "this machine"],
+    ["https://LOCALHOST./", "this machine"],
+    ["https://127.0.0.1./", "127.0.0.1"],
+    ["https://0177.0.0.01/", "127.0.0.1"],
+    ["https://[::ffff:7f00:1]/", "not a public address"],
+    ["https://[64:ff9b:1::a9fe:a9fe]/", "not a public address"],
+    ["https://127.0.0.1\u3002/", "127.0.0.1"],
     [`https://tools.example.com/${"a".repeat(3_000)}`, "longer"],
   ])("%s is refused", (endpoint, why) => {
     expect(refusal(endpoint)).toContain(why);

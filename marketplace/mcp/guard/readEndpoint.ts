@@ -3,7 +3,8 @@ import { McpFailure } from "../McpFailure.ts";
 import { type AddressPolicy, isAllowedAddress } from "./isAllowedAddress.ts";
 
 const MAX_ENDPOINT_LENGTH = 2_048;
-const LOCAL_NAMES = /^(?:.+\.)?localhost$/;
+// A name may end with the dot of the root.
+const LOCAL_NAMES = /^(?:.+\.)?localhost\.?$/;
 
 const forbidden = (message: string) => new McpFailure("forbiddenEndpoint", message);
 

@@ -221,6 +221,16 @@ describe.each(backends.map((backend, i) => ({ title: titles[i], backend })))("Py
     expect(await resultOf("set_result('still here')")).toBe("still here");
   });
 
+  it("says in a sentence that a package is not there, and what to do without it", async () => {
+    expect(await run("import no_such_package.part")).toMatchObject({
+      kind: "rejected",
+      mayRepair: true,
+      message: expect.stringMatching(
+        /No module named 'no_such_package'.*\(line 1\); no_such_package cannot be imported here: it is not installed in this sandbox; compute it without no_such_package/s,
+      ),
+    });
+  });
+
   it("sees neither our environment nor our files", async () => {
     const seen = await resultOf(`
 import os
@@ -401,6 +411,10 @@ describe("a sandbox", () => {
         [...wheels].map(([name, wheel]) => [name, entryOf(name, wheel, name === "counting" ? ["needed"] : [])]),
       );
       writeFileSync(join(folder, "forged-1.0-py3-none-any.whl"), wheels.get("needed") ?? "");
+      Object.assign(packages, {
+        absent: entryOf("absent", Buffer.from("")),
+        needing: entryOf("needing", wheelOf(folder, "needing", "import absent\n"), ["absent"]),
+      });
       const info = {
         abi_version: "2026_0",
         arch: "wasm32",
@@ -415,7 +429,22 @@ describe("a sandbox", () => {
       try {
         const code = "import counting, needed\nset_result([counting.NAME, needed.NAME])";
         expect(await own.run(callOf(code), OUTPUTS)).toMatchObject({ result: ["counting", "needed"] });
-        expect(await own.run(callOf("import forged"), OUTPUTS)).toMatchObject({ message: /No module named 'forged'/ });
+        expect(await own.run(callOf("import forged"), OUTPUTS)).toMatchObject({
+          message: expect.stringContaining(
+            "forged-1.0-py3-none-any.whl in the folder of packages is not what its lock file says",
+          ),
+        });
+        expect(await own.run(callOf("import absent"), OUTPUTS)).toMatchObject({
+          message: expect.stringContaining("absent-1.0-py3-none-any.whl is not in the folder of packages"),
+        });
+        // Of what a package needs as well.
+        expect(await own.run(callOf("import needing"), OUTPUTS)).toMatchObject({
+          message: expect.stringMatching(
+            /absent cannot be imported here: absent-1.0-py3-none-any.whl is not in the folder/,
+          ),
+        });
+        // What was loaded before is still there.
+        expect(await own.run(callOf(code), OUTPUTS)).toMatchObject({ result: ["counting", "needed"] });
       } finally {
         await own.dispose();
       }
@@ -423,6 +452,18 @@ describe("a sandbox", () => {
       rmSync(folder, { recursive: true, force: true });
     }
   });
+});
+
+it("numpy without a folder of packages is refused in a sentence, not by a name alone", async () => {
+  const own = createInterpreters({ backend: pyodide, ...createLog() }).open(never);
+  try {
+    expect(await own.run(callOf("import numpy as np"), OUTPUTS)).toMatchObject({
+      kind: "rejected",
+      message: expect.stringContaining("there is no folder of packages beside the standard library"),
+    });
+  } finally {
+    await own.dispose();
+  }
 });
 
 it("no process is started for a call that is none", async () => {
@@ -451,9 +492,9 @@ it("no process is started for a call that is none", async () => {
 });
 
 // The smallest wheel there is: one module, stored without compression.
-function wheelOf(folder: string, name: string): Buffer {
+function wheelOf(folder: string, name: string, source = `NAME = "${name}"\n`): Buffer {
   const files = [
-    [`${name}.py`, `NAME = "${name}"\n`],
+    [`${name}.py`, source],
     [`${name}-1.0.dist-info/METADATA`, `Metadata-Version: 2.1\nName: ${name}\nVersion: 1.0\n`],
     [`${name}-1.0.dist-info/WHEEL`, "Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n"],
     [`${name}-1.0.dist-info/RECORD`, ""],

@@ -6,20 +6,23 @@ import type { Clock } from "../../../settlement/clock.ts";
 import { ApiError } from "../../../settlement/daemon/http/errors.ts";
 import { formatUsd, type MicroUsdc, microUsdc, parseUsd, sumOf } from "../../../settlement/domain/money.ts";
 import { sentenceOf } from "../../../settlement/domain/sentence.ts";
+import { toStorable } from "../../../settlement/ledger/database/storable.ts";
 import type { Quota } from "../../database/createQuota.ts";
 import type { Store } from "../../database/openStore.ts";
-import type { RecordTurn, SettlementClient } from "../../settlement/createSettlementClient.ts";
+import type { RecordTurn, SettlementClient, VoidTurn } from "../../settlement/createSettlementClient.ts";
 import { QueryFailed } from "../turn/agent.ts";
 import type { Say, TurnOutcome, TurnTask } from "../turn/runTurn.ts";
 import { lesser, type Selection } from "../turn/selectTools.ts";
 import type { QueryRequest } from "../wire/request.ts";
 import type { QuerySession } from "../wire/result.ts";
+import { writeResult } from "../wire/writeResult.ts";
 import { createScheduler } from "./createScheduler.ts";
-import { FIRST_WAIT_MS, type TurnReporter } from "./createTurnReporter.ts";
+import { FIRST_WAIT_MS, type TurnReport, type TurnReporter } from "./createTurnReporter.ts";
 import {
   adoptJob,
   beginJob,
   completeJob,
+  countUnfinished,
   extendJobs,
   failJob,
   findJob,
@@ -27,10 +30,10 @@ import {
   forgetJobs,
   hastenTurns,
   insertJob,
+  isForgotten,
   type Job,
   listAbandoned,
   type NewJob,
-  readLoad,
 } from "./jobs.ts";
 
 export type Progress = { stage: string; toolCalls: number; updatedAt: string };
@@ -61,7 +64,7 @@ export type Jobs = {
 export type JobsOptions = {
   store: Store;
   clock: Clock;
-  settlement: Pick<SettlementClient, "preflight">;
+  settlement: Pick<SettlementClient, "holdTurn" | "voidTurn">;
   reporter: TurnReporter;
   select: (account: Address, request: QueryRequest, earlierTools: readonly string[]) => Promise<Selection>;
   run: (task: TurnTask) => Promise<TurnOutcome>;
@@ -79,7 +82,10 @@ const MAX_RUNNING_PER_ACCOUNT = 32;
 const MAX_UNFINISHED_PER_ACCOUNT = 200;
 // The original's bound on a run.
 const RUN_MS = 1_800_000;
+// What is held for a question is held for longer than it may run, and this much longer.
+const RENEW_MS = 300_000;
 const LAPSE_MS = 60_000;
+const GIVE_BACK_MS = 500;
 export const HELD_OPEN_MS = 25_000;
 const LOOK_MS = 500;
 const STOP_MS = 20_000;
@@ -95,22 +101,46 @@ export function createJobs(options: JobsOptions): Jobs {
   const scheduler = createScheduler(MAX_RUNNING, MAX_RUNNING_PER_ACCOUNT);
   const progress = new Map<string, Progress>();
   const waiters = new Map<string, Set<() => void>>();
-  const taking = new Map<Address, Promise<unknown>>();
+  const taking = new Map<string, Promise<unknown>>();
+  const admitting = new Map<Address, number>();
   const telling = createPending();
   const stopping = new AbortController();
 
-  // One after the other for each account, so that two questions that come together are not both let in for the same money.
-  function inTurn<T>(account: Address, work: () => Promise<T>): Promise<T> {
-    const mine = (taking.get(account) ?? Promise.resolve()).then(work, work);
+  // One after the other for each key of an account, so that the second arrival of a question finds the first, and is not refused for
+  // the money that was held for that.
+  function inTurn<T>({ account, key }: StartOptions, work: () => Promise<T>): Promise<T> {
+    if (key === null) return work();
+    const name = `${account} ${key}`;
+    const mine = (taking.get(name) ?? Promise.resolve()).then(work, work);
     const settled = mine.then(
       () => undefined,
       () => undefined,
     );
-    taking.set(account, settled);
+    taking.set(name, settled);
     void settled.then(() => {
-      if (taking.get(account) === settled) taking.delete(account);
+      if (taking.get(name) === settled) taking.delete(name);
     });
     return mine;
+  }
+
+  // Those that are just being let in count as well, so that many that come together are not all let in for the last place.
+  async function withPlace<T>(account: Address, work: () => Promise<T>): Promise<T> {
+    const others = admitting.get(account) ?? 0;
+    admitting.set(account, others + 1);
+    try {
+      const unfinished = (await countUnfinished(store.read, account)) + others;
+      if (unfinished >= MAX_UNFINISHED_PER_ACCOUNT) {
+        throw new ApiError(
+          "rate_limited",
+          `${unfinished} questions of this account are not answered yet; wait for some of them`,
+        );
+      }
+      return await work();
+    } finally {
+      const left = (admitting.get(account) ?? 1) - 1;
+      if (left === 0) admitting.delete(account);
+      else admitting.set(account, left);
+    }
   }
 
   async function known(account: Address, key: string | null, digest: string): Promise<Job | null> {
@@ -119,11 +149,8 @@ export function createJobs(options: JobsOptions): Jobs {
     throw new ApiError("idempotency_conflict", "this Idempotency-Key was used for another request before");
   }
 
-  // What is looked up is looked up at the same time as others; what is let in is let in one after the other.
-  async function take(
-    request: QueryRequest,
-    { account, key, attached }: StartOptions,
-  ): Promise<{ job: Job; replayed: boolean }> {
+  async function take(request: QueryRequest, options: StartOptions): Promise<{ job: Job; replayed: boolean }> {
+    const { account, key, attached } = options;
     const text = textOf(request);
     // What is signed for a question is no part of it.
     const digest = hash("sha256", textOf({ ...request, signed: null }));
@@ -132,22 +159,17 @@ export function createJobs(options: JobsOptions): Jobs {
     const modelCost = modelCostOf(request.agentModelId);
     const parent = await parentOf(account, request);
     const selection = await select(account, request, parent?.toolsUsed ?? []);
-    const admitted = await inTurn(account, () => admit());
+    const admitted = await inTurn(options, admit);
     if (!admitted.replayed) enqueue(admitted.job, { request, selection }, attached);
     return admitted;
 
     async function admit(): Promise<{ job: Job; replayed: boolean }> {
       const first = await known(account, key, digest);
       if (first !== null) return { job: first, replayed: true };
-      const { reserved, unfinished } = await readLoad(store.read, account);
-      if (unfinished >= MAX_UNFINISHED_PER_ACCOUNT) {
-        throw new ApiError(
-          "rate_limited",
-          `${unfinished} questions of this account are not answered yet; wait for some of them`,
-        );
-      }
-      const bound = microUsdc(selection.bound + modelCost);
-      if (bound > 0n) await settlement.preflight(account, formatUsd(microUsdc(bound + reserved)), request.signed);
+      return withPlace(account, create);
+    }
+
+    async function create(): Promise<{ job: Job; replayed: boolean }> {
       const id = randomUUID();
       const job: NewJob = {
         id,
@@ -160,11 +182,14 @@ export function createJobs(options: JobsOptions): Jobs {
         mode: request.from?.mode ?? "initial",
         request: text,
         origin: attached === undefined ? "job" : "attached",
-        reserved: bound,
+        reserved: microUsdc(selection.bound + modelCost),
       };
+      // A crash between the two leaves something held for a job that nobody has, until that is too old.
+      await holdFor(job, request);
       const nowMs = clock.nowMs();
       const isMine = await store.shared((sql) => insertJob(sql, job, holder, nowMs + LAPSE_MS, nowMs));
       if (!isMine) {
+        await settlement.voidTurn({ turnId: id, payer: account });
         const other = await known(account, key, digest);
         if (other === null) throw new ApiError("unavailable", "another process is at this request; try again");
         return { job: other, replayed: true };
@@ -173,6 +198,12 @@ export function createJobs(options: JobsOptions): Jobs {
       if (created === null) throw new ApiError("unavailable", "the job was not kept; try again");
       return { job: created, replayed: false };
     }
+  }
+
+  // What it may cost is taken out of what its payer can spend, until it is known what it costs.
+  async function holdFor({ id, account, reserved }: NewJob, { signed }: QueryRequest): Promise<void> {
+    if (reserved === 0n) return;
+    await settlement.holdTurn({ turnId: id, payer: account, amountUsd: formatUsd(reserved), signed });
   }
 
   async function parentOf(account: Address, { from }: QueryRequest): Promise<Job | null> {
@@ -184,6 +215,12 @@ export function createJobs(options: JobsOptions): Jobs {
     if (parent.status === "queued" || parent.status === "running") {
       throw new ApiError("conflict", `${from.mode}From names an attempt that is still running; wait for its end`);
     }
+    if (isForgotten(parent)) {
+      throw new ApiError(
+        "not_found",
+        `${from.mode}From names an attempt that is not kept any more; ask again without it`,
+      );
+    }
     return parent;
   }
 
@@ -192,12 +229,14 @@ export function createJobs(options: JobsOptions): Jobs {
     begun: { request: QueryRequest; selection: Selection } | null,
     attached?: Attached,
   ): void {
-    scheduler.add(job.account, () => work(job, begun, attached));
+    const addedMs = performance.now();
+    scheduler.add(job.account, () => work(job, begun, addedMs, attached));
   }
 
   async function work(
     job: NewJob,
     begun: { request: QueryRequest; selection: Selection } | null,
+    addedMs: number,
     attached?: Attached,
   ): Promise<void> {
     const startMs = performance.now();
@@ -210,6 +249,8 @@ export function createJobs(options: JobsOptions): Jobs {
       if (!isBegun && !(await store.shared((sql) => beginJob(sql, job.id, holder, clock.nowMs())))) return;
       signal.throwIfAborted();
       const request = begun?.request ?? requestFrom(job.request);
+      // It has waited, or for somebody who has died, and what was held for it may be too old by the time it is answered.
+      if (begun === null || performance.now() - addedMs > RENEW_MS) await holdFor(job, request);
       const ancestors = await ancestorsOf(job);
       const selection = begun?.selection ?? (await select(job.account, request, ancestors[0]?.toolsUsed ?? []));
       const outcome = await run({
@@ -248,7 +289,7 @@ export function createJobs(options: JobsOptions): Jobs {
     const ancestors: Job[] = [];
     for (let id = parentId; id !== null && ancestors.length < MAX_EARLIER; ) {
       const ancestor: Job | null = await findJob(store.read, account, id);
-      if (ancestor === null) break;
+      if (ancestor === null || isForgotten(ancestor)) break;
       ancestors.push(ancestor);
       id = ancestor.parentId;
     }
@@ -259,10 +300,11 @@ export function createJobs(options: JobsOptions): Jobs {
   // failed and costs nothing; a crash after it leaves a turn that is told at the next start.
   async function complete(job: NewJob, { result, turn, dataset, images }: TurnOutcome): Promise<void> {
     const nowMs = clock.nowMs();
+    const report = turn ?? (job.reserved > 0n ? voidOf(job) : null);
     const completion = {
-      result: JSON.stringify(result),
+      result: writeResult(result),
       toolsUsed: result.toolsUsed.map(({ id }) => id),
-      turn: turn === null ? null : { text: JSON.stringify(turn), amount: amountOf(turn) },
+      turn: report === null ? null : { text: JSON.stringify(report), amount: amountOf(turn) },
       dataset,
       images,
     };
@@ -272,9 +314,31 @@ export function createJobs(options: JobsOptions): Jobs {
       return;
     }
     if (dataset !== null) quota.kept(job.account, dataset.bytes);
-    // Nobody waits for the daemon: the turn is owed whether or not it is there.
-    if (turn !== null)
-      telling.add(reporter.tell(turn).catch((error) => log.error({ err: error }, "a turn is told later")));
+    await tell(report);
+  }
+
+  // Nobody waits for the daemon: what is owed is owed whether or not it is there. Only what is given back is waited for, for a moment,
+  // so that whoever asks again at once finds it there.
+  async function tell(report: TurnReport | null): Promise<void> {
+    if (report === null) return;
+    const told = reporter.tell(report).catch((error) => log.error({ err: error }, "a turn is told later"));
+    telling.add(told);
+    if (report.outcome === "voided") await Promise.race([told, pause(GIVE_BACK_MS, undefined, { ref: false })]);
+  }
+
+  // What was held for it is given back, unless somebody else has ended it.
+  async function endWithout(
+    job: Job | NewJob,
+    by: string,
+    failure: { error: string; freesKey: boolean },
+  ): Promise<void> {
+    const [nowMs, report] = [clock.nowMs(), voidOf(job)];
+    const voided = JSON.stringify(report);
+    const times = { nowMs, turnDueAtMs: nowMs + FIRST_WAIT_MS };
+    // A tool's own words may have what no database keeps.
+    const ended = { ...failure, error: toStorable(failure.error), voided };
+    const isFailed = await store.shared((sql) => failJob(sql, job.id, by, ended, times));
+    if (isFailed && job.reserved > 0n) await tell(report);
   }
 
   async function fail(job: NewJob, error: unknown, signal: AbortSignal, attached?: Attached): Promise<string> {
@@ -291,9 +355,9 @@ export function createJobs(options: JobsOptions): Jobs {
     if (!signal.aborted && !(error instanceof QueryFailed) && !(error instanceof ApiError)) {
       log.error({ err: error, job: job.id }, "a job failed");
     }
-    await store
-      .shared((sql) => failJob(sql, job.id, holder, { error: sentenceOf(why), freesKey: isGone }, clock.nowMs()))
-      .catch((err) => log.error({ err, job: job.id }, "a job's failure was not kept; it lapses by itself"));
+    await endWithout(job, holder, { error: sentenceOf(why), freesKey: isGone }).catch((err) =>
+      log.error({ err, job: job.id }, "a job's failure was not kept; it lapses by itself"),
+    );
     return isGone ? "gone" : "failed";
   }
 
@@ -332,7 +396,7 @@ export function createJobs(options: JobsOptions): Jobs {
         if (await store.shared((sql) => adoptJob(sql, job, holder, lapsesAtMs))) enqueue(job, null);
       } else {
         const failure = { error: sentenceOf(INTERRUPTED), freesKey: job.origin === "attached" };
-        await store.shared((sql) => failJob(sql, job.id, job.holder, failure, clock.nowMs()));
+        await endWithout(job, job.holder, failure);
       }
     }
     return abandoned.length;
@@ -376,8 +440,12 @@ function createPending() {
   };
 }
 
-const amountOf = ({ modelCostUsd, tools }: RecordTurn) =>
-  microUsdc(parseUsd(modelCostUsd) + sumOf(tools.map(({ amountUsd }) => parseUsd(amountUsd))));
+const amountOf = (turn: RecordTurn | null) =>
+  turn === null
+    ? microUsdc(0n)
+    : microUsdc(parseUsd(turn.modelCostUsd) + sumOf(turn.tools.map(({ amountUsd }) => parseUsd(amountUsd))));
+
+const voidOf = ({ id, account }: NewJob): VoidTurn => ({ turnId: id, payer: account, outcome: "voided" });
 
 // JSON knows no bigint.
 const textOf = (request: QueryRequest) =>

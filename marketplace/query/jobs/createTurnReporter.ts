@@ -2,12 +2,15 @@ import type { FastifyBaseLogger } from "fastify";
 import type { Clock } from "../../../settlement/clock.ts";
 import { ApiError } from "../../../settlement/daemon/http/errors.ts";
 import type { Store } from "../../database/openStore.ts";
-import type { RecordTurn, SettlementClient } from "../../settlement/createSettlementClient.ts";
+import type { RecordTurn, SettlementClient, VoidTurn } from "../../settlement/createSettlementClient.ts";
 import { countTurns, delayTurn, listDueTurns, settleTurn } from "./jobs.ts";
 
+// What the daemon must hear of a question that has ended: what is owed for it, or that nothing is.
+export type TurnReport = RecordTurn | VoidTurn;
+
 export type TurnReporter = {
-  // Tells the daemon of a turn that was delivered, and is on disk as such. If the daemon is away it is told later.
-  tell(turn: RecordTurn): Promise<void>;
+  // Tells the daemon of a turn that has ended, and is on disk as such. If the daemon is away it is told later.
+  tell(turn: TurnReport): Promise<void>;
   // Tells what is due. Returns how many are left.
   tellDue(): Promise<number>;
 };
@@ -23,14 +26,15 @@ const DUE_AT_A_TIME = 100;
 export function createTurnReporter(options: {
   store: Store;
   clock: Clock;
-  settlement: Pick<SettlementClient, "recordTurn">;
+  settlement: Pick<SettlementClient, "recordTurn" | "voidTurn">;
   log: FastifyBaseLogger;
 }): TurnReporter {
   const { store, clock, settlement, log } = options;
 
-  async function attempt(turn: RecordTurn): Promise<"told" | "away" | "refused"> {
+  async function attempt(turn: TurnReport): Promise<"told" | "away" | "refused"> {
     try {
-      await settlement.recordTurn(turn);
+      if (turn.outcome === "voided") await settlement.voidTurn(turn);
+      else await settlement.recordTurn(turn);
     } catch (error) {
       const isAway = error instanceof ApiError && error.code === "unavailable";
       // Its payer owes so much that this waits until some of it is settled.

@@ -1,10 +1,10 @@
 import type { Address } from "viem";
-import { type MicroUsdc, microUsdc } from "../../../settlement/domain/money.ts";
-import { address, amount, count, integer, text } from "../../../settlement/ledger/database/decode.ts";
+import type { MicroUsdc } from "../../../settlement/domain/money.ts";
+import { address, amount, count, text } from "../../../settlement/ledger/database/decode.ts";
 import type { Reader, Row, Sql } from "../../../settlement/ledger/database/sql.ts";
-import type { RecordTurn } from "../../settlement/createSettlementClient.ts";
 import type { Drawn } from "../turn/agent.ts";
 import type { Dataset } from "../turn/composeResult.ts";
+import type { TurnReport } from "./createTurnReporter.ts";
 
 // A question and what became of it. Every change of its state says in its own statement from which state: whoever was taken
 // for dead meanwhile changes nothing, and so charges nothing.
@@ -85,17 +85,13 @@ export async function findJobByKey(sql: Reader, account: Address, key: string): 
   return row === undefined ? null : jobFrom(row);
 }
 
-// What an account's questions may still cost, and how many of them are not answered yet.
-export async function readLoad(sql: Reader, account: Address): Promise<{ reserved: MicroUsdc; unfinished: number }> {
-  const [sums] = await sql.all(
-    "SELECT CAST(COALESCE(SUM(reserved), 0) AS BIGINT) AS reserved FROM query_jobs WHERE account = $1 AND reserved > 0",
-    [account],
-  );
-  const [counts] = await sql.all(
+// How many of an account's questions are not answered yet.
+export async function countUnfinished(sql: Reader, account: Address): Promise<number> {
+  const [row] = await sql.all(
     "SELECT COUNT(*) AS unfinished FROM query_jobs WHERE account = $1 AND status IN ('queued', 'running')",
     [account],
   );
-  return { reserved: microUsdc(integer(sums ?? {}, "reserved")), unfinished: count(counts ?? {}, "unfinished") };
+  return count(row ?? {}, "unfinished");
 }
 
 export async function beginJob(sql: Sql, id: string, holder: string, nowMs: number): Promise<boolean> {
@@ -109,6 +105,7 @@ export async function beginJob(sql: Sql, id: string, holder: string, nowMs: numb
 export type Completion = {
   result: string;
   toolsUsed: readonly string[];
+  // What the daemon is told of it, as JSON, and what is owed; null if nothing was held either.
   turn: { text: string; amount: MicroUsdc } | null;
   dataset: Dataset | null;
   images: readonly Drawn[];
@@ -160,19 +157,22 @@ export async function completeJob(
   return true;
 }
 
-// A job that has no answer, and costs nothing. Its key is free again if whoever asked went away and may come back.
+// A job that has no answer, and costs nothing: if something was held for it, the daemon is told so. Its key is free again if whoever
+// asked went away and may come back.
 export async function failJob(
   sql: Sql,
   id: string,
   holder: string,
-  { error, freesKey }: { error: string; freesKey: boolean },
-  nowMs: number,
+  { error, freesKey, voided }: { error: string; freesKey: boolean; voided: string },
+  times: { nowMs: number; turnDueAtMs: number },
 ): Promise<boolean> {
   const failed = await sql.run(
-    `UPDATE query_jobs SET status = 'failed', error = $3, reserved = 0, updated_at = $4, completed_at = $4
+    `UPDATE query_jobs SET status = 'failed', error = $3, updated_at = $4, completed_at = $4, reserved = 0,
+       turn = CASE WHEN reserved > 0 THEN $5 ELSE turn END,
+       turn_due_at = CASE WHEN reserved > 0 THEN CAST($6 AS BIGINT) ELSE turn_due_at END
        ${freesKey ? ", idempotency_key = NULL" : ""}
      WHERE id = $1 AND holder = $2 AND status IN ('queued', 'running')`,
-    [id, holder, error, nowMs],
+    [id, holder, error, times.nowMs, voided, times.turnDueAtMs],
   );
   return failed > 0;
 }
@@ -204,7 +204,7 @@ export async function adoptJob(sql: Sql, job: Job, holder: string, lapsesAtMs: n
   return adopted > 0;
 }
 
-export type DueTurn = { id: string; turn: RecordTurn; attempts: number };
+export type DueTurn = { id: string; turn: TurnReport; attempts: number };
 
 export async function listDueTurns(sql: Reader, nowMs: number, limit: number): Promise<DueTurn[]> {
   const rows = await sql.all(
@@ -214,7 +214,7 @@ export async function listDueTurns(sql: Reader, nowMs: number, limit: number): P
   );
   return rows.map((row) => ({
     id: text(row, "id"),
-    turn: JSON.parse(text(row, "turn")) as RecordTurn,
+    turn: JSON.parse(text(row, "turn")) as TurnReport,
     attempts: count(row, "turn_attempts"),
   }));
 }
@@ -263,11 +263,17 @@ export async function evictData(sql: Sql, account: string, maxBytes: number): Pr
   );
 }
 
+// What is left of a question that was answered long ago.
+export const isForgotten = ({ request }: Job): boolean => request === FORGOTTEN;
+
+const FORGOTTEN = "{}";
+
 // Answers are forgotten, and so is what is behind their addresses. The row stays: its key was used, and its turn was told.
 export async function forgetJobs(sql: Sql, beforeMs: number, nowMs: number, limit: number): Promise<void> {
   await sql.run(
-    `UPDATE query_jobs SET result = NULL, request = '{}', status = 'failed', error = 'the answer is not kept any more'
-     WHERE id IN (SELECT id FROM query_jobs WHERE completed_at <= $1 AND turn_due_at IS NULL AND request <> '{}' LIMIT ${limit})`,
+    `UPDATE query_jobs SET result = NULL, request = '${FORGOTTEN}', status = 'failed', error = 'the answer is not kept any more'
+     WHERE id IN (SELECT id FROM query_jobs
+       WHERE completed_at <= $1 AND turn_due_at IS NULL AND request <> '${FORGOTTEN}' LIMIT ${limit})`,
     [beforeMs],
   );
   await sql.run(

@@ -9,26 +9,31 @@ import type { Model, Models } from "./readModels.ts";
 // The name of the planner that needs no model, for those who want it where there are models.
 export const RULES = "rules";
 
+// How the public SDKs name models in their types and examples, from the oldest on: glm-model, kimi-k2.6-model.
+const ORIGINAL_ID = /^[\w.-]+-model(-[\w.-]+)?$/;
+
 export type Agents = {
   // Null: whoever answers where nobody is named. Both throw if there is no such model.
   agentOf(agentModelId: string | null): Agent;
   maxCostOf(agentModelId: string | null): MicroUsdc;
 };
 
-// Who answers which questions. Behind the model that was named stand the others, and behind all of them the rules.
+// Who answers which questions. Behind the model that was named stand the others, and behind all of them the rules. Programs
+// that were written for the public SDKs name the original's models: where such a one is not here the usual one answers, and the
+// answer says so. Any other name is refused.
 export function createAgents(models: Models): Agents {
   const rules = createPlanner();
   const clients = new Map(models.map((model) => [model.id, createModelClient(model)]));
+  const isAbsent = (agentModelId: string | null): agentModelId is string =>
+    agentModelId !== null && ORIGINAL_ID.test(agentModelId) && models.every(({ id }) => id !== agentModelId);
 
   function lineOf(agentModelId: string | null): Models {
-    if (agentModelId === RULES || (agentModelId === null && models.length === 0)) return [];
-    const first = agentModelId === null ? models[0] : models.find(({ id }) => id === agentModelId);
+    if (agentModelId === null || isAbsent(agentModelId)) return models;
+    if (agentModelId === RULES) return [];
+    const first = models.find(({ id }) => id === agentModelId);
     if (first === undefined) {
       const known = [...models.map(({ id }) => id), RULES].join(", ");
-      throw new ApiError(
-        "invalid_request",
-        `agentModelId names ${agentModelId}, which is not here; there are ${known}`,
-      );
+      throw new ApiError("invalid_request", `there is no model ${agentModelId} here for agentModelId, but ${known}`);
     }
     return [first, ...models.filter(({ id }) => id !== first.id)];
   }
@@ -36,10 +41,23 @@ export function createAgents(models: Models): Agents {
   return {
     agentOf(agentModelId) {
       const line = lineOf(agentModelId).flatMap(({ id }) => clients.get(id) ?? []);
-      return line.length === 0 ? rules : createModelAgent(line, rules);
+      const agent = line.length === 0 ? rules : createModelAgent(line, rules);
+      return isAbsent(agentModelId) ? standIn(agent, agentModelId) : agent;
     },
     maxCostOf: (agentModelId) => lineOf(agentModelId).reduce(dearest, microUsdc(0n)),
   };
 }
+
+// Answers in the name of another, and says so.
+const standIn = (agent: Agent, wanted: string): Agent => ({
+  async conclude(task) {
+    const conclusion = await agent.conclude(task);
+    const note = `${wanted} is not offered here, and ${conclusion.modelId ?? RULES} answered`;
+    task.trace.step("fallback", "model", "ok", note);
+    return conclusion.kind === "answer"
+      ? { ...conclusion, assumptions: [...conclusion.assumptions, note] }
+      : conclusion;
+  },
+});
 
 const dearest = (most: MicroUsdc, { maxCost }: Model): MicroUsdc => (maxCost > most ? maxCost : most);

@@ -81,7 +81,7 @@ async function converse({ model, complete }: ModelClient, task: Task): Promise<C
   ];
   const spent: Usage = { inputTokens: 0, outputTokens: 0 };
   say("planning");
-  trace.step("selection", "selected-tools", "success", `chosen by ${model.id}`, {
+  trace.step("planning", "plan", "success", `chosen by ${model.id}`, {
     offered: tools.length,
     found: found.length,
   });

@@ -19,7 +19,7 @@ export function createPlanner(): Agent {
       const question = readQuestion(query, nowMs());
       const before = earlier.toReversed().flatMap((text) => [...readQuestion(text, nowMs()).values]);
       const plan = planQuestion(question, found, before);
-      trace.step("selection", "selected-tools", "success", "chosen by rules; no model was used", {
+      trace.step("planning", "plan", "success", "chosen by rules; no model was used", {
         plannerReasoningStage: "rules",
         methods: plan.kind === "steps" ? plan.steps.map(({ chosen }) => chosen.method.name) : [],
       });

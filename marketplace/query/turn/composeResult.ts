@@ -1,7 +1,9 @@
 import { hash, randomBytes } from "node:crypto";
+import { formatUsd } from "../../../settlement/domain/money.ts";
 import { sentenceOf } from "../../../settlement/domain/sentence.ts";
+import type { Found } from "../../discovery/createCatalogue.ts";
 import type { QueryRequest } from "../wire/request.ts";
-import type { Action, Fact, QueryResult, QuerySession } from "../wire/result.ts";
+import type { Action, Fact, QueryResult, QuerySession, StopReason } from "../wire/result.ts";
 import type { Conclusion } from "./agent.ts";
 import type { Caller, Output } from "./createCaller.ts";
 import type { Trace } from "./createTrace.ts";
@@ -15,6 +17,12 @@ const PREVIEW_LENGTH = 4_000;
 const MAX_FACTS = 100;
 const MAX_SAMPLES = 10;
 const MAX_NAMES = 50;
+const MAX_SELECTED = 12;
+
+const LAST_ACTIONS: Partial<Record<StopReason, Action>> = {
+  complete_answer: "return_complete_answer",
+  capability_miss: "return_capability_miss",
+};
 
 type Parts = {
   attemptId: string;
@@ -41,17 +49,14 @@ export function composeResult(parts: Parts): { result: QueryResult; dataset: Dat
   const toolsUsed = used.map(({ listing, calls }) => ({ id: listing.toolId, name: listing.name, skillCalls: calls }));
   const outputs = isAnswer ? caller.outputs : [];
   const { retries, rediscoveries } = trace.counts();
+  const stopReason = isAnswer ? conclusion.stopReason : "capability_miss";
+  const lastAction = LAST_ACTIONS[stopReason] ?? "return_bounded_answer";
   const actionsTaken: Action[] = [
     "inspect_current_grounding",
     ...(retries > 0 ? (["patch_current_program"] as const) : []),
     ...(rediscoveries > 0 ? (["bounded_rediscovery"] as const) : []),
-    ...(!isAnswer
-      ? (["return_capability_miss"] as const)
-      : conclusion.stopReason === "complete_answer"
-        ? (["return_complete_answer"] as const)
-        : (["return_bounded_answer"] as const)),
+    lastAction,
   ];
-  const stopReason = isAnswer ? conclusion.stopReason : "capability_miss";
   const { issueClass } = conclusion;
   const metrics = request.includeDeveloperTrace && {
     parityStage: "enabled" as const,
@@ -69,7 +74,7 @@ export function composeResult(parts: Parts): { result: QueryResult; dataset: Dat
   const assumptions = isAnswer ? [...conclusion.assumptions] : [];
   const [assumption] = assumptions;
   const artifacts = isAnswer ? [...conclusion.artifacts] : [];
-  const methods = selection.found.flatMap((found) => found.methods.map(({ name }) => name));
+  const grounding = groundingOf(parts);
 
   const core = {
     response,
@@ -96,23 +101,7 @@ export function composeResult(parts: Parts): { result: QueryResult; dataset: Dat
     ...(request.includeData && dataset !== null && { data: dataOf(dataset, outputs, parts.dataUrlOf) }),
     ...(request.includeDataUrl && dataUrl !== null && { dataUrl }),
     ...(artifacts.length > 0 && { computedArtifacts: artifacts }),
-    grounding: {
-      availableToolCount: selection.found.length,
-      selectedMethodCount: new Set(caller.outputs.map(({ listing, method }) => `${listing.toolId} ${method.name}`))
-        .size,
-      toolCallCount: caller.attempts(),
-      toolCallAttemptCount: caller.attempts(),
-      toolCallSuccessCount: caller.outputs.length,
-      toolCallFailureCount: caller.failures.length,
-      availableMethodNamesSample: methods.slice(0, MAX_NAMES),
-      selectedButFilteredOut: [...selection.filteredOut],
-      toolCallFailureSamples: caller.failures.slice(0, MAX_SAMPLES).map(({ listing, method, reason }) => ({
-        toolName: listing.name,
-        methodName: method.name,
-        reason,
-      })),
-      grounded: isAnswer && caller.outputs.length > 0,
-    },
+    grounding,
     querySession: {
       ...session,
       status: "completed" as const,
@@ -121,7 +110,7 @@ export function composeResult(parts: Parts): { result: QueryResult; dataset: Dat
     stopReason,
     issueClass,
     actionsTaken,
-    ...(request.includeDeveloperTrace && { developerTrace: traceOf(parts) }),
+    ...(request.includeDeveloperTrace && { developerTrace: traceOf(parts, grounding) }),
     ...(metrics && { orchestrationMetrics: metrics }),
   } satisfies QueryResult;
   const kept = needsUrl ? dataset : null;
@@ -129,6 +118,7 @@ export function composeResult(parts: Parts): { result: QueryResult; dataset: Dat
 
   const gaps = isAnswer ? [...conclusion.gaps] : [];
   const times = outputs.map(({ atMs }) => new Date(atMs).toISOString());
+  const newest = times.at(-1);
   const result: QueryResult = {
     ...core,
     responseShape: request.responseShape,
@@ -136,7 +126,8 @@ export function composeResult(parts: Parts): { result: QueryResult; dataset: Dat
     outcome: outcomeOf(conclusion, gaps.length),
     controller: {
       scope: "standard",
-      nextAction: isAnswer ? null : "rewrite_question",
+      // The turn is over, so what was done last is what was next.
+      nextAction: lastAction,
       actionsTaken,
       patchFirstProgramPreserved: retries === 0,
       executionProgramRevisionId: null,
@@ -151,11 +142,14 @@ export function composeResult(parts: Parts): { result: QueryResult; dataset: Dat
         observedAt: new Date(output.atMs).toISOString(),
         publishedAt: null,
         artifactRef: output.alias,
-        url: null,
+        // Where it stands under that name, for those who asked for an address.
+        url: needsUrl ? dataUrl : null,
         note: null,
       })),
       assumptions,
-      knownUnknowns: isAnswer ? gaps.map(({ detail }) => detail) : [...conclusion.missing],
+      knownUnknowns: isAnswer
+        ? gaps.map(({ detail }) => detail)
+        : conclusion.missing.filter((capability) => capability !== conclusion.reasonCode),
       retrievalPlanReasonCodes: isAnswer ? [parts.modelId === null ? "rules" : "model"] : [conclusion.reasonCode],
     },
     artifacts: {
@@ -168,9 +162,9 @@ export function composeResult(parts: Parts): { result: QueryResult; dataset: Dat
     },
     view: isAnswer ? conclusion.view : null,
     freshness: {
-      asOf: times.at(-1) ?? new Date(asOfMs).toISOString(),
+      asOf: newest ?? new Date(asOfMs).toISOString(),
       sourceTimestamps: times,
-      note: times.length === 0 ? "no tool was asked" : null,
+      note: newest === undefined ? "no tool was asked" : `a tool was last asked at ${newest}`,
     },
     confidence: {
       level: isAnswer ? conclusion.level : "low",
@@ -213,7 +207,33 @@ function outcomeOf(conclusion: Conclusion, gaps: number): NonNullable<QueryResul
 
 function messageOf(message: string, { filteredOut }: Selection): string {
   if (filteredOut.length === 0) return message;
-  return `${message}; ${filteredOut.slice(0, 5).join(", ")} cost more than this turn may`;
+  const names = filteredOut.slice(0, 5).map(({ listing }) => listing.name);
+  return `${message}; ${names.join(", ")} cost more than this turn may`;
+}
+
+const namesOf = (found: readonly Found[]) =>
+  found.flatMap(({ listing, methods }) => methods.map(({ name }) => `${listing.name}.${name}`));
+
+// What stands behind the answer. What the SDKs call a tool here is a method that could have been called.
+function groundingOf({ selection, caller, conclusion }: Parts): QueryResult["grounding"] {
+  const available = namesOf(selection.found);
+  const filteredOut = namesOf(selection.filteredOut);
+  return {
+    availableToolCount: available.length,
+    selectedMethodCount: available.length + filteredOut.length,
+    toolCallCount: caller.outputs.length,
+    toolCallAttemptCount: caller.attempts(),
+    toolCallSuccessCount: caller.outputs.length,
+    toolCallFailureCount: caller.failures.length,
+    availableMethodNamesSample: available.slice(0, MAX_NAMES),
+    selectedButFilteredOut: filteredOut.slice(0, MAX_NAMES),
+    toolCallFailureSamples: caller.failures.slice(0, MAX_SAMPLES).map(({ listing, method, reason }) => ({
+      toolName: listing.name,
+      methodName: method.name,
+      reason,
+    })),
+    grounded: conclusion.kind === "answer" && caller.outputs.length > 0,
+  };
 }
 
 function datasetOf(outputs: readonly Output[]): Dataset {
@@ -248,7 +268,8 @@ function dataOf(dataset: Dataset, outputs: readonly Output[], dataUrlOf: Parts["
   };
 }
 
-function traceOf({ trace, request, attemptId, caller, selection, stepBudget, modelId, cost, conclusion }: Parts) {
+function traceOf(parts: Parts, { grounded, toolCallCount, ...registry }: QueryResult["grounding"]) {
+  const { trace, request, attemptId, caller, selection, stepBudget, modelId, cost, conclusion } = parts;
   const view = trace.view({
     query: request.query,
     requestId: attemptId,
@@ -263,20 +284,16 @@ function traceOf({ trace, request, attemptId, caller, selection, stepBudget, mod
         plannerReasoningStage: modelId === null ? "rules" : "model",
         oneShotBias: false,
         candidateMethodCount: selection.found.reduce((sum, { methods }) => sum + methods.length, 0),
-        selectedTools: caller.used().map(({ listing, calls }) => ({
+        selectedTools: selection.found.map(({ listing, methods }) => ({
           toolId: listing.toolId,
           toolName: listing.name,
-          selectedMethodCount: calls,
-          selectedMethods: [
-            ...new Set(
-              caller.outputs
-                .filter((output) => output.listing.toolId === listing.toolId)
-                .map(({ method }) => method.name),
-            ),
-          ],
-          omittedSelectedMethodCount: 0,
+          priceUsd: formatUsd(listing.price),
+          selectedMethodCount: methods.length,
+          selectedMethods: methods.slice(0, MAX_SELECTED).map(({ name }) => name),
+          omittedSelectedMethodCount: Math.max(0, methods.length - MAX_SELECTED),
         })),
       },
+      executionContract: { plannerQuery: request.query, allowedModules: [] },
       // Numbers for reading, not for paying.
       cost: {
         planningCostUsd: 0,
@@ -290,8 +307,8 @@ function traceOf({ trace, request, attemptId, caller, selection, stepBudget, mod
       verification: {
         evaluations: [],
         repairEvents: [],
-        triggerNeedsDifferentTools: false,
-        triggerMissingCapability: false,
+        triggerNeedsDifferentTools: trace.counts().rediscoveries > 0,
+        triggerMissingCapability: conclusion.kind === "miss" ? (conclusion.missing[0] ?? conclusion.message) : null,
       },
       execution: {
         // The trace says so where no model was used.
@@ -303,6 +320,7 @@ function traceOf({ trace, request, attemptId, caller, selection, stepBudget, mod
         stepBudget,
         completedStepCount: caller.outputs.length,
         toolCallCount: caller.attempts(),
+        toolRegistry: registry,
       },
     },
   };

@@ -1,5 +1,6 @@
 import type { Listing, Method } from "../../registry/listing.ts";
 import type { CallFailure, Output } from "./createCaller.ts";
+import { readContributorSearch } from "./readContributorSearch.ts";
 
 type Step = {
   stepType: string;
@@ -39,6 +40,8 @@ export type Trace = {
 
 // Of one answer in the trace; the whole is behind `dataUrl`.
 const MAX_SHOWN_LENGTH = 4_000;
+// In a step of the timeline, which has the same once more.
+const MAX_STEP_LENGTH = 800;
 const MAX_STEPS = 500;
 const NO_CODE = "// iterative execution: no generated code";
 
@@ -63,13 +66,18 @@ export function createTrace(nowMs: () => number): Trace {
     },
     called({ listing, method, args, output, durationMs }) {
       counts.calls += 1;
-      const searchMetadata = searchIn(output.value);
+      const searchMetadata = readContributorSearch(output.value);
       add({
         stepType: "tool-call",
         event: "tool-call",
         status: "success",
         tool: toolOf(listing, method),
-        metadata: { outputAlias: output.alias, ...(searchMetadata && { contributorSearch: searchMetadata }) },
+        metadata: {
+          args: shown(args, MAX_STEP_LENGTH),
+          result: shown(output.value, MAX_STEP_LENGTH, output.text),
+          outputAlias: output.alias,
+          ...(searchMetadata && { contributorSearch: searchMetadata }),
+        },
       });
       if (searchMetadata) {
         contributorSearches.push({
@@ -79,11 +87,11 @@ export function createTrace(nowMs: () => number): Trace {
           searchMetadata,
         });
       }
-      const result = output.text.length <= MAX_SHOWN_LENGTH ? output.value : output.text.slice(0, MAX_SHOWN_LENGTH);
+      const result = shown(output.value, MAX_SHOWN_LENGTH, output.text);
       toolCallHistory.push({ toolId: listing.toolId, toolName: method.name, args, result });
       executionTrace.push({
         attempt: 1,
-        phase: "tool-call",
+        phase: "execution",
         result: "success",
         durationMs,
         stepNumber: executionTrace.length + 1,
@@ -95,23 +103,29 @@ export function createTrace(nowMs: () => number): Trace {
         toolName: method.name,
         description: method.description,
         inputSchema: method.inputSchema,
-        outputSchema: method.outputSchema ?? null,
+        ...(method.outputSchema && { outputSchema: method.outputSchema }),
       });
     },
     computed({ name, args, result, failed, artifactCount, durationMs }) {
       const status = failed ? "failure" : "success";
-      const text = JSON.stringify(result ?? null);
-      add({ stepType: "tool-call", event: "tool-call", status, tool: { id: "", name }, metadata: { artifactCount } });
+      add({
+        stepType: "tool-call",
+        event: "tool-call",
+        status,
+        // Nobody's listing, so its name is its id.
+        tool: { id: name, name },
+        metadata: { args: shown(args, MAX_STEP_LENGTH), result: shown(result, MAX_STEP_LENGTH), artifactCount },
+      });
       toolCallHistory.push({
-        toolId: "",
+        toolId: name,
         toolName: name,
         args,
-        result: text.length <= MAX_SHOWN_LENGTH ? result : text.slice(0, MAX_SHOWN_LENGTH),
+        result: shown(result, MAX_SHOWN_LENGTH),
         isCodeInterpreter: true,
       });
       executionTrace.push({
         attempt: 1,
-        phase: "code-interpreter",
+        phase: "execution",
         result: status,
         durationMs,
         stepNumber: executionTrace.length + 1,
@@ -132,7 +146,7 @@ export function createTrace(nowMs: () => number): Trace {
       });
       executionTrace.push({
         attempt: 1,
-        phase: "tool-call",
+        phase: "execution",
         result: "failure",
         durationMs,
         stepNumber: executionTrace.length + 1,
@@ -176,10 +190,7 @@ export function createTrace(nowMs: () => number): Trace {
   };
 }
 
-// What a tool tells of a search of its own.
-function searchIn(value: unknown): object | null {
-  const metadata =
-    typeof value === "object" && value !== null && "searchMetadata" in value ? value.searchMetadata : null;
-  if (typeof metadata !== "object" || metadata === null || !("version" in metadata)) return null;
-  return metadata.version === "ctx-contributor-search/v1" ? metadata : null;
+// What is long is shown by its beginning, in the form that readers of traces know.
+function shown(value: unknown, maxLength: number, text = JSON.stringify(value ?? null)): unknown {
+  return text.length <= maxLength ? (value ?? null) : { truncated: true, preview: text.slice(0, maxLength) };
 }

@@ -48,6 +48,8 @@ export type TurnOptions = Omit<CallerOptions, "account" | "attemptId" | "bound" 
   interpreters: Interpreters | null;
 };
 
+// As the SDKs know it.
+const NOT_CALLED = "runtime_did_not_invoke_selected_tools";
 const STEPS = 10;
 const MORE_STEPS_FOR_A_CHART = 4;
 
@@ -58,11 +60,14 @@ export async function runTurn(options: TurnOptions, task: TurnTask): Promise<Tur
   const { request, selection, earlier, signal, say, attemptId, account } = task;
   const startMs = performance.now();
   const trace = createTrace(nowMs);
-  trace.step("orchestration", "query-start", "success");
+  trace.step("orchestration", "query-start", "ok");
   say("discovering");
   for (const { listing } of selection.found) say("discovered", { id: listing.toolId, name: listing.name });
+  trace.step("selection", "selected-tools", "ok", undefined, {
+    selectedTools: selection.found.map(({ listing }) => ({ toolId: listing.toolId, toolName: listing.name })),
+  });
   const caller = createCaller({ ...options, account, attemptId, bound: selection.bound, signal, trace, say });
-  trace.step("execution-setup", "iterative-execution-entry", "success");
+  trace.step("execution-setup", "iterative-execution-entry", "ok");
   const stepBudget = STEPS + (wantsChart(request.query) ? MORE_STEPS_FOR_A_CHART : 0);
   const interpreter = options.interpreters?.open(signal) ?? null;
   const concluded = await agentOf(request.agentModelId)
@@ -86,10 +91,10 @@ export async function runTurn(options: TurnOptions, task: TurnTask): Promise<Tur
       ? {
           kind: "miss",
           message: "no tool was called, so there is nothing that an answer could rest on",
-          missing: ["evidence"],
+          missing: [NOT_CALLED],
           rewrites: [],
           issueClass: "missing_evidence",
-          reasonCode: "runtime_did_not_invoke_selected_tools",
+          reasonCode: NOT_CALLED,
           modelId: concluded.modelId,
           modelCost: microUsdc(0n),
         }

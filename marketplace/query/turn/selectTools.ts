@@ -15,7 +15,7 @@ export type Selection = {
   found: readonly Found[];
   isManual: boolean;
   // Tools that were found and cost more than the turn may.
-  filteredOut: readonly string[];
+  filteredOut: readonly Found[];
   // The most that its tools can cost, which is looked at before the turn begins and never exceeded.
   bound: MicroUsdc;
 };
@@ -43,7 +43,7 @@ export async function selectTools(
   if (maxTotal < modelCost) {
     throw new ApiError(
       "invalid_request",
-      `maxCostUsd is ${formatUsd(maxTotal)}, and the model alone may cost ${formatUsd(modelCost)}`,
+      `the bound maxCostUsd is ${formatUsd(maxTotal)}, and the model alone may cost ${formatUsd(modelCost)}`,
     );
   }
   const maxCost = microUsdc(maxTotal - modelCost);
@@ -70,7 +70,7 @@ export async function selectTools(
   return {
     found: affordable,
     isManual: false,
-    filteredOut: found.filter(({ listing }) => listing.price > maxCost).map(({ listing }) => listing.name),
+    filteredOut: found.filter(({ listing }) => listing.price > maxCost),
     bound: lesser(maxCost, sumOf(prices.slice(0, MAX_USED))),
   };
 }
@@ -92,14 +92,14 @@ async function named(
   );
   const unknown = listings.filter(({ listing }) => listing === null || !isOffered(listing)).map(({ toolId }) => toolId);
   if (unknown.length > 0) {
-    throw new ApiError("invalid_request", `tools has what is not offered here: ${unknown.join(", ")}`);
+    throw new ApiError("invalid_request", `what is not offered here stands in tools: ${unknown.join(", ")}`);
   }
   const found = listings.flatMap(({ listing }): Found[] =>
     listing === null ? [] : [{ listing, methods: listing.methods.filter(isQueryEligible) }],
   );
   const silent = found.find(({ methods }) => methods.length === 0);
   if (silent !== undefined) {
-    throw new ApiError("invalid_request", `tools has ${silent.listing.name}, which has no method for questions`);
+    throw new ApiError("invalid_request", `${silent.listing.name} of tools has no method for questions`);
   }
   const uncovered = found.find(({ listing }) => !isCovered(listing.toolId));
   if (uncovered !== undefined) {
@@ -112,7 +112,7 @@ async function named(
   if (dear !== undefined) {
     throw new ApiError(
       "invalid_request",
-      `maxCostUsd is ${formatUsd(maxCost)}, and ${dear.listing.name} costs ${formatUsd(dear.listing.price)}`,
+      `the bound maxCostUsd is ${formatUsd(maxCost)}, and ${dear.listing.name} costs ${formatUsd(dear.listing.price)}`,
     );
   }
   return {

@@ -42,7 +42,8 @@ export const missSchema = z.object({
 
 const stopReason = z.enum(STOP_REASONS);
 const issueClass = z.enum(ISSUE_CLASSES).nullable();
-const actionsTaken = z.array(z.enum(ACTIONS));
+const action = z.enum(ACTIONS);
+const actionsTaken = z.array(action);
 
 const factSchema = z.object({
   id: z.string(),
@@ -119,8 +120,8 @@ export const chartSchema = z.object({
         z.object({
           x1: place.optional(),
           x2: place.optional(),
-          y1: place.optional(),
-          y2: place.optional(),
+          y1: z.number().optional(),
+          y2: z.number().optional(),
           label: name.optional(),
         }),
       )
@@ -234,7 +235,7 @@ export const resultSchema = z
     controller: z
       .object({
         scope: z.enum(["wedge", "standard"]),
-        nextAction: z.string().nullable(),
+        nextAction: action,
         actionsTaken,
         patchFirstProgramPreserved: z.boolean(),
         executionProgramRevisionId: z.string().nullable(),
@@ -260,7 +261,7 @@ export const resultSchema = z
       .optional(),
     view: viewSchema.nullable().optional(),
     freshness: z
-      .object({ asOf: z.string().nullable(), sourceTimestamps: z.array(z.string()), note: z.string().nullable() })
+      .object({ asOf: z.string().nullable(), sourceTimestamps: z.array(z.string()), note: z.string() })
       .optional(),
     confidence: z
       .object({

@@ -8,7 +8,7 @@ const OPEN: ReadonlySet<unknown> = new Set([
   "notifications/initialized",
 ]);
 
-// What has to be paid for, and so has to come from the marketplace.
+// What must be paid for, and so must come from the marketplace.
 export const isProtectedMcpMethod = (method: unknown): boolean => PROTECTED.has(method);
 
 // What everybody may ask, so that a tool can be found and looked at.

@@ -1,5 +1,5 @@
 import { emptyTask, task } from "hardhat/config";
-import { optional, reading, sending } from "../../command/options.ts";
+import { optional, sending } from "../../command/options.ts";
 
 const tool = { name: "tool", description: "The tool's id, a UUID" } as const;
 const marketplace = optional("marketplace", "The marketplace's address; MARKETPLACE_URL of the environment otherwise");
@@ -38,7 +38,9 @@ export const marketplaceTasks = [
     .addOption(marketplace)
     .setAction(() => import("./refreshTool.ts"))
     .build(),
-  reading(task("tool-status", "Show how a tool stands at a marketplace: offered or why not, uptime, calls, warnings"))
+  sending(
+    task("tool-status", "Show how your tool stands at a marketplace: offered or why not, uptime, calls, warnings"),
+  )
     .addPositionalArgument(tool)
     .addOption(marketplace)
     .setAction(() => import("./toolStatus.ts"))

@@ -1,18 +1,20 @@
 import { CommandError } from "../../command/CommandError.ts";
 import { command } from "../../command/command.ts";
 import { findTool } from "../../command/findTool.ts";
+import { marketplaceUrl } from "../../command/marketplaceUrl.ts";
 import { openDeployment } from "../../command/openDeployment.ts";
 import type { Json, Row } from "../../command/output.ts";
 import { printable } from "../../command/printable.ts";
 import type { CommonArguments } from "../../command/session.ts";
-import { openMarketplace } from "./openMarketplace.ts";
+import { withLogin } from "./withLogin.ts";
 
 type Arguments = CommonArguments & { tool: string; marketplace: string | undefined };
 
 export default command<Arguments>(async (args, session) => {
-  const { url, ask } = openMarketplace(session, args.marketplace);
+  const url = marketplaceUrl(session, args.marketplace);
   const { uuid } = await findTool(await openDeployment(session), args.tool);
-  const { body: status } = await ask("GET", `/api/v1/tools/${uuid}/status`, undefined, { key: null }).catch((error) => {
+  const path = `/api/v1/tools/${uuid}/status`;
+  const { body: status } = await withLogin(session, args.marketplace, (ask) => ask("GET", path)).catch((error) => {
     if (!(error instanceof CommandError) || error.details.status !== 404) throw error;
     throw new CommandError(`tool ${uuid} is on chain and not at ${url.origin}: run register-tool ${uuid}`);
   });

@@ -85,11 +85,14 @@ async function serve(port: typeof parentPort): Promise<void> {
 
   const lock = JSON.parse(lockFile) as Lock;
   const installed = new Set<string>();
+  const missing = new Map<string, string>();
   for (;;) {
     const line = await next();
-    const { code } = JSON.parse(line) as { code: string };
-    if (packages !== null) install(JSON.parse(realm.importsOf(code)) as string[], packages);
-    port.postMessage(realm.run(line));
+    const call = JSON.parse(line) as { code: string };
+    install(JSON.parse(realm.importsOf(call.code)) as string[]);
+    port.postMessage(
+      realm.run(missing.size === 0 ? line : JSON.stringify({ ...call, missing: Object.fromEntries(missing) })),
+    );
   }
 
   async function evaluate(name: string): Promise<Record<string, unknown>> {
@@ -108,8 +111,9 @@ async function serve(port: typeof parentPort): Promise<void> {
     return module.namespace as Record<string, unknown>;
   }
 
-  // The packages that code imports, and those that they need, as far as they are in the folder and are what the lock file says.
-  function install(names: readonly string[], folder: string): void {
+  // The packages that code imports, and those that they need, as far as they are in the folder and are what the lock file says. Of the
+  // others it is noted why they are not there.
+  function install(names: readonly string[]): void {
     const wanted = Object.keys(lock.packages).filter((name) =>
       lock.packages[name]?.imports.some((one) => names.includes(one)),
     );
@@ -118,18 +122,27 @@ async function serve(port: typeof parentPort): Promise<void> {
       if (entry === undefined || installed.has(name)) continue;
       installed.add(name);
       wanted.push(...entry.depends);
-      let wheel: Uint8Array;
-      try {
-        wheel = readFileSync(join(folder, entry.file_name));
-      } catch {
-        // Python says that it has no module of that name.
+      const wheel =
+        packages === null ? "there is no folder of packages beside the standard library" : wheelIn(packages, entry);
+      if (typeof wheel === "string") {
+        for (const one of entry.imports) missing.set(one, wheel);
         continue;
       }
-      if (hash("sha256", wheel) !== entry.sha256) continue;
       put(`/packages/${name}`, wheel);
       realm.install(`/packages/${name}`);
     }
   }
+}
+
+// What a package is made of, or why it is not used.
+function wheelIn(folder: string, { file_name: name, sha256 }: Lock["packages"][string]): Uint8Array | string {
+  let wheel: Uint8Array;
+  try {
+    wheel = readFileSync(join(folder, name));
+  } catch {
+    return `${name} is not in the folder of packages`;
+  }
+  return hash("sha256", wheel) === sha256 ? wheel : `${name} in the folder of packages is not what its lock file says`;
 }
 
 // What must hold in this realm, should somebody get into it.

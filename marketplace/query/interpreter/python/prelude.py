@@ -293,7 +293,7 @@ def _run(text):
         answer["ok"] = True
     except BaseException as error:
         answer["ok"] = False
-        answer["message"] = _said(error)
+        answer["message"] = _said(error, request.get("missing", {}))
     answer["stdout"] = printed.text()
     answer["result"] = _call.result
     answer["hasResult"] = _call.has_result
@@ -309,12 +309,17 @@ def _read(image):
     return {**image, "png": base64.b64encode(png).decode()}
 
 
-def _said(error):
-    # The error, and where in the code it was, without what is ours around it.
+def _said(error, missing):
+    # The error, and where in the code it was, without what is ours around it. Of what is not installed, why, where somebody knows.
     lines = traceback.format_exception_only(type(error), error)
     places = [place.lineno for place in traceback.extract_tb(error.__traceback__) if place.filename == "<code>"]
     where = f" (line {places[-1]})" if places else ""
-    return ("".join(lines).strip() + where)[-_MAX_MESSAGE:]
+    why = ""
+    if isinstance(error, ModuleNotFoundError):
+        name = str(error.name).partition(".")[0]
+        reason = missing.get(name, "it is not installed in this sandbox")
+        why = f"; {name} cannot be imported here: {reason}; compute it without {name}, with what Python brings along"
+    return ("".join(lines).strip() + where + why)[-_MAX_MESSAGE:]
 
 
 def _holes(port):
