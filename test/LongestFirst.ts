@@ -1,15 +1,19 @@
 import { relative } from "node:path";
 import { BaseSequencer, type TestSpecification } from "vitest/node";
 
-// Files that take half a minute and more. Whatever begins last decides when all ends, so these begin first.
+// Files that take half a minute and more. Whatever begins last decides when all ends, so these begin first: those that wait
+// before those that compute, because others compute while they wait.
 const LONG = [
-  "test/commands/docs.test.ts",
+  "test/faults/marketplace.test.ts",
+  "test/simulator/simulator.test.ts",
   "test/commands/",
-  "test/simulator/",
   "test/faults/",
-  "test/local/start",
+  "test/local/start/",
+  "test/simulator/",
   "test/console/",
+  "marketplace/query/interpreter/",
   "test/local/",
+  "test/marketplace/",
 ];
 
 // Vitest's own order goes by how long files took the last time, which a fresh clone does not know.

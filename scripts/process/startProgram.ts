@@ -46,6 +46,12 @@ const MAX_OUTPUT = 32 * 2 ** 20;
 
 const running = new Set<number>();
 
+// Where Node keeps what it has compiled. It says nothing about the machine to the program, which starts in half of the time.
+function compileCache(): NodeJS.ProcessEnv {
+  const { NODE_COMPILE_CACHE } = process.env;
+  return NODE_COMPILE_CACHE === undefined ? {} : { NODE_COMPILE_CACHE };
+}
+
 // Passes a signal on to everything that this process has started, for whoever is asked to end and has no time to wait.
 export function signalPrograms(signal: NodeJS.Signals): void {
   for (const pid of running) signalGroup(pid, signal);
@@ -58,7 +64,7 @@ export function startProgram(file: string, args: readonly string[], options: Pro
   const log = typeof to === "object" && "file" in to ? openSync(to.file, "a") : undefined;
   const out = log ?? (to === "ignore" ? "ignore" : "pipe");
   const child = spawn(file, args, {
-    ...(options.env && { env: options.env }),
+    ...(options.env && { env: { ...compileCache(), ...options.env } }),
     ...(options.cwd !== undefined && { cwd: options.cwd }),
     stdio: [input === undefined ? "ignore" : "pipe", out, out, options.messages ? "ipc" : "ignore"],
     detached: true,

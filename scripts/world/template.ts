@@ -7,7 +7,7 @@ import { environment } from "../config/environment.ts";
 export type Template = { kind: "found" | "wanted"; path: string } | { kind: "none" };
 
 // The state of a chain with a world on it, as anvil loads it, for everybody who wants the same options during one run of
-// the tests. Elsewhere there is no folder for it: what is kept longer than a run would have to be known to be current.
+// the tests. Elsewhere there is no folder for it: what is kept longer than a run may be stale.
 export function findTemplate(options: Readonly<Record<string, number | bigint | undefined>>): Template {
   if (environment.worldTemplates === undefined) return { kind: "none" };
   const known = Object.entries(options).filter(([, value]) => value !== undefined);

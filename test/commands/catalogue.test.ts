@@ -1,5 +1,4 @@
-import { readdirSync, readFileSync } from "node:fs";
-import { join } from "node:path";
+import { globSync, readFileSync } from "node:fs";
 import type { NewTaskDefinition } from "hardhat/types/tasks";
 import { describe, expect, it } from "vitest";
 import { tasks } from "../../scripts/index.ts";
@@ -21,12 +20,9 @@ describe("the commands", () => {
   });
 
   it("every command is run by a test or a page", () => {
-    const texts = [
-      ...readdirSync("test/commands").map((name) => readFileSync(join("test/commands", name), "utf8")),
-      ...readdirSync("docs")
-        .filter((name) => name.endsWith(".md"))
-        .map((name) => readFileSync(join("docs", name), "utf8")),
-    ].join("\n");
+    const texts = globSync(["test/commands/**/*.ts", "docs/*.md"])
+      .map((path) => readFileSync(path, "utf8"))
+      .join("\n");
     for (const task of commands) {
       const quoted = task.id.map((word) => `"${word}"`).join(", ");
       const typed = `npx hardhat ${nameOf(task)}`;

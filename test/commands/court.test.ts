@@ -1,14 +1,16 @@
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { ZeroAddress } from "ethers";
-import type { Address } from "viem";
+import { type Address, isHash } from "viem";
 import { privateKeyToAccount } from "viem/accounts";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { hashJson, type SignedAnswer, signAnswer } from "../../marketplace/toolkit/index.ts";
+import { createKeptReceipts } from "../../scripts/payer/watch/keptReceipts.ts";
 import { ADMIN_DELAY_SECONDS, ROLES } from "../../scripts/protocol/description.ts";
 import { mined } from "../../scripts/world/mined.ts";
+import { toolIdFromUuid } from "../../settlement/domain/toolId.ts";
 import { JsonSchema__factory, type SchemaCourt, SchemaCourt__factory } from "../../typechain-types/index.ts";
+import { openBooks } from "./books.ts";
 import { addressOf, fail, passTime, startDeployedChain, succeed } from "./chain.ts";
 
 const SCHEMA = { type: "object", required: ["price"], properties: { price: { type: "number", minimum: 0 } } };
@@ -32,7 +34,7 @@ describe("a promise and its breach", () => {
   async function signed(content: unknown, charge: string): Promise<SignedAnswer> {
     const block = await deployed.chain.provider.getBlock("latest");
     return signAnswer(
-      { method: "quote", args: {}, chargeId: hashJson(charge), content, schema: SCHEMA },
+      { method: "quote", args: {}, chargeId: isHash(charge) ? charge : hashJson(charge), content, schema: SCHEMA },
       { toolId: tool, account, court: { chainId: 8453, address }, nowMs: () => (block?.timestamp ?? 0) * 1_000 },
     );
   }
@@ -40,10 +42,10 @@ describe("a promise and its breach", () => {
   beforeAll(async () => {
     deployed = await startDeployedChain();
     folder = mkdtempSync(join(tmpdir(), "court-"));
-    const { chain, manager, staking } = deployed;
+    const { chain, manager, staking, receiptCourt } = deployed;
     const [deployer, admin] = [chain.wallet("deployer"), chain.wallet("admin")];
     const judge = await (await new JsonSchema__factory(deployer).deploy()).waitForDeployment();
-    const creation = new SchemaCourt__factory(deployer).deploy(staking, judge, ZeroAddress);
+    const creation = new SchemaCourt__factory(deployer).deploy(staking, judge, receiptCourt);
     court = await (await creation).waitForDeployment();
     address = (await court.getAddress()) as Address;
     const grant = manager.interface.encodeFunctionData("grantRole", [ROLES.court, address, 0]);
@@ -88,6 +90,35 @@ describe("a promise and its breach", () => {
     expect(await staking.creditOf(addressOf("payer"))).toBe(500_000n);
     expect(await staking.creditOf(addressOf("insurance"))).toBe(500_000n);
     expect(await refused("convict", evidence)).toContain("was convicted for this charge before");
+  });
+
+  it("whoever paid for the call gets it back with the receipt that watch has kept, and what is owed a day later", async () => {
+    const { chain, router, staking } = deployed;
+    await succeed(chain, "operator", "bond", "post");
+    await succeed(chain, "payer", "cap", "--set", "50");
+    const books = await openBooks(router, chain.wallet("operator"));
+    const call = books.charge(addressOf("payer"), toolIdFromUuid(tool), 3_000_000n);
+    await succeed(chain, "developer", "stake", tool, "--amount", "6");
+    const root = await books.settle([call]);
+    const receipts = join(folder, "receipts");
+    createKeptReceipts(receipts).keep(root, books.answers.get(root) as never);
+
+    const content = { price: -5 };
+    const answer = await signed(content, call.id);
+    const evidence = file("paid.json", { schema: SCHEMA, content, answer: { ...answer } });
+    expect(await refused("convict", evidence, "--receipts", join(folder, "none"))).toContain(
+      "watch --receipts keeps them",
+    );
+    const before = await staking.creditOf(addressOf("payer"));
+    const convicted = await succeed(chain, "payer", "convict", evidence, "--receipts", receipts, "--court", address);
+    const { refundUsd, owedUsd } = convicted;
+    expect(Number(refundUsd) + Number(owedUsd)).toBe(3);
+    expect(Number(owedUsd)).toBeGreaterThan(0);
+    await passTime(chain, 32 * 60 * 60);
+    const collected = await succeed(chain, "payer", "convict", evidence, "--receipts", receipts, "--court", address);
+    expect(collected).toMatchObject({ bountyUsd: "0.00", refundUsd: owedUsd, owedUsd: "0.00" });
+    expect((await staking.creditOf(addressOf("payer"))) - before).toBe(3_500_000n);
+    expect(await refused("convict", evidence, "--receipts", receipts)).toContain("was given back");
   });
 
   it("evidence that was changed is refused with what is wrong with it", async () => {

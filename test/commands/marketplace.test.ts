@@ -227,8 +227,13 @@ describe("a person without a browser", () => {
     });
 
     it("sees how it stands", async () => {
-      expect(await as("payer", "tool-status", tool)).toMatchObject({ id: tool, offered: true, endpoint: server.url });
-      expect((await run("payer", "tool-status", tool)).stdout).toContain("  offered    yes\n");
+      expect(await as("developer", "tool-status", tool)).toMatchObject({
+        id: tool,
+        offered: true,
+        endpoint: server.url,
+      });
+      expect((await run("developer", "tool-status", tool)).stdout).toContain("  offered    yes\n");
+      expect(await refused("payer", "tool-status", tool, ...at())).toContain("The tool belongs to");
     });
 
     it("has its methods read again, which nobody else can", async () => {
@@ -237,7 +242,7 @@ describe("a person without a browser", () => {
       expect(await as("developer", "refresh-tool", tool)).toMatchObject({ methods: [{ name: "renamed" }] });
       server.state.methods = [];
       expect((await run("developer", "refresh-tool", tool)).stdout).toMatch(/connect {2}NOT OK: .* at least one\./);
-      expect(await as("payer", "tool-status", tool)).toMatchObject({ offered: true });
+      expect(await as("developer", "tool-status", tool)).toMatchObject({ offered: true });
     });
   });
 });

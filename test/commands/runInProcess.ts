@@ -6,16 +6,20 @@ import type { Task } from "hardhat/types/tasks";
 export type TaskRun = { code: number; stdout: string; stderr: string };
 
 // Runs a command as its Hardhat task in this process, which takes a tenth of the time that a program needs to start. What
-// only a whole program shows (its exit code, its questions, Ctrl-C) is shown by deploy.test.ts and by the pages. Nobody is
-// asked here: a command that sends is told yes beforehand. The commands read where records are when they are loaded, so all
-// runs of a test file share a folder.
-export async function runInProcess(command: readonly string[], env: NodeJS.ProcessEnv): Promise<TaskRun> {
+// only a whole program shows (its exit code, its questions, Ctrl-C) is shown by deploy.test.ts and by some of the pages. Nobody is
+// asked here: a command that sends is told yes beforehand. Hardhat's configuration reads the node's address when it is loaded, so all runs
+// of a test file share one.
+export async function runInProcess(
+  command: readonly string[],
+  env: NodeJS.ProcessEnv,
+  project = process.cwd(),
+): Promise<TaskRun> {
   const restoreEnvironment = setEnvironment(env);
   const { stdout, stderr, restore } = captureConsole();
   try {
     const network = command.includes("--network") ? command[command.indexOf("--network") + 1] : undefined;
     const { default: config } = await import("../../hardhat.config.ts");
-    const hre = await createHardhatRuntimeEnvironment(config, network === undefined ? {} : { network }, process.cwd());
+    const hre = await createHardhatRuntimeEnvironment(config, network === undefined ? {} : { network }, project);
     const { task, rest } = findTask(hre, command);
     const result: { success: boolean } | undefined = await task.run({
       ...(task.options.has("yes") && { yes: true }),
@@ -48,19 +52,21 @@ function argumentsOf({ options, positionalArguments }: Task, words: readonly str
     if (!word.startsWith("--")) {
       const argument = positionalArguments[position];
       if (!argument) throw new RangeError(`${word} is one argument too many`);
-      args[argument.name] = word;
+      args[argument.name] = argumentOf(argument.type, word);
       position += 1;
       continue;
     }
     const name = word.slice(2).replaceAll(/-([a-z])/g, (_, letter: string) => letter.toUpperCase());
     const option = options.get(name);
     if (option?.type === ArgumentType.FLAG) args[name] = true;
-    else if (option) args[name] = left.shift();
+    else if (option) args[name] = argumentOf(option.type, left.shift() ?? "");
     else if (name === "network") left.shift();
     else throw new RangeError(`there is no option ${word}`);
   }
   return args;
 }
+
+const argumentOf = (type: ArgumentType, word: string) => (type === ArgumentType.INT ? Number(word) : word);
 
 function setEnvironment(env: NodeJS.ProcessEnv): () => void {
   const before = Object.keys(env).map((name) => [name, process.env[name]] as const);

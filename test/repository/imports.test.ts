@@ -1,6 +1,7 @@
 import { globSync, readFileSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { dirname, join, matchesGlob } from "node:path";
 import { describe, expect, it } from "vitest";
+import { ALONE } from "../alone.ts";
 
 const DOMAIN = ["settlement/domain", "settlement/clock.ts"];
 const ENGINE = [...DOMAIN, "settlement/ledger", "settlement/chain", "settlement/engine"];
@@ -86,8 +87,12 @@ const ROOMS: Readonly<Record<string, readonly string[]>> = {
   "scripts/operator": COMMANDS,
   "scripts/developer": COMMANDS,
   "scripts/payer": COMMANDS,
-  // It signs nothing, and hashes what the toolkit lets a tool sign.
-  "scripts/court": [...COMMANDS, "marketplace/toolkit"],
+  // It signs nothing, and hashes what the toolkit lets a tool sign. What a payer shows that it paid is what `watch` has kept.
+  "scripts/court": [
+    ...COMMANDS,
+    "marketplace/toolkit",
+    ...["findRows.ts", "keptReceipts.ts", "receipts.ts"].map((name) => `scripts/payer/watch/${name}`),
+  ],
   "scripts/local": [...COMMANDS, "scripts/world"],
   "scripts/marketplace": [...WORLD, "scripts/client"],
   // Whoever signs a registration reads it as the marketplace does, and signs the same statement.
@@ -127,6 +132,11 @@ const files = Object.keys(ROOMS)
   .filter((room) => !room.includes("/"))
   .flatMap((folder) => globSync(`${folder}/**/*.{ts,tsx,mjs}`));
 
+const importsOf = (file: string) =>
+  [...readFileSync(file, "utf8").matchAll(IMPORT)].map(([, from, dynamic, bare]) =>
+    join(dirname(file), from ?? dynamic ?? bare ?? ""),
+  );
+
 function trespassesIn(room: string): string[] {
   const open = [
     ...(ROOMS[room] ?? []),
@@ -136,8 +146,7 @@ function trespassesIn(room: string): string[] {
   return files
     .filter((file) => roomOf(file) === room)
     .flatMap((file) =>
-      [...readFileSync(file, "utf8").matchAll(IMPORT)]
-        .map(([, from, dynamic, bare]) => join(dirname(file), from ?? dynamic ?? bare ?? ""))
+      importsOf(file)
         .filter((target) => !open.some((folder) => isIn(target, folder)))
         .map((target) => `${file} imports ${target}`),
     );
@@ -156,5 +165,12 @@ describe("imports point one way", () => {
       ).toBe(true);
     const folders = files.filter((file) => /^scripts\/[^/]+\//.test(file)).map((file) => dirname(file).split("/")[1]);
     for (const folder of new Set(folders)) expect(Object.keys(ROOMS)).toContain(`scripts/${folder}`);
+  });
+
+  it("tests that run Hardhat share their process with nobody", () => {
+    const sharing = files
+      .filter((file) => file.endsWith(".test.ts") && !ALONE.some((pattern) => matchesGlob(file, pattern)))
+      .filter((file) => importsOf(file).includes("test/commands/runInProcess.ts"));
+    expect(sharing).toEqual([]);
   });
 });

@@ -26,7 +26,7 @@ export function startDaemon(options: Running & { marketplacePort: number }): Pro
     // There is one daemon on this ledger, so a new one goes on with the lease of the old one at once.
     HOLDER: "npm-start",
     TICK_MS: 3_000,
-    SESSION_TTL_SECONDS: 600,
+    SESSION_TTL_SECONDS: 1_200,
     FLUSH_CALLS: 10,
     FLUSH_USD: "0.05",
     FLUSH_SECONDS: 6,
@@ -61,7 +61,6 @@ export function startMarketplace({ paths, chainUrl, port, signal, daemonPort }: 
     SIGNING_KEYS: paths.signingKeys,
     PRIVATE_ENDPOINTS: "on",
     HELP_URL: helpUrl(daemonPort),
-    SESSION_TTL_SECONDS: 600,
     // Whatever port it has, it knows its own unfinished calls by this name.
     HOLDER: "npm-start",
   });

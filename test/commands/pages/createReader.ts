@@ -1,8 +1,9 @@
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { delimiter, join, resolve } from "node:path";
 import { expect } from "vitest";
-import { startProgram } from "../../scripts/process/startProgram.ts";
-import type { Chain } from "./chain.ts";
+import { startProgram } from "../../../scripts/process/startProgram.ts";
+import type { Chain } from "../chain.ts";
+import type { ResidentHardhat } from "./residentHardhat.ts";
 
 // The pages are run as a reader would run them: every `sh` block word for word, with a yes to every question. A block
 // marked `refused` must fail. The lines of the `text` block that follows must be in the output.
@@ -21,13 +22,12 @@ export type Reader = {
   leave(): void;
 };
 
-export function createReader(chain: Chain): Reader {
+// Each command is a program, as for a reader, unless there is a resident Hardhat to run them.
+export function createReader(chain: Chain, resident?: ResidentHardhat): Reader {
   // Inside the project, so that npx and Hardhat find it, but where files that a page writes are in nobody's way.
   mkdirSync("cache", { recursive: true });
   const workplace = mkdtempSync(resolve("cache", "docs-"));
-  // What npx does with a program that is installed, without the time that npm takes to find out that it is.
-  mkdirSync(join(workplace, "bin"));
-  writeFileSync(join(workplace, "bin", "npx"), '#!/bin/sh\nexec "$@"\n', { mode: 0o755 });
+  const PATH = makePath(workplace, resident);
 
   async function runScript(script: string, env: NodeJS.ProcessEnv): Promise<{ code: number | null; output: string }> {
     const program = startProgram("bash", ["-c", `yes | bash -euo pipefail -c "$SCRIPT"`], {
@@ -35,7 +35,7 @@ export function createReader(chain: Chain): Reader {
       env: {
         ...process.env,
         NO_COLOR: "1",
-        PATH: [join(workplace, "bin"), resolve("node_modules", ".bin"), process.env.PATH].join(delimiter),
+        PATH,
         LOCAL_RPC_URL: chain.url,
         DEPLOYMENTS_FOLDER: join(chain.folder, "deployments"),
         SCRIPT: script,
@@ -60,6 +60,16 @@ export function createReader(chain: Chain): Reader {
     },
     leave: () => rmSync(workplace, { recursive: true, force: true }),
   };
+}
+
+// Where a reader's shell finds its programs: with what npx does with one that is installed, without the time that npm takes to
+// find out that it is.
+export function makePath(workplace: string, resident?: ResidentHardhat): string {
+  const bin = join(workplace, "bin");
+  mkdirSync(bin);
+  writeFileSync(join(bin, "npx"), '#!/bin/sh\nexec "$@"\n', { mode: 0o755 });
+  resident?.install(join(bin, "hardhat"));
+  return [bin, resolve("node_modules", ".bin"), process.env.PATH].join(delimiter);
 }
 
 export function blocksOf(page: string): Block[] {

@@ -1,19 +1,22 @@
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { connectProtocol } from "../../scripts/protocol/connectProtocol.ts";
-import { toolIdFromUuid } from "../../settlement/domain/toolId.ts";
-import { API_KEY, openBooks, serveBooks } from "./books.ts";
-import { addressOf, type Chain, deployCommand, placeUsdcAndShare, startChain } from "./chain.ts";
-import { blocksOf, createReader, type Reader } from "./pages.ts";
+import { connectProtocol } from "../../../scripts/protocol/connectProtocol.ts";
+import { toolIdFromUuid } from "../../../settlement/domain/toolId.ts";
+import { API_KEY, openBooks, serveBooks } from "../books.ts";
+import { addressOf, type Chain, deployCommand, placeUsdcAndShare, startChain } from "../chain.ts";
+import { blocksOf, createReader, type Reader } from "./createReader.ts";
+import { type ResidentHardhat, startResidentHardhat } from "./residentHardhat.ts";
 
 // The page begins where a payer was charged in three batches, and two of them are not as they should be.
 
 let chain: Chain;
+let hardhat: ResidentHardhat;
 let reader: Reader;
 let market: Awaited<ReturnType<typeof serveBooks>>;
 
 beforeAll(async () => {
   chain = await startChain();
-  reader = createReader(chain);
+  hardhat = await startResidentHardhat();
+  reader = createReader(chain, hardhat);
   const usdc = await placeUsdcAndShare(chain);
   const run = async (as: "deployer" | "operator" | "payer" | "developer", ...command: string[]) => {
     const { code, stdout, stderr } = await chain.task([...command, "--json", "--yes"], as);
@@ -40,8 +43,9 @@ beforeAll(async () => {
 
 afterAll(async () => {
   reader?.leave();
+  hardhat?.stop();
   await market?.stop();
-  await chain.stop();
+  await chain?.stop();
 });
 
 it("whoever was charged wrongly gets it back by following the page", async () => {

@@ -3,13 +3,17 @@ import { join } from "node:path";
 import type { Address } from "viem";
 import { privateKeyToAccount } from "viem/accounts";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { hashJson, signAnswer } from "../../marketplace/toolkit/index.ts";
-import { connectProtocol } from "../../scripts/protocol/connectProtocol.ts";
-import { ADMIN_DELAY_SECONDS, ROLES } from "../../scripts/protocol/description.ts";
-import { mined } from "../../scripts/world/mined.ts";
-import { JsonSchema__factory, SchemaCourt__factory } from "../../typechain-types/index.ts";
-import { addressOf, type Chain, deployCommand, passTime, placeUsdcAndShare, startChain } from "./chain.ts";
-import { blocksOf, createReader, type Reader } from "./pages.ts";
+import { hashJson, signAnswer } from "../../../marketplace/toolkit/index.ts";
+import { createKeptReceipts } from "../../../scripts/payer/watch/keptReceipts.ts";
+import { connectProtocol } from "../../../scripts/protocol/connectProtocol.ts";
+import { ADMIN_DELAY_SECONDS, ROLES } from "../../../scripts/protocol/description.ts";
+import { mined } from "../../../scripts/world/mined.ts";
+import { toolIdFromUuid } from "../../../settlement/domain/toolId.ts";
+import { JsonSchema__factory, SchemaCourt__factory } from "../../../typechain-types/index.ts";
+import { type Books, openBooks } from "../books.ts";
+import { addressOf, type Chain, deployCommand, passTime, placeUsdcAndShare, startChain } from "../chain.ts";
+import { blocksOf, createReader, type Reader } from "./createReader.ts";
+import { type ResidentHardhat, startResidentHardhat } from "./residentHardhat.ts";
 
 // The page begins where a tool is listed and a court is one. The tool's answers, which the page has in files, are signed here
 // when it comes to them.
@@ -18,21 +22,24 @@ const TOOL = "7baa3032-b055-8856-a5cb-06c697e545a2";
 const account = privateKeyToAccount(`0x${"11".repeat(32)}`);
 
 let chain: Chain;
+let hardhat: ResidentHardhat;
 let reader: Reader;
 let court: Address;
+let books: Books;
 
 beforeAll(async () => {
   chain = await startChain();
-  reader = createReader(chain);
+  hardhat = await startResidentHardhat();
+  reader = createReader(chain, hardhat);
   await placeUsdcAndShare(chain);
-  const run = async (as: "deployer" | "developer", ...command: string[]) => {
+  const run = async (as: "deployer" | "developer" | "operator" | "payer", ...command: string[]) => {
     const { code, stdout, stderr } = await chain.task([...command, "--json", "--yes"], as);
     if (code !== 0) throw new Error(`${command.join(" ")} failed: ${stdout}${stderr}`);
     return JSON.parse(stdout);
   };
   const onLocal = deployCommand.map((word) => (word === "base" ? "local" : word));
   const { addresses } = await run("deployer", ...onLocal);
-  const { manager, staking, receiptCourt } = connectProtocol(addresses, chain.provider);
+  const { manager, staking, receiptCourt, router } = connectProtocol(addresses, chain.provider);
   const [deployer, admin] = [chain.wallet("deployer"), chain.wallet("admin")];
   const judge = await (await new JsonSchema__factory(deployer).deploy()).waitForDeployment();
   const created = await new SchemaCourt__factory(deployer).deploy(staking, judge, receiptCourt);
@@ -43,11 +50,15 @@ beforeAll(async () => {
   await mined(manager.connect(admin).grantRole(ROLES.court, court, 0));
   const listing = ["list-tool", "--name", "weather", "--price", "0.10", "--network", "local"];
   expect(await run("developer", ...listing, "--from", addressOf("developer"))).toMatchObject({ tool: TOOL });
+  await run("operator", "bond", "post", "--network", "local", "--from", addressOf("operator"));
+  await run("payer", "cap", "--set", "50", "--network", "local", "--from", addressOf("payer"));
+  books = await openBooks(router, chain.wallet("operator"));
 });
 
 afterAll(async () => {
   reader?.leave();
-  await chain.stop();
+  hardhat?.stop();
+  await chain?.stop();
 });
 
 it("a tool promises, is held to it, and can be by anybody who follows the page", async () => {
@@ -58,11 +69,20 @@ it("a tool promises, is held to it, and can be by anybody who follows the page",
     {
       before: async (script) => {
         if (script.includes("kept.json")) await sign("kept.json", { price: 1 });
-        if (script.includes("claim")) await sign("broken.json", { price: -1 });
+        if (!script.includes("claim")) return;
+        await sign("broken.json", { price: -1 });
+        await pay("broken.json");
       },
     },
   );
 });
+
+// The payer is charged for the call, and keeps the receipt where the page has it.
+async function pay(file: string): Promise<void> {
+  const call = books.charge(addressOf("payer"), toolIdFromUuid(TOOL), 100_000n, { id: hashJson(file) });
+  const root = await books.settle([call]);
+  createKeptReceipts(join(reader.folder, "receipts")).keep(root, books.answers.get(root) as never);
+}
 
 async function sign(file: string, content: unknown): Promise<void> {
   const schema = JSON.parse(readFileSync(join(reader.folder, "schema.json"), "utf8"));

@@ -1,11 +1,13 @@
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { delimiter, join, resolve } from "node:path";
+import { join, resolve } from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { type MarketPrograms, startMarket } from "../../scripts/marketplace/startMarket.ts";
-import { type Program, startProgram } from "../../scripts/process/startProgram.ts";
-import { connectProtocol } from "../../scripts/protocol/connectProtocol.ts";
-import { type FrontDoor, startFrontDoor } from "../marketplace/startFrontDoor.ts";
-import { type Chain, deployCommand, placeUsdcAndShare, startChain } from "./chain.ts";
+import { type MarketPrograms, startMarket } from "../../../scripts/marketplace/startMarket.ts";
+import { type Program, startProgram } from "../../../scripts/process/startProgram.ts";
+import { connectProtocol } from "../../../scripts/protocol/connectProtocol.ts";
+import { type FrontDoor, startFrontDoor } from "../../marketplace/startFrontDoor.ts";
+import { type Chain, deployCommand, placeUsdcAndShare, startChain } from "../chain.ts";
+import { makePath } from "./createReader.ts";
+import { type ResidentHardhat, startResidentHardhat } from "./residentHardhat.ts";
 
 // The page is followed as a reader would: a `ts` block with a name is a file, `sh serve` runs on in a terminal of its own,
 // every other `sh` block is run to its end, and the lines of a `text` block are what it must print.
@@ -16,13 +18,12 @@ mkdirSync("cache", { recursive: true });
 const workplace = mkdtempSync(resolve("cache", "offer-a-tool-"));
 const servers: Program[] = [];
 let chain: Chain;
+let hardhat: ResidentHardhat;
 let door: FrontDoor;
 let market: MarketPrograms;
 
 beforeAll(async () => {
-  // What npx does with a program that is installed, without the time that npm takes to find out that it is.
-  mkdirSync(join(workplace, "bin"));
-  writeFileSync(join(workplace, "bin", "npx"), '#!/bin/sh\nexec "$@"\n', { mode: 0o755 });
+  hardhat = await startResidentHardhat();
   chain = await startChain();
   await placeUsdcAndShare(chain);
   const onLocal = deployCommand.map((word) => (word === "base" ? "local" : word));
@@ -39,6 +40,7 @@ afterAll(async () => {
   await market?.stop();
   await door?.close();
   await chain?.stop();
+  hardhat?.stop();
   rmSync(workplace, { recursive: true, force: true });
 });
 
@@ -46,7 +48,7 @@ it("a tool is offered by following the page", async () => {
   const environment: NodeJS.ProcessEnv = {
     ...process.env,
     NO_COLOR: "1",
-    PATH: [join(workplace, "bin"), resolve("node_modules", ".bin"), process.env.PATH].join(delimiter),
+    PATH: makePath(workplace, hardhat),
     LOCAL_RPC_URL: chain.url,
     DEPLOYMENTS_FOLDER: join(chain.folder, "deployments"),
     MARKETPLACE_URL: door.url,
