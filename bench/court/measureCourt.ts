@@ -8,6 +8,7 @@ import { type LocalWorld, startWorld } from "../../scripts/world/startWorld.ts";
 import { uuidFromToolId } from "../../settlement/domain/toolId.ts";
 import { generateCases } from "./cases/generateCases.ts";
 import { compareWithAjv } from "./compareWithAjv.ts";
+import { measureAnswers } from "./measureAnswers.ts";
 import { bytesOf, openJudge } from "./openJudge.ts";
 import { answerOf, OUTPUT_SCHEMA } from "./typicalAnswer.ts";
 
@@ -23,13 +24,19 @@ const MAX_TRANSACTION_GAS = 2n ** 24n;
 // The benchmark "court". Gas is exact, and the cases are the same in every run.
 export async function measureCourt() {
   console.error("Convicting …");
-  const world = await startWorld({ tools: 1 });
-  const gas = await measureConvictions(world).finally(() => world.stop());
+  const world = await startWorld({ tools: 1, payers: 1 });
+  const gas = await measureGas(world).finally(() => world.stop());
   console.error(`Deciding ${CASES} cases on chain and by Ajv …`);
   const judge = await openJudge();
   const { counts, differences } = await compareWithAjv(judge, generateCases(CASES, SEED)).finally(() => judge.close());
   for (const difference of differences) console.error(difference);
   return { ...gas, seed: SEED, ...counts };
+}
+
+// Answers first: to name a court takes eight days, and its convictions the tool's stake.
+async function measureGas(world: LocalWorld) {
+  const answers = await measureAnswers(world);
+  return { ...(await measureConvictions(world)), ...answers };
 }
 
 async function measureConvictions(world: LocalWorld) {

@@ -6,10 +6,10 @@ import { microUsdc } from "../../settlement/domain/money.ts";
 import { splitRevenue } from "../../settlement/domain/split.ts";
 import type { ToolId } from "../../settlement/domain/toolId.ts";
 import { uuidFromDigest } from "../../settlement/domain/uuid.ts";
+import { divide } from "../../settlement/engine/batch/divide.ts";
 import type { Funds } from "../../settlement/engine/batch/draw.ts";
 import { NOTHING_UNDERWAY } from "../../settlement/engine/batch/draw.ts";
 import { netInSteps } from "../../settlement/engine/batch/net.ts";
-import { wholeAccounts } from "../../settlement/engine/batch/plan.ts";
 import { DEFAULT_POLICY } from "../../settlement/engine/policy.ts";
 import type { Lease, Ledger } from "../../settlement/ledger/ledger.ts";
 
@@ -114,7 +114,7 @@ export async function planNext(ledger: Ledger, lease: Lease, atMs: number, block
   const planned = await ledger.planBatch(
     lease,
     {
-      accounts: wholeAccounts(due, DEFAULT_POLICY.bounds.maxCharges),
+      ...divide(due, new Map(), DEFAULT_POLICY.bounds.maxCharges),
       maxCharges: DEFAULT_POLICY.bounds.maxCharges,
       router: ROUTER,
       net: async (charges) => {

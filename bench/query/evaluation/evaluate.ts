@@ -66,7 +66,7 @@ function grade({ query, expects }: Question, asked: Asked): Graded {
     query,
     verdict,
     level: result.confidence?.level ?? null,
-    calls: result.grounding.toolCallCount,
+    calls: result.grounding.toolCallAttemptCount,
     costUsd: Number(result.cost.totalCostUsd),
     response: result.response,
   };
