@@ -399,7 +399,8 @@ describe("the console", () => {
       ]) {
         await page.getByRole("searchbox").fill(id ?? "");
         await page.keyboard.press("Enter");
-        await page.waitForSelector(`main a[href='${link}']`);
+        // Two of them lead to the same place: what is waited for is the page that was drawn for this id.
+        await page.waitForSelector(`main:has(input[value='${id}']) a[href='${link}']`);
       }
       await page.getByRole("searchbox").fill("nothing/at all");
       await page.keyboard.press("Enter");
