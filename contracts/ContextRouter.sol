@@ -30,10 +30,11 @@ contract ContextRouter is SettledBatches, BatchChain, Charges, AccessManaged {
 
     /// @dev A batch while it is being charged.
     struct Charging {
-        bytes32 receiptsRoot;
+        bytes32 batchId;
         uint256 charged;
         uint256 modelCosts;
         bytes32 exceptions;
+        uint256 shownBytes;
         uint256[] tallies;
         Spending[] earned;
     }
@@ -47,9 +48,10 @@ contract ContextRouter is SettledBatches, BatchChain, Charges, AccessManaged {
     /// @dev The time of a batch takes the lowest 40 bits of its record.
     uint256 private constant DIGEST_BITS = ~uint256(type(uint40).max);
 
-    /// @dev The court is shown all calldata of a batch again, of two batches for a double charge: with more of it than
-    /// this an operator could settle what no transaction has the gas or the room to dispute.
-    uint256 private constant MAX_CALL_BYTES = 100_000;
+    /// @dev The court is shown all calldata of a batch again, and two words for each exception: with more of it than
+    /// this, and the receipt's path, an operator could settle what no transaction of 128 KiB has the room to dispute.
+    uint256 private constant MAX_SHOWN_BYTES = 80_000;
+    uint256 private constant EXCEPTION_BYTES = 64;
 
     /// @inheritdoc IContextRouter
     IToolStaking public immutable staking;
@@ -70,30 +72,31 @@ contract ContextRouter is SettledBatches, BatchChain, Charges, AccessManaged {
     /// @inheritdoc IContextRouter
     function settle(
         bytes32 previous,
-        bytes32 receiptsRoot,
+        bytes32 batchId,
         bytes16[] calldata toolIds,
         bytes calldata rows
     ) external nonReentrant whenNotPaused returns (uint256 charged) {
         _checkOperator(msg.sender);
-        if (receiptsRoot == 0) revert EmptyBatch();
-        _settleOnce(receiptsRoot);
-        _follow(msg.sender, previous, receiptsRoot);
-        if (msg.data.length > MAX_CALL_BYTES) revert BatchTooLarge(msg.data.length, MAX_CALL_BYTES);
+        if (batchId == 0) revert EmptyBatch();
+        _settleOnce(batchId);
+        _follow(msg.sender, previous, batchId);
 
         Charging memory batch;
-        batch.receiptsRoot = receiptsRoot;
+        batch.batchId = batchId;
+        batch.shownBytes = msg.data.length;
         _openTallies(batch, toolIds);
         _chargeRows(batch, toolIds, rows);
         charged = batch.charged;
         if (charged == 0 && batch.exceptions == 0) revert EmptyBatch();
+        if (batch.shownBytes > MAX_SHOWN_BYTES) revert BatchTooLarge(batch.shownBytes, MAX_SHOWN_BYTES);
         // What was asked for and what became of it, above the time.
         bytes32 digest = keccak256(abi.encode(msg.sender, keccak256(msg.data), batch.exceptions));
-        _keep(receiptsRoot, (uint256(digest) & DIGEST_BITS) | block.timestamp);
+        _keep(batchId, (uint256(digest) & DIGEST_BITS) | block.timestamp);
         _spendOfOperator(msg.sender, charged);
 
         uint256 treasuryShare = batch.modelCosts + _creditTools(batch, toolIds);
         _creditBeneficiary(treasuryShare);
-        emit BatchSettled(receiptsRoot, previous, msg.sender, charged, treasuryShare);
+        emit BatchSettled(batchId, previous, msg.sender, charged, treasuryShare);
     }
 
     /// @inheritdoc IContextRouter
@@ -146,18 +149,18 @@ contract ContextRouter is SettledBatches, BatchChain, Charges, AccessManaged {
     }
 
     /// @inheritdoc IContextRouter
-    function batchOf(bytes32 receiptsRoot) external view returns (uint256 timestamp, bytes27 digest) {
-        uint256 record = _recordOf(receiptsRoot);
+    function batchOf(bytes32 batchId) external view returns (uint256 timestamp, bytes27 digest) {
+        uint256 record = _recordOf(batchId);
         return (uint40(record), bytes27(bytes32(record)));
     }
 
     /// @inheritdoc IContextRouter
-    function settledAt(bytes32 receiptsRoot) external view returns (uint256 timestamp) {
-        return uint40(_recordOf(receiptsRoot));
+    function settledAt(bytes32 batchId) external view returns (uint256 timestamp) {
+        return uint40(_recordOf(batchId));
     }
 
     /// @inheritdoc IContextRouter
-    function headOf(address operator) external view returns (bytes32 receiptsRoot) {
+    function headOf(address operator) external view returns (bytes32 batchId) {
         return _head(operator);
     }
 
@@ -199,11 +202,13 @@ contract ContextRouter is SettledBatches, BatchChain, Charges, AccessManaged {
                     batch.charged += total;
                     batch.modelCosts += row.modelCost;
                 } else {
-                    emit ChargeFailed(batch.receiptsRoot, row.payer, start, total, failure);
+                    emit ChargeFailed(batch.batchId, row.payer, start, total, failure);
                     _untally(rows, row, batch.tallies, refused);
                     refused = ALL_LINES;
                 }
-                if (refused != 0) batch.exceptions = keccak256(abi.encode(batch.exceptions, start, refused));
+                if (refused == 0) continue;
+                batch.exceptions = keccak256(abi.encode(batch.exceptions, start, refused));
+                batch.shownBytes += EXCEPTION_BYTES;
             }
         }
     }
@@ -256,7 +261,7 @@ contract ContextRouter is SettledBatches, BatchChain, Charges, AccessManaged {
         assembly ("memory-safe") {
             mstore(lines, length)
         }
-        emit LinesRefused(batch.receiptsRoot, row.payer, start, lines);
+        emit LinesRefused(batch.batchId, row.payer, start, lines);
         // Nobody reads them any more, and memory costs more the more of it is used: the next row takes their place.
         assembly ("memory-safe") {
             mstore(0x40, free)
@@ -267,16 +272,16 @@ contract ContextRouter is SettledBatches, BatchChain, Charges, AccessManaged {
     function _creditTools(Charging memory batch, bytes16[] calldata toolIds) private returns (uint256 protocolShares) {
         for (uint256 i = 0; i < toolIds.length; ++i) {
             (address payee, uint256 amount, bool refused) = Tallies.read(batch.tallies[i]);
-            if (refused) emit ToolRefused(batch.receiptsRoot, toolIds[i], _refusalOf(toolIds[i], payee));
+            if (refused) emit ToolRefused(batch.batchId, toolIds[i], _refusalOf(toolIds[i], payee));
             if (amount != 0) {
-                protocolShares += _creditTool(batch.receiptsRoot, toolIds[i], payee, batch.earned[i], amount);
+                protocolShares += _creditTool(batch.batchId, toolIds[i], payee, batch.earned[i], amount);
             }
         }
     }
 
     /// @dev Credits a tool's payee; returns the protocol's share.
     function _creditTool(
-        bytes32 receiptsRoot,
+        bytes32 batchId,
         bytes16 toolId,
         address payee,
         Spending earned,
@@ -286,7 +291,7 @@ contract ContextRouter is SettledBatches, BatchChain, Charges, AccessManaged {
         (developerShare, protocolShare) = RevenueSplit.split(amount);
         _addEarnings(toolId, earned, amount);
         _credit(payee, developerShare);
-        emit ToolPaid(receiptsRoot, toolId, payee, amount, developerShare);
+        emit ToolPaid(batchId, toolId, payee, amount, developerShare);
     }
 
     /// @dev Why a tool, whose tally has this payee, could not be paid.

@@ -23,7 +23,7 @@ abstract contract Penalties is IPenalties, Slashing {
         _checkRecipient(beneficiary);
         _checkNoJudge(_beneficiary);
         if (share > amount) revert PenaltyOutOfBounds(share, amount);
-        uint256 max = Math.min(_maxPenalty(), _penaltyLeft(toolId));
+        uint256 max = penaltyLeft(toolId);
         if (amount > max) revert PenaltyOutOfBounds(amount, max);
         taken = _takePenalty(toolId, amount);
         _credit(beneficiary, share);
@@ -40,13 +40,18 @@ abstract contract Penalties is IPenalties, Slashing {
         // The insurance account gets back what it paid in a payer's place, and earns nothing by it.
         if (payer == _beneficiary) _checkNoJudge(payer);
         else _checkRecipient(payer);
-        taken = _takePenalty(toolId, Math.min(amount, _penaltyLeft(toolId)));
+        taken = _takePenalty(toolId, Math.min(amount, _leftOfTheDay(toolId)));
         _credit(payer, taken);
         emit Compensated(toolId, msg.sender, payer, taken);
     }
 
+    /// @inheritdoc IPenalties
+    function penaltyLeft(bytes16 toolId) public view returns (uint256) {
+        return Math.min(_maxPenalty(), _leftOfTheDay(toolId));
+    }
+
     /// @dev What can still be taken from a tool in these 24 hours.
-    function _penaltyLeft(bytes16 toolId) private view returns (uint256) {
+    function _leftOfTheDay(bytes16 toolId) private view returns (uint256) {
         // What a proposed slash asks for is kept for it: nobody can convict a tool of their own to get it out before.
         uint256 reach = _slashable(toolId, block.timestamp) - _claimedBySlash(toolId);
         // Rounded down, in favour of the tool.

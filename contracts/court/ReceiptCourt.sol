@@ -21,11 +21,16 @@ contract ReceiptCourt is Accounts, AccessManaged {
 
     /// @dev A receipt that was paid, in a row that took `charged` in all.
     struct Paid {
-        bytes32 receiptsRoot;
-        uint256 settledAt;
+        bytes32 batchId;
         bytes32 leaf;
-        uint256 charged;
+        address operator;
+        uint40 settledAt;
+        uint56 charged;
     }
+
+    /// @dev A receipt whose path is longer would not fit into a transaction with the batch that it is in. One that
+    /// nobody could prove anything with answers nothing.
+    uint256 private constant MAX_PROOF_NODES = 1500;
 
     /// @inheritdoc IReceiptCourt
     uint256 public constant CONTEST_WINDOW = 7 days;
@@ -48,6 +53,8 @@ contract ReceiptCourt is Accounts, AccessManaged {
     /// @inheritdoc IReceiptCourt
     IOperatorBonds public immutable bonds;
 
+    mapping(bytes32 batchId => mapping(bytes32 leaf => Paid)) private _shown;
+
     /// @param authority The AccessManager that knows the other courts.
     /// @param router_ Who settles batches.
     constructor(address authority, IContextRouter router_) AccessManaged(authority) {
@@ -57,57 +64,29 @@ contract ReceiptCourt is Accounts, AccessManaged {
 
     /// @inheritdoc IReceiptCourt
     function proveDoubleCharge(PaidCharge calldata first, PaidCharge calldata second) external {
-        bytes32 chargeId = second.receipt.chargeId;
-        address operator = second.settlement.operator;
-        Paid memory kept = _checkPaid(first);
-        Paid memory doubled = _checkPaid(second);
-        // An operator answers for its own receipts. Whoever else writes the id of its charge into one proves nothing.
-        bool isDouble =
-            first.receipt.chargeId == chargeId &&
-                first.settlement.operator == operator &&
-                kept.settledAt <= doubled.settledAt &&
-                (kept.receiptsRoot != doubled.receiptsRoot || kept.leaf != doubled.leaf);
-        if (!isDouble) revert NotDouble(first.receipt.chargeId, chargeId);
-        address payer = second.receipt.chargedTo;
-        Copy storage copy = _copies[doubled.receiptsRoot][doubled.leaf];
-        Row storage row = _rows[doubled.receiptsRoot][payer];
-        // What was proven before and the bond could not pay is owed. Neither time nor a contest that nobody answers,
-        // which the operator could have brought itself, is a way to be rid of it.
-        if (!copy.isDouble) {
-            _checkWindow(doubled.settledAt + PROOF_WINDOW);
-            _checkOpen(kept.receiptsRoot, first.receipt.chargedTo);
-            _checkOpen(doubled.receiptsRoot, payer);
-            if (_copies[kept.receiptsRoot][kept.leaf].isDouble) {
-                revert AlreadyRefunded(kept.receiptsRoot, first.receipt.chargedTo);
-            }
-            _account(kept.receiptsRoot, first.receipt.chargedTo, kept.leaf, first.receipt.amount);
-        }
-        // Whoever settles can write any number of receipts for what it took once, and prove them against each other:
-        // the bond would be gone before anybody else asks for it. So a row gives back no more than it took, and a
-        // proof pays its prover no more than the payer.
-        uint256 due = Math.min(second.receipt.amount - copy.refunded, doubled.charged - row.refunded);
-        uint256 amount = bonds.seize(operator, due, payer);
-        // Whoever had to contest a row in order to see its receipts was right to.
-        uint256 deposits = _returnDeposit(kept.receiptsRoot, first.receipt.chargedTo, operator);
-        deposits += _returnDeposit(doubled.receiptsRoot, payer, operator);
-        if (due + deposits == 0) revert AlreadyRefunded(doubled.receiptsRoot, payer);
-        uint256 premium = copy.isDouble ? 0 : _seizeTwice(operator, Math.min(PREMIUM, amount), msg.sender);
-        copy.isDouble = true;
-        copy.refunded += amount.toUint64();
-        row.refunded += amount.toUint64();
-        _account(doubled.receiptsRoot, payer, doubled.leaf, second.receipt.amount);
-        emit DoubleChargeProven(chargeId, payer, operator, doubled.receiptsRoot, msg.sender, amount, premium);
+        _proveDoubleCharge(first.receipt, _checkPaid(first), second.receipt, _checkPaid(second));
+    }
+
+    /// @inheritdoc IReceiptCourt
+    function showPaid(PaidCharge calldata paid) external {
+        Paid memory proven = _checkPaid(paid);
+        _shown[proven.batchId][proven.leaf] = proven;
+    }
+
+    /// @inheritdoc IReceiptCourt
+    function proveShownTwice(ShownCharge calldata first, ShownCharge calldata second) external {
+        _proveDoubleCharge(first.receipt, _findShown(first), second.receipt, _findShown(second));
     }
 
     /// @inheritdoc IReceiptCourt
     function contest(Settlement calldata settlement, address payer) external {
-        (bytes32 receiptsRoot, uint256 settledAt) = SettledRows.verify(router, settlement);
+        (bytes32 batchId, uint256 settledAt) = SettledRows.verify(router, settlement);
         _checkWindow(settledAt + CONTEST_WINDOW);
         (Line[] memory lines, uint256 charged) = SettledRows.charged(settlement, payer);
-        if (charged == 0) revert NothingCharged(receiptsRoot, payer);
-        Row storage row = _rows[receiptsRoot][payer];
+        if (charged == 0) revert NothingCharged(batchId, payer);
+        Row storage row = _rows[batchId][payer];
         Contest storage state = row.contest;
-        if (state.stage != Stage.None) revert AlreadyContested(receiptsRoot, payer);
+        if (state.stage != Stage.None) revert AlreadyContested(batchId, payer);
         uint256 until = block.timestamp + ANSWER_WINDOW;
         state.stage = Stage.Contested;
         state.operator = settlement.operator;
@@ -115,53 +94,55 @@ contract ReceiptCourt is Accounts, AccessManaged {
         state.until = until.toUint40();
         state.charged = charged.toUint64();
         row.linesHash = keccak256(abi.encode(lines));
-        emit Contested(receiptsRoot, payer, settlement.operator, msg.sender, charged, until, lines);
+        emit Contested(batchId, payer, settlement.operator, msg.sender, charged, until, lines);
         bonds.takeDeposit(msg.sender, DEPOSIT);
     }
 
     /// @inheritdoc IReceiptCourt
-    function answer(bytes32 receiptsRoot, address payer, Answer calldata shown) external {
-        Row storage row = _rows[receiptsRoot][payer];
+    function answer(bytes32 batchId, address payer, Answer calldata shown) external {
+        Row storage row = _rows[batchId][payer];
         Contest storage state = row.contest;
-        if (state.stage != Stage.Contested) revert NotContested(receiptsRoot, payer);
+        if (state.stage != Stage.Contested) revert NotContested(batchId, payer);
         _checkWindow(state.until);
+        uint256 nodes = shown.proofFlags.length;
+        if (nodes > MAX_PROOF_NODES) revert ProofTooLong(nodes, MAX_PROOF_NODES);
         Line[] memory lines = shown.lines;
-        Progress storage progress = _progress[receiptsRoot][payer][msg.sender];
+        Progress storage progress = _progress[batchId][payer][msg.sender];
         bytes32 linesHash = keccak256(abi.encode(lines));
         // All of the lines begin an answer, whatever was shown before: whoever showed the last receipt first has left
         // no room for the others, and with a stolen key that may be somebody else than who answers.
         bool begins = linesHash == row.linesHash;
-        if (!begins && linesHash != progress.linesHash) revert LinesMismatch(receiptsRoot, payer);
+        if (!begins && linesHash != progress.linesHash) revert LinesMismatch(batchId, payer);
         bytes32 last = begins ? bytes32(0) : progress.lastLeaf;
         bytes32[] memory leaves = _showReceipts(payer, shown, lines, last);
-        if (!MerkleProof.multiProofVerifyCalldata(shown.proof, shown.proofFlags, receiptsRoot, leaves)) {
-            revert ReceiptNotInBatch(receiptsRoot);
+        if (!MerkleProof.multiProofVerifyCalldata(shown.proof, shown.proofFlags, batchId, leaves)) {
+            revert ReceiptNotInBatch(batchId);
         }
         if (_sum(lines) != 0) {
             progress.linesHash = keccak256(abi.encode(lines));
             progress.lastLeaf = leaves.length == 0 ? last : leaves[leaves.length - 1];
-            emit ReceiptsShown(receiptsRoot, payer, msg.sender, lines);
+            emit ReceiptsShown(batchId, payer, msg.sender, lines);
             return;
         }
         state.stage = Stage.Answered;
-        emit Answered(receiptsRoot, payer, state.operator);
+        emit Answered(batchId, payer, state.operator);
         // What goes back now is not given back again by the next proof.
         if (row.isAtFault) row.returned = uint64(DEPOSIT);
         bonds.releaseDeposit(row.isAtFault ? state.contester : state.operator, DEPOSIT);
     }
 
     /// @inheritdoc IReceiptCourt
-    function refund(bytes32 receiptsRoot, address payer) external returns (uint256 amount) {
-        Contest storage state = _rows[receiptsRoot][payer].contest;
+    function refund(bytes32 batchId, address payer) external returns (uint256 amount) {
+        Contest storage state = _rows[batchId][payer].contest;
         bool isFirst = state.stage == Stage.Contested;
-        if (!isFirst && state.stage != Stage.Refunded) revert NotContested(receiptsRoot, payer);
+        if (!isFirst && state.stage != Stage.Refunded) revert NotContested(batchId, payer);
         if (block.timestamp < state.until) revert WindowOpen(block.timestamp, state.until);
         uint256 due = Math.saturatingSub(state.charged, state.accounted);
-        if (due == 0 && !isFirst) revert AlreadyRefunded(receiptsRoot, payer);
+        if (due == 0 && !isFirst) revert AlreadyRefunded(batchId, payer);
         state.stage = Stage.Refunded;
         amount = bonds.seize(state.operator, due, payer);
         state.accounted += amount.toUint64();
-        emit RowRefunded(receiptsRoot, payer, state.operator, amount, due - amount);
+        emit RowRefunded(batchId, payer, state.operator, amount, due - amount);
         if (isFirst) bonds.releaseDeposit(state.contester, DEPOSIT);
     }
 
@@ -170,28 +151,75 @@ contract ReceiptCourt is Accounts, AccessManaged {
         Paid memory proven = _checkPaid(paid);
         Receipt calldata receipt = paid.receipt;
         payer = receipt.chargedTo;
-        _checkOpen(proven.receiptsRoot, payer);
-        Copy storage copy = _copies[proven.receiptsRoot][proven.leaf];
-        if (copy.isDouble || copy.isNoted) revert AlreadyRefunded(proven.receiptsRoot, payer);
+        _checkOpen(proven.batchId, payer);
+        Copy storage copy = _copies[proven.batchId][proven.leaf];
+        if (copy.isDouble || copy.isNoted) revert AlreadyRefunded(proven.batchId, payer);
         copy.isNoted = true;
         // Of a charge for several calls one is given back. Rounded down, in favour of who gives it.
         amount = receipt.amount / receipt.calls;
-        _account(proven.receiptsRoot, payer, proven.leaf, amount);
-        emit RefundNoted(receipt.chargeId, payer, proven.receiptsRoot, amount);
+        _account(proven.batchId, payer, proven.leaf, amount);
+        emit RefundNoted(receipt.chargeId, payer, proven.batchId, amount);
     }
 
     /// @inheritdoc IReceiptCourt
     function chargedIn(
         Settlement calldata settlement,
         address payer
-    ) external view returns (bytes32 receiptsRoot, Line[] memory lines, uint256 charged) {
-        (receiptsRoot, ) = SettledRows.verify(router, settlement);
+    ) external view returns (bytes32 batchId, Line[] memory lines, uint256 charged) {
+        (batchId, ) = SettledRows.verify(router, settlement);
         (lines, charged) = SettledRows.charged(settlement, payer);
     }
 
     /// @inheritdoc IReceiptCourt
     function leafOf(Receipt calldata receipt) external view returns (bytes32) {
         return receipt.leaf(address(router));
+    }
+
+    /// @dev Gives the later of two payments of a charge back, with what it has cost to show them.
+    function _proveDoubleCharge(
+        Receipt calldata first,
+        Paid memory kept,
+        Receipt calldata second,
+        Paid memory doubled
+    ) private {
+        bytes32 chargeId = second.chargeId;
+        address operator = doubled.operator;
+        // An operator answers for its own receipts. Whoever else writes the id of its charge into one proves nothing.
+        bool isDouble =
+            first.chargeId == chargeId &&
+                kept.operator == operator &&
+                kept.settledAt <= doubled.settledAt &&
+                (kept.batchId != doubled.batchId || kept.leaf != doubled.leaf);
+        if (!isDouble) revert NotDouble(first.chargeId, chargeId);
+        address payer = second.chargedTo;
+        Copy storage copy = _copies[doubled.batchId][doubled.leaf];
+        Row storage row = _rows[doubled.batchId][payer];
+        // What was proven before and the bond could not pay is owed. Neither time nor a contest that nobody answers,
+        // which the operator could have brought itself, is a way to be rid of it.
+        if (!copy.isDouble) {
+            _checkWindow(doubled.settledAt + PROOF_WINDOW);
+            _checkOpen(kept.batchId, first.chargedTo);
+            _checkOpen(doubled.batchId, payer);
+            if (_copies[kept.batchId][kept.leaf].isDouble) {
+                revert AlreadyRefunded(kept.batchId, first.chargedTo);
+            }
+            _account(kept.batchId, first.chargedTo, kept.leaf, first.amount);
+        }
+        // Whoever settles can write any number of receipts for what it took once, and prove them against each other:
+        // the bond would be gone before anybody else asks for it. So a row gives back no more than it took, and a
+        // proof pays its prover no more than the payer.
+        uint256 due = Math.min(second.amount - copy.refunded, doubled.charged - row.refunded);
+        uint256 amount = bonds.seize(operator, due, payer);
+        // Whoever had to contest a row in order to see its receipts was right to.
+        uint256 deposits = _returnDeposit(kept.batchId, first.chargedTo, operator);
+        deposits += _returnDeposit(doubled.batchId, payer, operator);
+        if (due + deposits == 0) revert AlreadyRefunded(doubled.batchId, payer);
+        uint256 premium = copy.isDouble ? 0 : _seizeTwice(operator, Math.min(PREMIUM, amount), msg.sender);
+        copy.isDouble = true;
+        copy.refunded += amount.toUint64();
+        row.refunded += amount.toUint64();
+        _account(doubled.batchId, payer, doubled.leaf, second.amount);
+        emit DoubleChargeProven(chargeId, payer, operator, doubled.batchId, msg.sender, amount, premium);
     }
 
     /// @dev Takes the receipts, which follow the leaf `last`, off the lines; returns their leaves.
@@ -218,8 +246,8 @@ contract ReceiptCourt is Accounts, AccessManaged {
     /// @dev Notes that a charge was paid twice, which the receipts of this row prove. If they had to be contested to
     /// be seen, the deposit goes back: now out of the bond, because the answer has brought it to the operator, or
     /// with the answer if that is still to come.
-    function _returnDeposit(bytes32 receiptsRoot, address payer, address operator) private returns (uint256 amount) {
-        Row storage row = _rows[receiptsRoot][payer];
+    function _returnDeposit(bytes32 batchId, address payer, address operator) private returns (uint256 amount) {
+        Row storage row = _rows[batchId][payer];
         row.isAtFault = true;
         if (row.contest.stage != Stage.Answered || row.returned == DEPOSIT) return 0;
         amount = _seizeTwice(operator, DEPOSIT - row.returned, row.contest.contester);
@@ -235,15 +263,23 @@ contract ReceiptCourt is Accounts, AccessManaged {
 
     /// @dev That a receipt is in a batch, and that what it is for was charged there.
     function _checkPaid(PaidCharge calldata paid) private view returns (Paid memory proven) {
-        (proven.receiptsRoot, proven.settledAt) = SettledRows.verify(router, paid.settlement);
+        uint256 settledAt;
+        (proven.batchId, settledAt) = SettledRows.verify(router, paid.settlement);
+        (proven.settledAt, proven.operator) = (settledAt.toUint40(), paid.settlement.operator);
         Receipt calldata receipt = paid.receipt;
         proven.leaf = receipt.leaf(address(router));
-        if (!MerkleProof.verifyCalldata(paid.path, proven.receiptsRoot, proven.leaf)) {
-            revert ReceiptNotInBatch(proven.receiptsRoot);
+        if (!MerkleProof.verifyCalldata(paid.path, proven.batchId, proven.leaf)) {
+            revert ReceiptNotInBatch(proven.batchId);
         }
-        Line[] memory lines;
-        (lines, proven.charged) = SettledRows.charged(paid.settlement, receipt.chargedTo);
-        if (!_hasLine(lines, receipt)) revert NothingCharged(proven.receiptsRoot, receipt.chargedTo);
+        (Line[] memory lines, uint256 charged) = SettledRows.charged(paid.settlement, receipt.chargedTo);
+        proven.charged = charged.toUint56();
+        if (!_hasLine(lines, receipt)) revert NothingCharged(proven.batchId, receipt.chargedTo);
+    }
+
+    /// @dev What was shown before of a receipt.
+    function _findShown(ShownCharge calldata charge) private view returns (Paid memory proven) {
+        proven = _shown[charge.batchId][charge.receipt.leaf(address(router))];
+        if (proven.operator == address(0)) revert ReceiptNotInBatch(charge.batchId);
     }
 
     /// @dev Whether a line that was charged is large enough for the receipt.

@@ -2,7 +2,8 @@
 pragma solidity 0.8.37;
 
 import {ECDSA} from "@openzeppelin/contracts/utils/cryptography/ECDSA.sol";
-import {EIP712} from "@openzeppelin/contracts/utils/cryptography/EIP712.sol";
+import {MessageHashUtils} from "@openzeppelin/contracts/utils/cryptography/MessageHashUtils.sol";
+import {Math} from "@openzeppelin/contracts/utils/math/Math.sol";
 import {SafeCast} from "@openzeppelin/contracts/utils/math/SafeCast.sol";
 import {IToolStaking} from "../interfaces/IToolStaking.sol";
 import {Periods} from "./Periods.sol";
@@ -13,7 +14,7 @@ import {ISchemaCourt} from "./interfaces/ISchemaCourt.sol";
 
 /// @title SchemaCourt
 /// @notice See ISchemaCourt.
-contract SchemaCourt is ISchemaCourt, EIP712 {
+contract SchemaCourt is ISchemaCourt {
     using Periods for Period;
     using SafeCast for uint256;
 
@@ -31,6 +32,12 @@ contract SchemaCourt is ISchemaCourt, EIP712 {
 
     /// @inheritdoc ISchemaCourt
     uint256 public constant BOUNTY = 0.5e6;
+
+    bytes32 private constant DOMAIN_TYPEHASH = keccak256(
+        "EIP712Domain(string name,string version,uint256 chainId,address verifyingContract)"
+    );
+    bytes32 private constant NAME_HASH = keccak256("SchemaCourt");
+    bytes32 private constant VERSION_HASH = keccak256("1");
 
     bytes32 private constant ANSWER_TYPEHASH = keccak256(
         "Answer(bytes16 toolId,string method,bytes32 chargeId,bytes32 requestHash,bytes32 answerHash,"
@@ -65,7 +72,7 @@ contract SchemaCourt is ISchemaCourt, EIP712 {
     /// @param staking_ The registry of tools, which lets this court take penalties.
     /// @param judge_ Who reads schemas and answers.
     /// @param charges_ Who knows what was charged.
-    constructor(IToolStaking staking_, IJsonSchema judge_, ICharges charges_) EIP712("SchemaCourt", "1") {
+    constructor(IToolStaking staking_, IJsonSchema judge_, ICharges charges_) {
         staking = staking_;
         judge = judge_;
         charges = charges_;
@@ -126,7 +133,7 @@ contract SchemaCourt is ISchemaCourt, EIP712 {
             schemaOffset,
             jsonOffset
         );
-        IPenalties(address(staking)).penalize(answer.toolId, PENALTY, msg.sender, BOUNTY);
+        _penalize(answer.toolId);
     }
 
     /// @inheritdoc ISchemaCourt
@@ -188,21 +195,31 @@ contract SchemaCourt is ISchemaCourt, EIP712 {
 
     /// @inheritdoc ISchemaCourt
     function digestOf(Answer calldata answer) public view returns (bytes32) {
-        return
-            _hashTypedDataV4(
-                keccak256(
-                    abi.encode(
-                        ANSWER_TYPEHASH,
-                        answer.toolId,
-                        keccak256(bytes(answer.method)),
-                        answer.chargeId,
-                        answer.requestHash,
-                        answer.answerHash,
-                        answer.schemaHash,
-                        answer.answeredAt
-                    )
-                )
-            );
+        // The domain is computed each time: kept as immutable values, it would make the code depend on its address, and
+        // nobody could build it again and compare.
+        bytes32 domain = keccak256(abi.encode(DOMAIN_TYPEHASH, NAME_HASH, VERSION_HASH, block.chainid, address(this)));
+        bytes32 signed = keccak256(
+            abi.encode(
+                ANSWER_TYPEHASH,
+                answer.toolId,
+                keccak256(bytes(answer.method)),
+                answer.chargeId,
+                answer.requestHash,
+                answer.answerHash,
+                answer.schemaHash,
+                answer.answeredAt
+            )
+        );
+        return MessageHashUtils.toTypedDataHash(domain, signed);
+    }
+
+    /// @dev Takes the penalty, or what of it the registry allows today. A tool that has lost that much is convicted all
+    /// the same: otherwise it would convict itself first, of calls that nobody made, until the answers that it gave to
+    /// others are too old to be shown. The reporter's part is rounded down, in favour of the insurance account.
+    function _penalize(bytes16 toolId) private {
+        IPenalties stakes = IPenalties(address(staking));
+        uint256 amount = Math.min(PENALTY, stakes.penaltyLeft(toolId));
+        stakes.penalize(toolId, amount, msg.sender, (amount * BOUNTY) / PENALTY);
     }
 
     /// @dev Who signed, when, and what was promised then.

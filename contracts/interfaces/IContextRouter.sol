@@ -58,13 +58,13 @@ interface IContextRouter is IBeneficiary, ICredits, IBudgets, IPrepaid {
     /// @notice A batch was settled. What a payer paid out of its allowance is the token's own `Transfer` event in the
     /// same transaction; what it paid out of its prepaid balance is its row in the calldata, less the lines that
     /// `LinesRefused` names, unless `ChargeFailed` names the row.
-    /// @param receiptsRoot The batch: the root of the Merkle tree of its receipts.
+    /// @param batchId The batch's id: the root of the Merkle tree of its receipts.
     /// @param previous The batch that this operator settled before; zero for the first.
     /// @param operator Who submitted it.
     /// @param charged What all payers paid together.
     /// @param treasuryShare What of it was credited to the treasury.
     event BatchSettled(
-        bytes32 indexed receiptsRoot,
+        bytes32 indexed batchId,
         bytes32 indexed previous,
         address indexed operator,
         uint256 charged,
@@ -72,9 +72,9 @@ interface IContextRouter is IBeneficiary, ICredits, IBudgets, IPrepaid {
     );
 
     /// @notice A tool earned `amount` in a batch, of which `developerShare` was credited to `payee`. A direct payment
-    /// has no batch: its root is zero.
+    /// has no batch: its id is zero.
     event ToolPaid(
-        bytes32 indexed receiptsRoot,
+        bytes32 indexed batchId,
         bytes16 indexed toolId,
         address indexed payee,
         uint256 amount,
@@ -84,7 +84,7 @@ interface IContextRouter is IBeneficiary, ICredits, IBudgets, IPrepaid {
     /// @notice The row that begins at byte `row` of the rows was not charged; the rest of the batch was settled
     /// without it.
     event ChargeFailed(
-        bytes32 indexed receiptsRoot,
+        bytes32 indexed batchId,
         address indexed payer,
         uint256 row,
         uint256 amount,
@@ -93,10 +93,10 @@ interface IContextRouter is IBeneficiary, ICredits, IBudgets, IPrepaid {
 
     /// @notice Lines were left out of the row that begins at byte `row` of the rows, because their tools may not be
     /// paid; the payer was not charged for them. `lines` has a tool id (16 bytes) and an amount (6 bytes) for each.
-    event LinesRefused(bytes32 indexed receiptsRoot, address indexed payer, uint256 row, bytes lines);
+    event LinesRefused(bytes32 indexed batchId, address indexed payer, uint256 row, bytes lines);
 
     /// @notice Why lines of a tool were left out, once for each tool of a batch.
-    event ToolRefused(bytes32 indexed receiptsRoot, bytes16 indexed toolId, Refusal reason);
+    event ToolRefused(bytes32 indexed batchId, bytes16 indexed toolId, Refusal reason);
 
     /// @notice A payer paid for a tool directly.
     event Paid(address indexed payer, bytes16 indexed toolId, uint256 amount, uint256 modelCost);
@@ -117,15 +117,16 @@ interface IContextRouter is IBeneficiary, ICredits, IBudgets, IPrepaid {
     error BondTooLow(address operator);
 
     /// @notice The receipts were settled before, at `timestamp`.
-    error BatchAlreadySettled(bytes32 receiptsRoot, uint256 timestamp);
+    error BatchAlreadySettled(bytes32 batchId, uint256 timestamp);
 
     /// @notice The batch follows `previous` while the operator's last batch is `head`.
     error BatchOutOfOrder(bytes32 previous, bytes32 head);
 
-    /// @notice A batch needs a receipts root, and something that is charged or fails.
+    /// @notice A batch needs an id, and something that is charged or fails.
     error EmptyBatch();
 
-    /// @notice The call has `length` bytes; at most `max` can be shown to a court again.
+    /// @notice The call, with 64 bytes for each row of which something was not charged, has `length` bytes; at most
+    /// `max` can be shown to a court again.
     error BatchTooLarge(uint256 length, uint256 max);
 
     /// @notice The batch would charge `attempt` while the operator has `left` of its limit.
@@ -165,20 +166,20 @@ interface IContextRouter is IBeneficiary, ICredits, IBudgets, IPrepaid {
     /// @notice The most that an operator's limit can be set to.
     function MAX_OPERATOR_LIMIT() external view returns (uint256);
 
-    /// @notice What is kept of the batch with this receipts root; all zero if it was not settled.
+    /// @notice What is kept of the batch with this id; all zero if it was not settled.
     /// @return timestamp When it was settled.
     /// @return digest The first 27 bytes of `keccak256(abi.encode(operator, keccak256(call), exceptions))`, where
     /// `call` is the whole calldata of `settle`. It proves what was charged from calldata that is shown later.
     /// `exceptions` begins with zero and becomes `keccak256(abi.encode(exceptions, row, lines))` for each row of
     /// which something was not charged: `row` is where it begins in the packed rows, `lines` has a bit for each line
     /// that was refused, the first line lowest, and all bits for a row that failed.
-    function batchOf(bytes32 receiptsRoot) external view returns (uint256 timestamp, bytes27 digest);
+    function batchOf(bytes32 batchId) external view returns (uint256 timestamp, bytes27 digest);
 
-    /// @notice When the batch with this receipts root was settled; zero if it was not.
-    function settledAt(bytes32 receiptsRoot) external view returns (uint256 timestamp);
+    /// @notice When the batch with this id was settled; zero if it was not.
+    function settledAt(bytes32 batchId) external view returns (uint256 timestamp);
 
     /// @notice The batch that `operator` settled last, which its next one has to name; zero before the first.
-    function headOf(address operator) external view returns (bytes32 receiptsRoot);
+    function headOf(address operator) external view returns (bytes32 batchId);
 
     /// @notice An operator's limit for any 24 hours, what is left of it now, and whether its bond is enough for it.
     function operatorLimit(address operator) external view returns (uint256 limit, uint256 left, bool bonded);
@@ -199,13 +200,13 @@ interface IContextRouter is IBeneficiary, ICredits, IBudgets, IPrepaid {
     /// @notice Settles a batch: charges each row's payer once and credits the tools' payees and the treasury.
     /// A row that cannot be paid and a line whose tool may not be paid are left out and reported; the rest settles.
     /// @param previous The batch that the caller settled before; zero for the first.
-    /// @param receiptsRoot The root of the batch's receipts. It can be settled once, ever.
+    /// @param batchId The batch's id, which is the root of its receipts. It can be settled once, ever.
     /// @param toolIds The tools that the lines refer to.
     /// @param rows The packed rows.
     /// @return charged What all payers paid together.
     function settle(
         bytes32 previous,
-        bytes32 receiptsRoot,
+        bytes32 batchId,
         bytes16[] calldata toolIds,
         bytes calldata rows
     ) external returns (uint256 charged);

@@ -10,7 +10,7 @@ import { buildWorld } from "../../scripts/world/buildWorld.ts";
 import { createSignerHost } from "../../scripts/world/hosts/signerHost.ts";
 import { PEOPLE } from "../../scripts/world/parties.ts";
 import { encodeRows } from "../../settlement/chain/router/encodeRows.ts";
-import type { RowBudget } from "../../settlement/domain/batch.ts";
+import type { RowBudget } from "../../settlement/domain/batch/batch.ts";
 
 // One simulated chain for the whole run. Every test begins by going back to the same snapshot of it.
 export const { ethers, networkHelpers, provider } = await network.create();
@@ -164,11 +164,11 @@ async function openMarketplace() {
   // Settles a batch after the last one, unless told to name another.
   async function settle(
     charges: readonly Charge[],
-    { root = freshHash(), by = operator, gasLimit = 0n, previous = "" } = {},
+    { batchId = freshHash(), by = operator, gasLimit = 0n, previous = "" } = {},
   ) {
     const { toolIds, rows } = packBatch(charges);
     const head = previous === "" ? await router.headOf(by) : previous;
-    return router.connect(by).settle(head, root, toolIds, rows, gasLimit ? { gasLimit } : {});
+    return router.connect(by).settle(head, batchId, toolIds, rows, gasLimit ? { gasLimit } : {});
   }
 
   // What the admin decides: announced, waited for, carried out.

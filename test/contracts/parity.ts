@@ -112,7 +112,7 @@ describe("the service and the contracts", () => {
             ...rest,
             lines: lines.map((item) => [tools[item.index]?.toolId ?? "", item.amount] as const),
           }));
-          const root = freshHash();
+          const batchId = freshHash();
           const totalOf = (row: (typeof rows)[number]) => row.modelCost + sum(row.lines.map((item) => item.amount));
           const earned = tools.map((_, index) =>
             sum(rows.flatMap(({ lines }) => lines.filter((item) => item.index === index).map((item) => item.amount))),
@@ -120,9 +120,9 @@ describe("the service and the contracts", () => {
           const modelCosts = sum(rows.map(({ modelCost }) => modelCost));
           const treasuryShare = modelCosts + sum(earned.map((each) => splitRevenue(each).protocolShare));
 
-          await expect(settle(charges, { root }))
+          await expect(settle(charges, { batchId }))
             .to.emit(router, "BatchSettled")
-            .withArgs(root, ZeroHash, operator, sum(rows.map(totalOf)), treasuryShare);
+            .withArgs(batchId, ZeroHash, operator, sum(rows.map(totalOf)), treasuryShare);
           for (const account of payers) {
             const paid = sum(rows.filter((each) => each.payer === account).map(totalOf));
             expect(await usdc.balanceOf(account)).to.equal(FUNDS - paid);
@@ -139,13 +139,13 @@ describe("the service and the contracts", () => {
     it("the largest amounts that a row has room for are read whole", async () => {
       const { router, settle, fund, payer, tool } = await marketplace();
       await fund(payer, 2n * MAX_AMOUNT);
-      const root = freshHash();
-      await expect(settle([{ payer, modelCost: MAX_AMOUNT }], { root }))
+      const batchId = freshHash();
+      await expect(settle([{ payer, modelCost: MAX_AMOUNT }], { batchId }))
         .to.be.revertedWithCustomError(router, "OperatorLimitExceeded")
         .withArgs(MAX_AMOUNT, OPERATOR_LIMIT);
-      await expect(settle([{ payer, lines: [[tool, MAX_AMOUNT]] }], { root }))
+      await expect(settle([{ payer, lines: [[tool, MAX_AMOUNT]] }], { batchId }))
         .to.emit(router, "LinesRefused")
-        .withArgs(root, payer, 0, refusedLines([tool, MAX_AMOUNT]));
+        .withArgs(batchId, payer, 0, refusedLines([tool, MAX_AMOUNT]));
     });
   });
 

@@ -13,11 +13,11 @@ contract BatchesFollowEachOther is BatchChain {
         _watched = watched;
     }
 
-    function settle(address operator, bytes32 previous, bytes32 receiptsRoot) external {
-        _follow(operator, previous, receiptsRoot);
+    function settle(address operator, bytes32 previous, bytes32 batchId) external {
+        _follow(operator, previous, batchId);
         if (operator == _watched) {
             assert(previous == _last);
-            _last = receiptsRoot;
+            _last = batchId;
         }
     }
 }

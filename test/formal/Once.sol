@@ -18,10 +18,10 @@ contract BatchSettlesOnce is SettledBatches {
         _watched = watched;
     }
 
-    function settle(bytes32 receiptsRoot, IUnknown charging) external {
+    function settle(bytes32 batchId, IUnknown charging) external {
         require(block.timestamp != 0);
-        _settleOnce(receiptsRoot);
-        if (receiptsRoot == _watched) {
+        _settleOnce(batchId);
+        if (batchId == _watched) {
             assert(!_settled);
             _settled = true;
         }
@@ -38,16 +38,16 @@ contract BatchStaysSettled is SettledBatches {
         _watched = watched;
     }
 
-    function settle(bytes32 receiptsRoot) external {
+    function settle(bytes32 batchId) external {
         require(block.timestamp != 0);
-        _settleOnce(receiptsRoot);
-        if (receiptsRoot == _watched) {
+        _settleOnce(batchId);
+        if (batchId == _watched) {
             assert(!_settled);
             _settled = true;
         }
     }
 
-    function keep(bytes32 receiptsRoot, uint256 record) external {
-        _keep(receiptsRoot, record);
+    function keep(bytes32 batchId, uint256 record) external {
+        _keep(batchId, record);
     }
 }

@@ -20,11 +20,11 @@ const losesUnits: Twin = {
   to: "developerShare = protocolShare * (PROTOCOL_PARTS - 1);",
 };
 const takesAnEleventh: Twin = { file: SPLIT, from: "PROTOCOL_PARTS = 10;", to: "PROTOCOL_PARTS = 11;" };
-const forgetsToStore: Twin = { file: ONCE, from: "_records[receiptsRoot] = block.timestamp;", to: "" };
+const forgetsToStore: Twin = { file: ONCE, from: "_records[batchId] = block.timestamp;", to: "" };
 const forgetsToLook: Twin = { file: ONCE, from: "require(record == 0,", to: "require(true," };
 const keepsNothing: Twin = { file: ONCE, from: "require(record != 0, IContextRouter.EmptyBatch());", to: "" };
 const CHAIN = "contracts/BatchChain.sol";
-const forgetsTheHead: Twin = { file: CHAIN, from: "_heads[operator] = receiptsRoot;", to: "" };
+const forgetsTheHead: Twin = { file: CHAIN, from: "_heads[operator] = batchId;", to: "" };
 const followsAnything: Twin = { file: CHAIN, from: "require(previous == head,", to: "require(true," };
 
 const paysBeyondTheRefunds: Twin = {

@@ -124,9 +124,9 @@ decodeFunctionResult(functionFragment: 'usdc', data: BytesLike): Result;
 
   
     export namespace BatchSettledEvent {
-      export type InputTuple = [receiptsRoot: BytesLike, previous: BytesLike, operator: AddressLike, charged: BigNumberish, treasuryShare: BigNumberish];
-      export type OutputTuple = [receiptsRoot: string, previous: string, operator: string, charged: bigint, treasuryShare: bigint];
-      export interface OutputObject {receiptsRoot: string, previous: string, operator: string, charged: bigint, treasuryShare: bigint };
+      export type InputTuple = [batchId: BytesLike, previous: BytesLike, operator: AddressLike, charged: BigNumberish, treasuryShare: BigNumberish];
+      export type OutputTuple = [batchId: string, previous: string, operator: string, charged: bigint, treasuryShare: bigint];
+      export interface OutputObject {batchId: string, previous: string, operator: string, charged: bigint, treasuryShare: bigint };
       export type Event = TypedContractEvent<InputTuple, OutputTuple, OutputObject>
       export type Filter = TypedDeferredTopicFilter<Event>
       export type Log = TypedEventLog<Event>
@@ -184,9 +184,9 @@ decodeFunctionResult(functionFragment: 'usdc', data: BytesLike): Result;
   
 
     export namespace ChargeFailedEvent {
-      export type InputTuple = [receiptsRoot: BytesLike, payer: AddressLike, row: BigNumberish, amount: BigNumberish, reason: BigNumberish];
-      export type OutputTuple = [receiptsRoot: string, payer: string, row: bigint, amount: bigint, reason: bigint];
-      export interface OutputObject {receiptsRoot: string, payer: string, row: bigint, amount: bigint, reason: bigint };
+      export type InputTuple = [batchId: BytesLike, payer: AddressLike, row: BigNumberish, amount: BigNumberish, reason: BigNumberish];
+      export type OutputTuple = [batchId: string, payer: string, row: bigint, amount: bigint, reason: bigint];
+      export interface OutputObject {batchId: string, payer: string, row: bigint, amount: bigint, reason: bigint };
       export type Event = TypedContractEvent<InputTuple, OutputTuple, OutputObject>
       export type Filter = TypedDeferredTopicFilter<Event>
       export type Log = TypedEventLog<Event>
@@ -244,9 +244,9 @@ decodeFunctionResult(functionFragment: 'usdc', data: BytesLike): Result;
   
 
     export namespace LinesRefusedEvent {
-      export type InputTuple = [receiptsRoot: BytesLike, payer: AddressLike, row: BigNumberish, lines: BytesLike];
-      export type OutputTuple = [receiptsRoot: string, payer: string, row: bigint, lines: string];
-      export interface OutputObject {receiptsRoot: string, payer: string, row: bigint, lines: string };
+      export type InputTuple = [batchId: BytesLike, payer: AddressLike, row: BigNumberish, lines: BytesLike];
+      export type OutputTuple = [batchId: string, payer: string, row: bigint, lines: string];
+      export interface OutputObject {batchId: string, payer: string, row: bigint, lines: string };
       export type Event = TypedContractEvent<InputTuple, OutputTuple, OutputObject>
       export type Filter = TypedDeferredTopicFilter<Event>
       export type Log = TypedEventLog<Event>
@@ -340,9 +340,9 @@ decodeFunctionResult(functionFragment: 'usdc', data: BytesLike): Result;
   
 
     export namespace ToolPaidEvent {
-      export type InputTuple = [receiptsRoot: BytesLike, toolId: BytesLike, payee: AddressLike, amount: BigNumberish, developerShare: BigNumberish];
-      export type OutputTuple = [receiptsRoot: string, toolId: string, payee: string, amount: bigint, developerShare: bigint];
-      export interface OutputObject {receiptsRoot: string, toolId: string, payee: string, amount: bigint, developerShare: bigint };
+      export type InputTuple = [batchId: BytesLike, toolId: BytesLike, payee: AddressLike, amount: BigNumberish, developerShare: BigNumberish];
+      export type OutputTuple = [batchId: string, toolId: string, payee: string, amount: bigint, developerShare: bigint];
+      export interface OutputObject {batchId: string, toolId: string, payee: string, amount: bigint, developerShare: bigint };
       export type Event = TypedContractEvent<InputTuple, OutputTuple, OutputObject>
       export type Filter = TypedDeferredTopicFilter<Event>
       export type Log = TypedEventLog<Event>
@@ -352,9 +352,9 @@ decodeFunctionResult(functionFragment: 'usdc', data: BytesLike): Result;
   
 
     export namespace ToolRefusedEvent {
-      export type InputTuple = [receiptsRoot: BytesLike, toolId: BytesLike, reason: BigNumberish];
-      export type OutputTuple = [receiptsRoot: string, toolId: string, reason: bigint];
-      export interface OutputObject {receiptsRoot: string, toolId: string, reason: bigint };
+      export type InputTuple = [batchId: BytesLike, toolId: BytesLike, reason: BigNumberish];
+      export type OutputTuple = [batchId: string, toolId: string, reason: bigint];
+      export interface OutputObject {batchId: string, toolId: string, reason: bigint };
       export type Event = TypedContractEvent<InputTuple, OutputTuple, OutputObject>
       export type Filter = TypedDeferredTopicFilter<Event>
       export type Log = TypedEventLog<Event>
@@ -442,7 +442,7 @@ decodeFunctionResult(functionFragment: 'usdc', data: BytesLike): Result;
 
     
     batchOf: TypedContractMethod<
-      [receiptsRoot: BytesLike, ],
+      [batchId: BytesLike, ],
       [[bigint, string] & {timestamp: bigint, digest: string }],
       'view'
     >
@@ -682,7 +682,7 @@ decodeFunctionResult(functionFragment: 'usdc', data: BytesLike): Result;
 
     
     settle: TypedContractMethod<
-      [previous: BytesLike, receiptsRoot: BytesLike, toolIds: BytesLike[], rows: BytesLike, ],
+      [previous: BytesLike, batchId: BytesLike, toolIds: BytesLike[], rows: BytesLike, ],
       [bigint],
       'nonpayable'
     >
@@ -690,7 +690,7 @@ decodeFunctionResult(functionFragment: 'usdc', data: BytesLike): Result;
 
     
     settledAt: TypedContractMethod<
-      [receiptsRoot: BytesLike, ],
+      [batchId: BytesLike, ],
       [bigint],
       'view'
     >
@@ -776,7 +776,7 @@ getFunction(nameOrSignature: 'acceptBeneficiary'): TypedContractMethod<
       'nonpayable'
     >;
 getFunction(nameOrSignature: 'batchOf'): TypedContractMethod<
-      [receiptsRoot: BytesLike, ],
+      [batchId: BytesLike, ],
       [[bigint, string] & {timestamp: bigint, digest: string }],
       'view'
     >;
@@ -926,12 +926,12 @@ getFunction(nameOrSignature: 'setOperatorLimit'): TypedContractMethod<
       'nonpayable'
     >;
 getFunction(nameOrSignature: 'settle'): TypedContractMethod<
-      [previous: BytesLike, receiptsRoot: BytesLike, toolIds: BytesLike[], rows: BytesLike, ],
+      [previous: BytesLike, batchId: BytesLike, toolIds: BytesLike[], rows: BytesLike, ],
       [bigint],
       'nonpayable'
     >;
 getFunction(nameOrSignature: 'settledAt'): TypedContractMethod<
-      [receiptsRoot: BytesLike, ],
+      [batchId: BytesLike, ],
       [bigint],
       'view'
     >;

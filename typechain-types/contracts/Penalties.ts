@@ -33,7 +33,7 @@ export declare namespace IToolStaking {
     }
 
   export interface PenaltiesInterface extends Interface {
-    getFunction(nameOrSignature: "MAX_FREEZE" | "MAX_REFUNDS" | "SLASH_DELAY" | "SLASH_WINDOW" | "VETO_COOLDOWN" | "WITHDRAWAL_DELAY" | "acceptBeneficiary" | "acceptOwnership" | "authority" | "cancelWithdrawal" | "claim" | "claimTo" | "compensate" | "creditOf" | "dismissSlash" | "earner" | "earners" | "executeSlash" | "insurance" | "isConsumingScheduledOp" | "list" | "parameters" | "payout" | "penalize" | "pendingBeneficiary" | "proposeBeneficiary" | "proposeSlash" | "requestWithdrawal" | "requiredStake" | "setAuthority" | "setParameters" | "setPayout" | "setPrice" | "slashOf" | "stake" | "tool" | "toolIdOf" | "transferOwnership" | "usdc" | "vetoSlash" | "withdraw"): FunctionFragment;
+    getFunction(nameOrSignature: "MAX_FREEZE" | "MAX_REFUNDS" | "SLASH_DELAY" | "SLASH_WINDOW" | "VETO_COOLDOWN" | "WITHDRAWAL_DELAY" | "acceptBeneficiary" | "acceptOwnership" | "authority" | "cancelWithdrawal" | "claim" | "claimTo" | "compensate" | "creditOf" | "dismissSlash" | "earner" | "earners" | "executeSlash" | "insurance" | "isConsumingScheduledOp" | "list" | "parameters" | "payout" | "penalize" | "penaltyLeft" | "pendingBeneficiary" | "proposeBeneficiary" | "proposeSlash" | "requestWithdrawal" | "requiredStake" | "setAuthority" | "setParameters" | "setPayout" | "setPrice" | "slashOf" | "stake" | "tool" | "toolIdOf" | "transferOwnership" | "usdc" | "vetoSlash" | "withdraw"): FunctionFragment;
 
     getEvent(nameOrSignatureOrTopic: "AuthorityUpdated" | "BeneficiaryChanged" | "BeneficiaryProposed" | "Claimed" | "Compensated" | "OwnershipTransferStarted" | "OwnershipTransferred" | "ParametersSet" | "PayoutFailed" | "PayoutSet" | "Penalized" | "PriceSet" | "Refunded" | "SlashDropped" | "SlashProposed" | "Slashed" | "Staked" | "ToolListed" | "WithdrawalCancelled" | "WithdrawalRequested" | "Withdrawn"): EventFragment;
 
@@ -61,6 +61,7 @@ encodeFunctionData(functionFragment: 'list', values: [BytesLike, BigNumberish, A
 encodeFunctionData(functionFragment: 'parameters', values?: undefined): string;
 encodeFunctionData(functionFragment: 'payout', values: [AddressLike[]]): string;
 encodeFunctionData(functionFragment: 'penalize', values: [BytesLike, BigNumberish, AddressLike, BigNumberish]): string;
+encodeFunctionData(functionFragment: 'penaltyLeft', values: [BytesLike]): string;
 encodeFunctionData(functionFragment: 'pendingBeneficiary', values?: undefined): string;
 encodeFunctionData(functionFragment: 'proposeBeneficiary', values: [AddressLike]): string;
 encodeFunctionData(functionFragment: 'proposeSlash', values: [BytesLike, IToolStaking.SlashTermsStruct]): string;
@@ -103,6 +104,7 @@ decodeFunctionResult(functionFragment: 'list', data: BytesLike): Result;
 decodeFunctionResult(functionFragment: 'parameters', data: BytesLike): Result;
 decodeFunctionResult(functionFragment: 'payout', data: BytesLike): Result;
 decodeFunctionResult(functionFragment: 'penalize', data: BytesLike): Result;
+decodeFunctionResult(functionFragment: 'penaltyLeft', data: BytesLike): Result;
 decodeFunctionResult(functionFragment: 'pendingBeneficiary', data: BytesLike): Result;
 decodeFunctionResult(functionFragment: 'proposeBeneficiary', data: BytesLike): Result;
 decodeFunctionResult(functionFragment: 'proposeSlash', data: BytesLike): Result;
@@ -601,6 +603,14 @@ decodeFunctionResult(functionFragment: 'withdraw', data: BytesLike): Result;
     
 
     
+    penaltyLeft: TypedContractMethod<
+      [toolId: BytesLike, ],
+      [bigint],
+      'view'
+    >
+    
+
+    
     pendingBeneficiary: TypedContractMethod<
       [],
       [string],
@@ -858,6 +868,11 @@ getFunction(nameOrSignature: 'penalize'): TypedContractMethod<
       [toolId: BytesLike, amount: BigNumberish, beneficiary: AddressLike, share: BigNumberish, ],
       [bigint],
       'nonpayable'
+    >;
+getFunction(nameOrSignature: 'penaltyLeft'): TypedContractMethod<
+      [toolId: BytesLike, ],
+      [bigint],
+      'view'
     >;
 getFunction(nameOrSignature: 'pendingBeneficiary'): TypedContractMethod<
       [],

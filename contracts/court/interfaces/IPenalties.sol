@@ -22,9 +22,12 @@ interface IPenalties {
     /// @notice A penalty, or all of a tool's penalties in 24 hours, would exceed the bound.
     error PenaltyOutOfBounds(uint256 amount, uint256 max);
 
-    /// @notice Takes `amount` from what a slash can reach, or all of it if that is less. Credits up to `share` of
-    /// what was taken to `beneficiary` and what is left to the insurance account. Reverts for a caller that is no
-    /// court, and beyond the bounds; `share` is at most `amount`.
+    /// @notice The most that a penalty can take from a tool now.
+    function penaltyLeft(bytes16 toolId) external view returns (uint256);
+
+    /// @notice Takes `amount` from what a slash can reach, credits `share` of it to `beneficiary` and what is left to
+    /// the insurance account. Reverts for a caller that is no court, and beyond the bounds; `share` is at most
+    /// `amount`.
     function penalize(
         bytes16 toolId,
         uint256 amount,

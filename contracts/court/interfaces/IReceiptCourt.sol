@@ -49,6 +49,12 @@ interface IReceiptCourt is ICharges {
         bool[] proofFlags;
     }
 
+    /// @notice A charge that `showPaid` was shown before.
+    struct ShownCharge {
+        bytes32 batchId;
+        Receipt receipt;
+    }
+
     enum Stage {
         None,
         Contested,
@@ -82,7 +88,7 @@ interface IReceiptCourt is ICharges {
 
     /// @notice A row is contested. The operator shows receipts for these lines before `until`.
     event Contested(
-        bytes32 indexed receiptsRoot,
+        bytes32 indexed batchId,
         address indexed payer,
         address indexed operator,
         address contester,
@@ -92,43 +98,43 @@ interface IReceiptCourt is ICharges {
     );
 
     /// @notice `answerer` has shown receipts, and these lines are left to it.
-    event ReceiptsShown(bytes32 indexed receiptsRoot, address indexed payer, address indexed answerer, Line[] lines);
+    event ReceiptsShown(bytes32 indexed batchId, address indexed payer, address indexed answerer, Line[] lines);
 
     /// @notice There are receipts for all of the row.
-    event Answered(bytes32 indexed receiptsRoot, address indexed payer, address indexed operator);
+    event Answered(bytes32 indexed batchId, address indexed payer, address indexed operator);
 
     /// @notice The payer of a row without receipts was credited `amount`; `owed` is what the bond could not pay.
     event RowRefunded(
-        bytes32 indexed receiptsRoot,
+        bytes32 indexed batchId,
         address indexed payer,
         address indexed operator,
         uint256 amount,
         uint256 owed
     );
 
-    /// @notice A charge was paid twice. Its payer in the batch `receiptsRoot` was credited `amount`, and `prover` got
+    /// @notice A charge was paid twice. Its payer in the batch `batchId` was credited `amount`, and `prover` got
     /// `premium`.
     event DoubleChargeProven(
         bytes32 indexed chargeId,
         address indexed payer,
         address indexed operator,
-        bytes32 receiptsRoot,
+        bytes32 batchId,
         address prover,
         uint256 amount,
         uint256 premium
     );
 
     /// @notice Another court gives `amount` of a charge back.
-    event RefundNoted(bytes32 indexed chargeId, address indexed payer, bytes32 receiptsRoot, uint256 amount);
+    event RefundNoted(bytes32 indexed chargeId, address indexed payer, bytes32 batchId, uint256 amount);
 
     /// @notice No batch was settled in this way.
-    error NotSettled(bytes32 receiptsRoot);
+    error NotSettled(bytes32 batchId);
 
     /// @notice Nothing was taken from the payer in this batch, or nothing for this.
-    error NothingCharged(bytes32 receiptsRoot, address payer);
+    error NothingCharged(bytes32 batchId, address payer);
 
     /// @notice The receipts are not in the batch.
-    error ReceiptNotInBatch(bytes32 receiptsRoot);
+    error ReceiptNotInBatch(bytes32 batchId);
 
     /// @notice It is too late, since `deadline`.
     error WindowClosed(uint256 timestamp, uint256 deadline);
@@ -136,17 +142,20 @@ interface IReceiptCourt is ICharges {
     /// @notice The operator can answer until `deadline`.
     error WindowOpen(uint256 timestamp, uint256 deadline);
 
-    error AlreadyContested(bytes32 receiptsRoot, address payer);
-    error NotContested(bytes32 receiptsRoot, address payer);
+    error AlreadyContested(bytes32 batchId, address payer);
+    error NotContested(bytes32 batchId, address payer);
 
     /// @notice The lines are neither all of the row's nor what the caller has still to show.
-    error LinesMismatch(bytes32 receiptsRoot, address payer);
+    error LinesMismatch(bytes32 batchId, address payer);
 
     /// @notice The receipt is of another account, or for another tool than the line.
     error ReceiptMismatch(bytes32 chargeId);
 
     /// @notice The receipts are not in ascending order of their leaves, so that one could be shown twice.
     error ReceiptsOutOfOrder(bytes32 chargeId);
+
+    /// @notice The proof has `nodes` nodes; at most `max` are allowed. Fewer receipts at a time need fewer.
+    error ProofTooLong(uint256 nodes, uint256 max);
 
     /// @notice The receipt is for more than is left of the line.
     error ReceiptExceedsLine(bytes32 chargeId, uint256 amount, uint256 left);
@@ -155,7 +164,7 @@ interface IReceiptCourt is ICharges {
     error NotDouble(bytes32 chargeId, bytes32 otherChargeId);
 
     /// @notice It was given back before.
-    error AlreadyRefunded(bytes32 receiptsRoot, address payer);
+    error AlreadyRefunded(bytes32 batchId, address payer);
 
     /// @notice How long after its settlement a row can be contested.
     function CONTEST_WINDOW() external view returns (uint256);
@@ -181,10 +190,10 @@ interface IReceiptCourt is ICharges {
     function bonds() external view returns (IOperatorBonds);
 
     /// @notice What became of what `payer` paid in a batch.
-    function contestOf(bytes32 receiptsRoot, address payer) external view returns (Contest memory);
+    function contestOf(bytes32 batchId, address payer) external view returns (Contest memory);
 
     /// @notice How far `answerer` has come with showing receipts for what `payer` paid in a batch.
-    function progressOf(bytes32 receiptsRoot, address payer, address answerer) external view returns (Progress memory);
+    function progressOf(bytes32 batchId, address payer, address answerer) external view returns (Progress memory);
 
     /// @notice The leaf of a receipt of this chain and router.
     function leafOf(Receipt calldata receipt) external view returns (bytes32);
@@ -193,19 +202,26 @@ interface IReceiptCourt is ICharges {
     function chargedIn(
         Settlement calldata settlement,
         address payer
-    ) external view returns (bytes32 receiptsRoot, Line[] memory lines, uint256 charged);
+    ) external view returns (bytes32 batchId, Line[] memory lines, uint256 charged);
 
     /// @notice Gives a charge that was paid twice back to whoever paid it in the second batch, which was settled after
     /// the first or with it, and to whoever contested either of the two what it has lost by that.
     function proveDoubleCharge(PaidCharge calldata first, PaidCharge calldata second) external;
+
+    /// @notice Remembers that a charge was paid. Two batches that are too large for one transaction are shown in two,
+    /// and `proveShownTwice` does the rest.
+    function showPaid(PaidCharge calldata paid) external;
+
+    /// @notice Does what `proveDoubleCharge` does for two charges that `showPaid` was shown before.
+    function proveShownTwice(ShownCharge calldata first, ShownCharge calldata second) external;
 
     /// @notice Demands receipts for what `payer` paid in a batch. The caller has approved the deposit to `bonds`.
     function contest(Settlement calldata settlement, address payer) external;
 
     /// @notice Shows receipts for a contested row. Anybody may; the deposit is the operator's, unless they have proven
     /// that it charged twice.
-    function answer(bytes32 receiptsRoot, address payer, Answer calldata shown) external;
+    function answer(bytes32 batchId, address payer, Answer calldata shown) external;
 
     /// @notice Gives a row for which no receipts came in time back, or what the bond could not pay before.
-    function refund(bytes32 receiptsRoot, address payer) external returns (uint256 amount);
+    function refund(bytes32 batchId, address payer) external returns (uint256 amount);
 }

@@ -11,8 +11,9 @@ import {IJsonSchema, Verdict} from "./IJsonSchema.sol";
 /// Nobody has a say in it, no operator, no guardian and no admin.
 ///
 /// What a conviction costs is a fixed penalty out of the tool's stake, of which the reporter gets a part, and the
-/// charge itself, which goes back to whoever paid it. It happens once for each charge, and at most `ANSWER_WINDOW`
-/// after the answer, which is shorter than a stake needs to leave.
+/// charge itself, which goes back to whoever paid it. A stake that may pay less today pays that, and owes the charge.
+/// It happens once for each charge, and at most `ANSWER_WINDOW` after the answer, which is shorter than a stake needs
+/// to leave.
 ///
 /// The time in an answer is what the tool says. Whoever takes a signed answer must see that it is about now, that the
 /// key is registered and the schema pinned; an answer from another time may not convict.
@@ -120,11 +121,11 @@ interface ISchemaCourt {
     /// @notice How long another schema of a method is public before it is in force.
     function SCHEMA_DELAY() external view returns (uint256);
 
-    /// @notice What a conviction takes out of the stake, in micro-USDC.
+    /// @notice What a conviction takes out of the stake, or as much of it as can be taken today, in micro-USDC.
     function PENALTY() external view returns (uint256);
 
-    /// @notice What of the penalty goes to the reporter, in micro-USDC. It is half, so that nobody gains by
-    /// convicting a tool of their own.
+    /// @notice What of the penalty goes to the reporter, in micro-USDC, and of less in proportion. It is half, so that
+    /// nobody gains by convicting a tool of their own.
     function BOUNTY() external view returns (uint256);
 
     /// @notice The registry of tools, which keeps their stakes.
@@ -170,7 +171,8 @@ interface ISchemaCourt {
     /// given under a former schema stay provable.
     function pinSchema(bytes16 toolId, string calldata method, bytes32 schemaHash) external;
 
-    /// @notice Convicts a tool of an answer that does not match its schema. Anybody may; the caller gets the bounty.
+    /// @notice Convicts a tool of an answer that does not match its schema. Anybody may; the caller gets its part of
+    /// what the stake pays today.
     /// @param answer What the tool signed.
     /// @param schema The text of the schema.
     /// @param json The text of the answer.

@@ -54,13 +54,13 @@ library JsonEquality {
         if (kind == Json.STRING) return _tag(kind, JsonString.hash(value));
         if (kind == Json.NUMBER) {
             Decimal memory number = JsonNumber.parse(value);
-            return _tag(kind, JsonNumber.hash(number, _free()));
+            return _tag(kind, JsonNumber.hash(number, Json.scratch()));
         }
         return _tag(kind, value.isTrue() ? bytes32(uint256(1)) : bytes32(0));
     }
 
     function _ofArray(Value array, uint256 shift) private pure returns (bytes32 result) {
-        uint256 scratch = _free();
+        uint256 scratch = Json.scratch();
         uint256 to = scratch;
         Value end = array.next();
         for (Value item = array.first(); item.isBefore(end); item = item.next()) {
@@ -77,7 +77,7 @@ library JsonEquality {
 
     function _ofObject(Value object, uint256 shift) private pure returns (bytes32 result) {
         Members members = JsonObject.members(object);
-        uint256 scratch = _free();
+        uint256 scratch = Json.scratch();
         uint256 to = scratch;
         uint256 size = members.size();
         for (uint256 i = 0; i < size; ++i) {
@@ -100,12 +100,6 @@ library JsonEquality {
             mstore(0, kind)
             mstore(32, content)
             result := keccak256(0, 64)
-        }
-    }
-
-    function _free() private pure returns (uint256 address_) {
-        assembly ("memory-safe") {
-            address_ := mload(0x40)
         }
     }
 }

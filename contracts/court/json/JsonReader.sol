@@ -34,10 +34,7 @@ library JsonReader {
     /// @return root The value that it is.
     /// @return failure Where the text is MALFORMED or IMMENSE; zero if it is neither.
     function read(uint256 start, uint256 length) internal pure returns (Value root, uint256 failure) {
-        uint256 tape;
-        assembly ("memory-safe") {
-            tape := mload(0x40)
-        }
+        uint256 tape = Json.scratch();
         root = Value.wrap(tape);
         uint256 cursor;
         (cursor, tape) = _readValues(start, tape);
@@ -56,7 +53,7 @@ library JsonReader {
         uint256 open = 0;
         uint256 count = 0;
         unchecked {
-            while (true) {
+            while (cursor < IMMENSE) {
                 cursor = _skipSpace(cursor);
                 uint256 c = _byteAt(cursor);
                 if (c == 0x7b || c == 0x5b) {
@@ -66,7 +63,6 @@ library JsonReader {
                     // What opens and what closes are two apart, and with nothing between them nothing is read.
                     if (_byteAt(cursor) != c + 2) {
                         if (c == 0x7b) (cursor, tape) = _readName(cursor, tape);
-                        if (cursor >= IMMENSE) return (cursor, tape);
                         continue;
                     }
                 } else {
@@ -78,10 +74,9 @@ library JsonReader {
                 if (cursor >= IMMENSE || open == 0) return (cursor, tape);
                 if (!Value.wrap(open).isKind(Json.OBJECT)) continue;
                 (cursor, tape) = _readName(_skipSpace(cursor), tape);
-                if (cursor >= IMMENSE) return (cursor, tape);
             }
+            return (cursor, tape);
         }
-        return (cursor, tape);
     }
 
     /// @dev Keeps what is open, and its count, in the word of what is opened in it.
@@ -99,7 +94,7 @@ library JsonReader {
         uint256 tape
     ) private pure returns (uint256, uint256, uint256) {
         unchecked {
-            while (true) {
+            while (open != 0) {
                 cursor = _skipSpace(cursor);
                 uint256 c = _byteAt(cursor);
                 if (c == 0x2c) return (cursor + 1, open, count);
@@ -111,11 +106,10 @@ library JsonReader {
                 kept |= (cursor << Json.END_SHIFT) | (tape << Json.NEXT_SHIFT) | (count << Json.COUNT_SHIFT);
                 _write(open, kept);
                 open = (word >> Json.NEXT_SHIFT) & Json.ADDRESS_MASK;
-                if (open == 0) return (cursor, open, count);
                 count = ((word >> Json.COUNT_SHIFT) & Json.ADDRESS_MASK) + 1;
             }
+            return (cursor, open, count);
         }
-        return (cursor, open, count);
     }
 
     /// @dev Reads a name and the colon after it. Returns where its value begins, and the end of the tape.

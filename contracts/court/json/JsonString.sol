@@ -52,12 +52,9 @@ library JsonString {
         uint256 word = value.word();
         if (word & Json.HASH_MASK != 0) return bytes32(word & Json.HASH_MASK);
         (uint256 start, uint256 end) = value.text();
-        uint256 free;
-        assembly ("memory-safe") {
-            free := mload(0x40)
-        }
         unchecked {
-            uint256 found = uint256(hash(start + 1, end - 1, value.isKind(Json.ESCAPED), free)) & Json.HASH_MASK;
+            bool escaped = value.isKind(Json.ESCAPED);
+            uint256 found = uint256(hash(start + 1, end - 1, escaped, Json.scratch())) & Json.HASH_MASK;
             value.setWord(word | found);
             return bytes32(found);
         }
@@ -90,12 +87,9 @@ library JsonString {
             ++start;
             --end;
             if (!value.isKind(Json.ESCAPED)) return (start, end);
-            uint256 free;
-            assembly ("memory-safe") {
-                free := mload(0x40)
-            }
-            end = _decode(start, end, free);
-            start = free;
+            uint256 to = Json.scratch();
+            end = _decode(start, end, to);
+            start = to;
             assembly ("memory-safe") {
                 mstore(0x40, and(add(end, 31), not(31)))
             }

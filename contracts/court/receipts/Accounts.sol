@@ -34,33 +34,33 @@ abstract contract Accounts is IReceiptCourt {
         bool isNoted;
     }
 
-    mapping(bytes32 receiptsRoot => mapping(address payer => Row)) internal _rows;
-    mapping(bytes32 receiptsRoot => mapping(bytes32 leaf => Copy)) internal _copies;
+    mapping(bytes32 batchId => mapping(address payer => Row)) internal _rows;
+    mapping(bytes32 batchId => mapping(bytes32 leaf => Copy)) internal _copies;
 
     /// @dev Each answers for itself, so that nobody is in anybody's way.
-    mapping(bytes32 receiptsRoot => mapping(address payer => mapping(address answerer => Progress))) internal _progress;
+    mapping(bytes32 batchId => mapping(address payer => mapping(address answerer => Progress))) internal _progress;
 
     /// @inheritdoc IReceiptCourt
-    function contestOf(bytes32 receiptsRoot, address payer) external view returns (Contest memory) {
-        return _rows[receiptsRoot][payer].contest;
+    function contestOf(bytes32 batchId, address payer) external view returns (Contest memory) {
+        return _rows[batchId][payer].contest;
     }
 
     /// @inheritdoc IReceiptCourt
-    function progressOf(bytes32 receiptsRoot, address payer, address answerer) external view returns (Progress memory) {
-        return _progress[receiptsRoot][payer][answerer];
+    function progressOf(bytes32 batchId, address payer, address answerer) external view returns (Progress memory) {
+        return _progress[batchId][payer][answerer];
     }
 
     /// @dev A row that was given back as a whole is closed to every other proof.
-    function _checkOpen(bytes32 receiptsRoot, address payer) internal view {
-        if (_rows[receiptsRoot][payer].contest.stage == Stage.Refunded) revert AlreadyRefunded(receiptsRoot, payer);
+    function _checkOpen(bytes32 batchId, address payer) internal view {
+        if (_rows[batchId][payer].contest.stage == Stage.Refunded) revert AlreadyRefunded(batchId, payer);
     }
 
     /// @dev Counts `amount` of a receipt towards its row, unless that much was counted before.
-    function _account(bytes32 receiptsRoot, address payer, bytes32 leaf, uint256 amount) internal {
-        Copy storage copy = _copies[receiptsRoot][leaf];
+    function _account(bytes32 batchId, address payer, bytes32 leaf, uint256 amount) internal {
+        Copy storage copy = _copies[batchId][leaf];
         uint256 before = copy.accounted;
         if (amount <= before) return;
         copy.accounted = amount.toUint64();
-        _rows[receiptsRoot][payer].contest.accounted += (amount - before).toUint64();
+        _rows[batchId][payer].contest.accounted += (amount - before).toUint64();
     }
 }

@@ -14,7 +14,7 @@ library SettledRows {
 
     /// @dev Where the arguments of `settle` begin, and the places of three of them.
     uint256 private constant ARGUMENTS = 4;
-    uint256 private constant ROOT = 36;
+    uint256 private constant BATCH_ID = 36;
     uint256 private constant TOOL_IDS = 68;
     uint256 private constant ROWS = 100;
 
@@ -22,17 +22,17 @@ library SettledRows {
     function verify(
         IContextRouter router,
         ICharges.Settlement calldata settlement
-    ) internal view returns (bytes32 receiptsRoot, uint256 settledAt) {
+    ) internal view returns (bytes32 batchId, uint256 settledAt) {
         bytes32 exceptions;
         for (uint256 i = 0; i < settlement.exceptions.length; ++i) {
             ICharges.Exception calldata exception = settlement.exceptions[i];
             exceptions = keccak256(abi.encode(exceptions, exception.row, exception.lines));
         }
-        receiptsRoot = _wordAt(settlement.call, ROOT);
+        batchId = _wordAt(settlement.call, BATCH_ID);
         bytes27 digest;
-        (settledAt, digest) = router.batchOf(receiptsRoot);
+        (settledAt, digest) = router.batchOf(batchId);
         bytes32 shown = keccak256(abi.encode(settlement.operator, keccak256(settlement.call), exceptions));
-        if (settledAt == 0 || bytes27(shown) != digest) revert IReceiptCourt.NotSettled(receiptsRoot);
+        if (settledAt == 0 || bytes27(shown) != digest) revert IReceiptCourt.NotSettled(batchId);
     }
 
     /// @notice What a payer paid in a batch that was verified: first for the model, then line by line.

@@ -95,13 +95,9 @@ library ArrayKeywords {
         if (!name.valueOf().isKind(Json.BOOLEAN)) return Verdict.Unknown;
         if (name.valueOf().isFalse() || json.count() < 2) return Verdict.Valid;
         uint256 shift = JsonEquality.fingerprints(json) - Value.unwrap(json);
-        uint256 start;
-        uint256 to;
+        uint256 start = Json.scratch();
+        uint256 to = start;
         bool unique = true;
-        assembly ("memory-safe") {
-            start := mload(0x40)
-            to := start
-        }
         Value end = json.next();
         for (Value item = json.first(); item.isBefore(end); item = item.next()) {
             assembly ("memory-safe") {

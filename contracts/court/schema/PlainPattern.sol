@@ -2,7 +2,7 @@
 pragma solidity 0.8.37;
 
 import {Verdict} from "../interfaces/IJsonSchema.sol";
-import {Value} from "../json/Json.sol";
+import {Json, Value} from "../json/Json.sol";
 import {JsonString} from "../json/JsonString.sol";
 
 /// @title Patterns that are plain
@@ -15,10 +15,7 @@ library PlainPattern {
         unchecked {
             bool fromStart = start < end && _byteAt(start) == 0x5e;
             if (fromStart) ++start;
-            uint256 literal;
-            assembly ("memory-safe") {
-                literal := mload(0x40)
-            }
+            uint256 literal = Json.scratch();
             (bool plain, bool toEnd, uint256 endOfLiteral) = _literal(start, end, literal);
             if (!plain) return Verdict.Unknown;
             assembly ("memory-safe") {

@@ -55,10 +55,7 @@ library References {
             while (cursor < end && target.exists()) {
                 bool known;
                 uint256 endOfToken;
-                uint256 token;
-                assembly ("memory-safe") {
-                    token := mload(0x40)
-                }
+                uint256 token = Json.scratch();
                 (known, cursor, endOfToken) = _token(cursor, end, token);
                 target = known ? _child(target, token, endOfToken) : Value.wrap(0);
             }

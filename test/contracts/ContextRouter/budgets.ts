@@ -1,8 +1,9 @@
 import { expect } from "chai";
-import type { RowBudget } from "../../../settlement/domain/batch.ts";
+import type { RowBudget } from "../../../settlement/domain/batch/batch.ts";
 import type { ToolId } from "../../../settlement/domain/toolId.ts";
+import { BUDGET } from "../../budgets/signNested.ts";
 import { DAY, ethers, FAILURE, FUNDS, freshHash, type Marketplace, marketplace, time, usd } from "../fixture.ts";
-import { BUDGET, ID, signed, signedFor } from "./signBudget.ts";
+import { ID, signed, signedFor } from "./signBudget.ts";
 
 // Settles one row of the payer under a budget, and says why it failed; none if it did not.
 async function draw(
@@ -12,9 +13,9 @@ async function draw(
   { tool = market.tool, payer = market.payer as { address: string } } = {},
 ): Promise<bigint> {
   const { router, settle } = market;
-  const root = freshHash();
-  await settle([{ payer, lines: [[tool, amount]], ...(budget && { budget }) }], { root });
-  const [failure] = await router.queryFilter(router.filters.ChargeFailed(root));
+  const batchId = freshHash();
+  await settle([{ payer, lines: [[tool, amount]], ...(budget && { budget }) }], { batchId });
+  const [failure] = await router.queryFilter(router.filters.ChargeFailed(batchId));
   return failure?.args.reason ?? 0n;
 }
 
@@ -128,7 +129,7 @@ describe("a budget that is no good", () => {
       [FAILURE.budgetExceeded, { id: 99n }],
     ];
     for (const [reason, budget] of bad) {
-      const root = freshHash();
+      const batchId = freshHash();
       const snapshot = await ethers.provider.send("evm_snapshot", []);
       const before = await usdc.balanceOf(payer);
       await expect(
@@ -137,11 +138,11 @@ describe("a budget that is no good", () => {
             { payer, lines: [[tool, usd("1")]], budget },
             { payer: neighbour, lines: [[tool, usd("2")]] },
           ],
-          { root },
+          { batchId },
         ),
       )
         .to.emit(router, "ChargeFailed")
-        .withArgs(root, payer, 0, usd("1"), reason);
+        .withArgs(batchId, payer, 0, usd("1"), reason);
       expect(await usdc.balanceOf(payer)).to.equal(before);
       expect(await router.creditOf(developer)).to.equal(usd("1.8"));
       await ethers.provider.send("evm_revert", [snapshot]);
@@ -227,15 +228,15 @@ describe("a budget of a smart account", () => {
       const payer = { address: ethers.Wallet.createRandom().address };
       await ethers.provider.send("hardhat_setCode", [payer.address, code]);
       const budget = await signed(market, { maxSpend: usd("3"), payer });
-      const root = freshHash();
+      const batchId = freshHash();
       await settle(
         [
           { payer, lines: [[tool, 1n]], budget },
           { payer: neighbour, lines: [[tool, usd("1")]] },
         ],
-        { root },
+        { batchId },
       );
-      const [failure, ...others] = await router.queryFilter(router.filters.ChargeFailed(root));
+      const [failure, ...others] = await router.queryFilter(router.filters.ChargeFailed(batchId));
       expect([failure?.args.payer, failure?.args.reason]).to.deep.equal([payer.address, FAILURE.budgetForged]);
       expect(others).to.deep.equal([]);
     }

@@ -12,18 +12,18 @@ describe("what a stake lets its tool earn in any 24 hours", () => {
     await fund(payer, 10n * LIMIT);
     await fund(neighbour, 1n);
     const free = await listTool({ owner: rival, price: 0n });
-    const root = freshHash();
+    const batchId = freshHash();
     const settlement = settle(
       [
         { payer, lines: [[free, LIMIT]] },
         { payer: neighbour, modelCost: 1n, lines: [[free, 1n]] },
       ],
-      { root },
+      { batchId },
     );
-    await expect(settlement).to.emit(router, "ToolRefused").withArgs(root, free, REFUSAL.earningCap);
+    await expect(settlement).to.emit(router, "ToolRefused").withArgs(batchId, free, REFUSAL.earningCap);
     await expect(settlement)
       .to.emit(router, "LinesRefused")
-      .withArgs(root, neighbour, 35, refusedLines([free, 1n]));
+      .withArgs(batchId, neighbour, 35, refusedLines([free, 1n]));
     expect(await router.creditOf(rival)).to.equal((LIMIT * 9n) / 10n);
     expect(await router.creditOf(developer)).to.equal(0n);
     expect(await router.earningsLeft(free)).to.equal(0n);

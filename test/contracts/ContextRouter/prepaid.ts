@@ -19,10 +19,10 @@ describe("a prepaid balance", () => {
   it("fails a row above it with a reason of its own, and never touches the allowance", async () => {
     const { router, usdc, settle, payer, tool } = await marketplace();
     await router.connect(payer).deposit(usd("1"));
-    const root = freshHash();
-    await expect(settle([{ payer, prepaid: true, lines: [[tool, usd("1") + 1n]] }], { root }))
+    const batchId = freshHash();
+    await expect(settle([{ payer, prepaid: true, lines: [[tool, usd("1") + 1n]] }], { batchId }))
       .to.emit(router, "ChargeFailed")
-      .withArgs(root, payer, 0, usd("1") + 1n, FAILURE.prepaid);
+      .withArgs(batchId, payer, 0, usd("1") + 1n, FAILURE.prepaid);
     expect(await usdc.balanceOf(payer)).to.equal(FUNDS - usd("1"));
   });
 
@@ -30,11 +30,11 @@ describe("a prepaid balance", () => {
     const { router, settle, payer, tool } = await marketplace();
     await router.connect(payer).deposit(usd("10"));
     await router.connect(payer).setDailyCap(usd("3"));
-    const root = freshHash();
+    const batchId = freshHash();
     await settle([{ payer, prepaid: true, lines: [[tool, usd("2")]] }]);
-    await expect(settle([{ payer, prepaid: true, lines: [[tool, usd("2")]] }], { root }))
+    await expect(settle([{ payer, prepaid: true, lines: [[tool, usd("2")]] }], { batchId }))
       .to.emit(router, "ChargeFailed")
-      .withArgs(root, payer, 0, usd("2"), FAILURE.dailyCap);
+      .withArgs(batchId, payer, 0, usd("2"), FAILURE.dailyCap);
   });
 
   it("is refunded after the delay, less what was drawn meanwhile", async () => {

@@ -26,10 +26,10 @@ describe("ContextRouter.setDailyCap", () => {
     await settle([{ payer, lines: [[tool, usd("7")]] }]);
     await router.connect(payer).setDailyCap(usd("5"));
     expect(await router.dailyCap(payer)).to.deep.equal([usd("5"), 0n]);
-    const root = freshHash();
-    await expect(settle([{ payer, lines: [[tool, 1n]] }], { root }))
+    const batchId = freshHash();
+    await expect(settle([{ payer, lines: [[tool, 1n]] }], { batchId }))
       .to.emit(router, "ChargeFailed")
-      .withArgs(root, payer, 0, 1n, FAILURE.dailyCap);
+      .withArgs(batchId, payer, 0, 1n, FAILURE.dailyCap);
   });
 
   it("refuses zero, which could mean that nothing may be taken or that anything may", async () => {

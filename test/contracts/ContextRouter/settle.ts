@@ -36,7 +36,7 @@ describe("ContextRouter.settle", () => {
 
     it("refuses a batch without a receipts root", async () => {
       const { router, settle, payer, tool } = await marketplace();
-      await expect(settle([{ payer, lines: [[tool, 1n]] }], { root: ZeroHash })).to.be.revertedWithCustomError(
+      await expect(settle([{ payer, lines: [[tool, 1n]] }], { batchId: ZeroHash })).to.be.revertedWithCustomError(
         router,
         "EmptyBatch",
       );
@@ -49,24 +49,24 @@ describe("ContextRouter.settle", () => {
 
     it("refuses a batch that charges nothing and reports nothing, so that it burns no root", async () => {
       const { router, settle, payer, tool } = await marketplace();
-      const root = freshHash();
-      await expect(settle([{ payer, lines: [[tool, 0n]] }], { root })).to.be.revertedWithCustomError(
+      const batchId = freshHash();
+      await expect(settle([{ payer, lines: [[tool, 0n]] }], { batchId })).to.be.revertedWithCustomError(
         router,
         "EmptyBatch",
       );
-      expect(await router.settledAt(root)).to.equal(0n);
+      expect(await router.settledAt(batchId)).to.equal(0n);
     });
 
     it("refuses a receipts root that was settled before, and says when", async () => {
       const { router, settle, payer, tool } = await marketplace();
-      const root = freshHash();
+      const batchId = freshHash();
       const settledAt = (await time.latest()) + HOUR;
       await time.setNextBlockTimestamp(settledAt);
-      await settle([{ payer, lines: [[tool, 1n]] }], { root });
-      expect(await router.settledAt(root)).to.equal(settledAt);
-      await expect(settle([{ payer, lines: [[tool, 2n]] }], { root }))
+      await settle([{ payer, lines: [[tool, 1n]] }], { batchId });
+      expect(await router.settledAt(batchId)).to.equal(settledAt);
+      await expect(settle([{ payer, lines: [[tool, 2n]] }], { batchId }))
         .to.be.revertedWithCustomError(router, "BatchAlreadySettled")
-        .withArgs(root, settledAt);
+        .withArgs(batchId, settledAt);
     });
   });
 
@@ -139,7 +139,7 @@ describe("ContextRouter.settle", () => {
         await marketplace();
       const other = await listTool({ owner: rival });
       await fund(neighbour, FUNDS);
-      const root = freshHash();
+      const batchId = freshHash();
       const settlement = settle(
         [
           {
@@ -152,13 +152,13 @@ describe("ContextRouter.settle", () => {
           },
           { payer: neighbour, modelCost: usd("0.02"), lines: [[other, usd("5")]] },
         ],
-        { root },
+        { batchId },
       );
-      await expect(settlement).to.emit(router, "ToolPaid").withArgs(root, tool, developer, usd("2"), usd("1.8"));
-      await expect(settlement).to.emit(router, "ToolPaid").withArgs(root, other, rival, usd("6"), usd("5.4"));
+      await expect(settlement).to.emit(router, "ToolPaid").withArgs(batchId, tool, developer, usd("2"), usd("1.8"));
+      await expect(settlement).to.emit(router, "ToolPaid").withArgs(batchId, other, rival, usd("6"), usd("5.4"));
       await expect(settlement)
         .to.emit(router, "BatchSettled")
-        .withArgs(root, ZeroHash, operator, usd("8.05"), usd("0.85"));
+        .withArgs(batchId, ZeroHash, operator, usd("8.05"), usd("0.85"));
       expect(await router.creditOf(developer)).to.equal(usd("1.8"));
       expect(await router.creditOf(rival)).to.equal(usd("5.4"));
       expect(await router.creditOf(treasury)).to.equal(usd("0.85"));
@@ -204,10 +204,10 @@ describe("ContextRouter.settle", () => {
 
     it("neither charges nor pays for a row of zero, whoever its payer is", async () => {
       const { router, settle, operator, payer, tool } = await marketplace();
-      const root = freshHash();
+      const batchId = freshHash();
       const nothing = { payer: { address: `0x${"1".padStart(40, "0")}` }, lines: [[tool, 0n]] as const };
-      const settlement = settle([nothing, { payer, modelCost: 1n }], { root });
-      await expect(settlement).to.emit(router, "BatchSettled").withArgs(root, ZeroHash, operator, 1, 1);
+      const settlement = settle([nothing, { payer, modelCost: 1n }], { batchId });
+      await expect(settlement).to.emit(router, "BatchSettled").withArgs(batchId, ZeroHash, operator, 1, 1);
       await expect(settlement).not.to.emit(router, "ChargeFailed");
       await expect(settlement).not.to.emit(router, "ToolPaid");
     });
@@ -245,7 +245,7 @@ describe("ContextRouter.settle", () => {
         await fund(neighbour, usd("5"));
         await spoilers[reason](market);
         const balance = await usdc.balanceOf(payer);
-        const root = freshHash();
+        const batchId = freshHash();
         const settlement = settle(
           [
             {
@@ -258,13 +258,13 @@ describe("ContextRouter.settle", () => {
             },
             { payer: neighbour, modelCost: usd("1"), lines: [[tool, usd("4")]] },
           ],
-          { root },
+          { batchId },
         );
-        await expect(settlement).to.emit(router, "ChargeFailed").withArgs(root, payer, 0, usd("6"), FAILURE[reason]);
-        await expect(settlement).to.emit(router, "ToolPaid").withArgs(root, tool, developer, usd("4"), usd("3.6"));
+        await expect(settlement).to.emit(router, "ChargeFailed").withArgs(batchId, payer, 0, usd("6"), FAILURE[reason]);
+        await expect(settlement).to.emit(router, "ToolPaid").withArgs(batchId, tool, developer, usd("4"), usd("3.6"));
         await expect(settlement)
           .to.emit(router, "BatchSettled")
-          .withArgs(root, ZeroHash, operator, usd("5"), usd("1.4"));
+          .withArgs(batchId, ZeroHash, operator, usd("5"), usd("1.4"));
         expect(await usdc.balanceOf(payer)).to.equal(balance);
         expect(await router.creditOf(rival)).to.equal(0n);
       });
@@ -272,18 +272,18 @@ describe("ContextRouter.settle", () => {
 
     it("is blamed on the allowance before the balance when both are short", async () => {
       const { router, settle, stranger, tool } = await marketplace();
-      const root = freshHash();
-      await expect(settle([{ payer: stranger, lines: [[tool, 1n]] }], { root }))
+      const batchId = freshHash();
+      await expect(settle([{ payer: stranger, lines: [[tool, 1n]] }], { batchId }))
         .to.emit(router, "ChargeFailed")
-        .withArgs(root, stranger, 0, 1n, FAILURE.allowance);
+        .withArgs(batchId, stranger, 0, 1n, FAILURE.allowance);
     });
 
     it("is settled for whatever the batch before it left of the allowance", async () => {
       const { router, usdc, settle, payer, tool } = await marketplace();
-      const root = freshHash();
+      const batchId = freshHash();
       await settle([{ payer, modelCost: FUNDS - 1n }]);
-      const settlement = settle([{ payer, lines: [[tool, 2n]] }], { root });
-      await expect(settlement).to.emit(router, "ChargeFailed").withArgs(root, payer, 0, 2n, FAILURE.allowance);
+      const settlement = settle([{ payer, lines: [[tool, 2n]] }], { batchId });
+      await expect(settlement).to.emit(router, "ChargeFailed").withArgs(batchId, payer, 0, 2n, FAILURE.allowance);
       await settle([{ payer, lines: [[tool, 1n]] }]);
       expect(await usdc.balanceOf(payer)).to.equal(0n);
     });
@@ -292,11 +292,11 @@ describe("ContextRouter.settle", () => {
       const { router, usdc, settle, payer, tool } = await marketplace();
       // The token refuses to let a balance grow past 2^255 - 1, which is none of the payer's doing.
       await usdc.mint(router, 2n ** 255n - 1n);
-      const root = freshHash();
-      await expect(settle([{ payer, lines: [[tool, 5n]] }], { root }))
+      const batchId = freshHash();
+      await expect(settle([{ payer, lines: [[tool, 5n]] }], { batchId }))
         .to.be.revertedWithCustomError(router, "ChargeUnexplained")
         .withArgs(payer, 5n);
-      expect(await router.settledAt(root)).to.equal(0n);
+      expect(await router.settledAt(batchId)).to.equal(0n);
     });
   });
 
@@ -304,7 +304,7 @@ describe("ContextRouter.settle", () => {
     it("is left out of its row when the tool is not listed", async () => {
       const { router, usdc, settle, staking, stranger, developer, payer, tool } = await marketplace();
       const unlisted = await staking.toolIdOf(stranger, freshHash());
-      const root = freshHash();
+      const batchId = freshHash();
       const settlement = settle(
         [
           {
@@ -316,12 +316,12 @@ describe("ContextRouter.settle", () => {
             ],
           },
         ],
-        { root },
+        { batchId },
       );
       await expect(settlement)
         .to.emit(router, "LinesRefused")
-        .withArgs(root, payer, 0, refusedLines([unlisted, 20n]));
-      await expect(settlement).to.emit(router, "ToolRefused").withArgs(root, unlisted, REFUSAL.unlisted);
+        .withArgs(batchId, payer, 0, refusedLines([unlisted, 20n]));
+      await expect(settlement).to.emit(router, "ToolRefused").withArgs(batchId, unlisted, REFUSAL.unlisted);
       expect(await usdc.balanceOf(payer)).to.equal(FUNDS - 13n);
       expect(await router.creditOf(developer)).to.equal(9n);
     });
@@ -329,10 +329,10 @@ describe("ContextRouter.settle", () => {
     it("is left out of its row when the stake was asked back", async () => {
       const { router, usdc, settle, staking, developer, payer, tool } = await marketplace();
       await staking.connect(developer).requestWithdrawal(tool, 1n);
-      const root = freshHash();
-      await expect(settle([{ payer, lines: [[tool, 20n]] }], { root }))
+      const batchId = freshHash();
+      await expect(settle([{ payer, lines: [[tool, 20n]] }], { batchId }))
         .to.emit(router, "ToolRefused")
-        .withArgs(root, tool, REFUSAL.underStaked);
+        .withArgs(batchId, tool, REFUSAL.underStaked);
       expect(await usdc.balanceOf(payer)).to.equal(FUNDS);
     });
 
@@ -361,7 +361,7 @@ describe("ContextRouter.settle", () => {
     it("stays left out when the rest of its row then fails", async () => {
       const { router, settle, staking, stranger, developer, payer, tool } = await marketplace();
       const unlisted = await staking.toolIdOf(stranger, freshHash());
-      const root = freshHash();
+      const batchId = freshHash();
       const settlement = settle(
         [
           {
@@ -373,12 +373,12 @@ describe("ContextRouter.settle", () => {
           },
           { payer, lines: [[tool, 30n]] },
         ],
-        { root },
+        { batchId },
       );
       await expect(settlement)
         .to.emit(router, "LinesRefused")
-        .withArgs(root, stranger, 0, refusedLines([unlisted, 20n]));
-      await expect(settlement).to.emit(router, "ChargeFailed").withArgs(root, stranger, 0, 10n, FAILURE.allowance);
+        .withArgs(batchId, stranger, 0, refusedLines([unlisted, 20n]));
+      await expect(settlement).to.emit(router, "ChargeFailed").withArgs(batchId, stranger, 0, 10n, FAILURE.allowance);
       expect(await router.creditOf(developer)).to.equal(27n);
     });
   });

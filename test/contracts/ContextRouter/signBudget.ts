@@ -1,27 +1,12 @@
 // Budgets as payers sign them: with a key, with a smart account (ERC-1271), for here or for elsewhere.
 import type { Address, Hex } from "viem";
-import { BUDGET_TYPES, budgetDomain } from "../../../settlement/chain/router/budgetDigest.ts";
-import type { RowBudget } from "../../../settlement/domain/batch.ts";
+import { budgetDomain } from "../../../settlement/chain/router/budgetDigest.ts";
+import type { RowBudget } from "../../../settlement/domain/batch/batch.ts";
 import type { ToolId } from "../../../settlement/domain/toolId.ts";
+import { BUDGET, signNested } from "../../budgets/signNested.ts";
 import { DAY, ethers, type Marketplace, type Party, time } from "../fixture.ts";
 
 export const ID = 7n;
-
-export const BUDGET = { Budget: [...BUDGET_TYPES.Budget] };
-
-// ERC-7739: a smart account's key signs what the account is asked about together with the account, so that the same key's
-// signature says nothing for another account.
-const NESTED = {
-  TypedDataSign: [
-    { name: "contents", type: "Budget" },
-    { name: "name", type: "string" },
-    { name: "version", type: "string" },
-    { name: "chainId", type: "uint256" },
-    { name: "verifyingContract", type: "address" },
-    { name: "salt", type: "bytes32" },
-  ],
-  ...BUDGET,
-};
 
 export type Terms = {
   maxSpend: bigint;
@@ -62,21 +47,5 @@ export async function signed(market: Marketplace, terms: Terms): Promise<RowBudg
 // The same for a smart account, of which `by` is the key.
 export async function signedFor(account: { address: string }, market: Marketplace, terms: Terms): Promise<RowBudget> {
   const { domain, message, ownChainId } = await described(market, { ...terms, payer: account });
-  const signature = await (terms.by ?? market.payer).signTypedData(domain, NESTED, {
-    contents: message,
-    name: "SmartAccount",
-    version: "1",
-    chainId: ownChainId,
-    verifyingContract: account.address,
-    salt: ethers.ZeroHash,
-  });
-  const type = ethers.TypedDataEncoder.from(BUDGET).encodeType("Budget");
-  const wrapped = ethers.concat([
-    signature,
-    ethers.TypedDataEncoder.hashDomain(domain),
-    ethers.TypedDataEncoder.from(BUDGET).hash(message),
-    ethers.toUtf8Bytes(type),
-    ethers.toBeHex(type.length, 2),
-  ]);
-  return rowBudget(message, wrapped);
+  return rowBudget(message, await signNested(terms.by ?? market.payer, domain, message, ownChainId));
 }

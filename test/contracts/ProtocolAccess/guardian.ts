@@ -12,6 +12,7 @@ describe("the guardian", () => {
       manager.grantRole.populateTransaction(ROLES.court, stranger, 0),
       manager.grantRole.populateTransaction(ROLES.admin, stranger, ADMIN_DELAY_SECONDS),
       manager.revokeRole.populateTransaction(ROLES.adjudicator, stranger),
+      manager.labelRole.populateTransaction(ROLES.court, "adjudicator"),
       router.proposeBeneficiary.populateTransaction(stranger),
     ]) {
       const { to, data } = await call;

@@ -5,9 +5,9 @@ import { DAY, FUNDS, freshHash, marketplace, STAKE, slashTerms, time, usd } from
 describe("a replay", () => {
   it("of a batch by its operator reverts", async () => {
     const { router, usdc, settle, payer, tool } = await marketplace();
-    const root = freshHash();
-    await settle([{ payer, lines: [[tool, usd("1")]] }], { root });
-    await expect(settle([{ payer, lines: [[tool, usd("1")]] }], { root })).to.be.revertedWithCustomError(
+    const batchId = freshHash();
+    await settle([{ payer, lines: [[tool, usd("1")]] }], { batchId });
+    await expect(settle([{ payer, lines: [[tool, usd("1")]] }], { batchId })).to.be.revertedWithCustomError(
       router,
       "BatchAlreadySettled",
     );
@@ -18,30 +18,30 @@ describe("a replay", () => {
     const { router, usdc, settle, asAdmin, postBond, stranger: other, payer, tool } = await marketplace();
     await asAdmin(router.setOperatorLimit.populateTransaction(other, usd("100")));
     await postBond(other, usd("100"));
-    const root = freshHash();
-    await settle([{ payer, lines: [[tool, usd("1")]] }], { root });
-    await expect(settle([{ payer, lines: [[tool, usd("1")]] }], { root, by: other }))
+    const batchId = freshHash();
+    await settle([{ payer, lines: [[tool, usd("1")]] }], { batchId });
+    await expect(settle([{ payer, lines: [[tool, usd("1")]] }], { batchId, by: other }))
       .to.be.revertedWithCustomError(router, "BatchAlreadySettled")
-      .withArgs(root, await router.settledAt(root));
+      .withArgs(batchId, await router.settledAt(batchId));
     expect(await usdc.balanceOf(payer)).to.equal(FUNDS - usd("1"));
   });
 
   it("of a batch reverts even after all its rows have failed: they need new receipts", async () => {
     const { router, fund, settle, stranger: poor, tool } = await marketplace();
-    const root = freshHash();
+    const batchId = freshHash();
     const charges = [{ payer: poor, lines: [[tool, usd("1")]] as const }];
-    await expect(settle(charges, { root })).to.emit(router, "ChargeFailed");
+    await expect(settle(charges, { batchId })).to.emit(router, "ChargeFailed");
     await fund(poor, usd("1"));
-    await expect(settle(charges, { root })).to.be.revertedWithCustomError(router, "BatchAlreadySettled");
+    await expect(settle(charges, { batchId })).to.be.revertedWithCustomError(router, "BatchAlreadySettled");
     await expect(settle(charges)).not.to.emit(router, "ChargeFailed");
   });
 
   it("of a batch reverts years later", async () => {
     const { router, settle, payer, tool } = await marketplace();
-    const root = freshHash();
-    await settle([{ payer, lines: [[tool, 1n]] }], { root });
+    const batchId = freshHash();
+    await settle([{ payer, lines: [[tool, 1n]] }], { batchId });
     await time.increase(3650 * DAY);
-    await expect(settle([{ payer, lines: [[tool, 1n]] }], { root })).to.be.revertedWithCustomError(
+    await expect(settle([{ payer, lines: [[tool, 1n]] }], { batchId })).to.be.revertedWithCustomError(
       router,
       "BatchAlreadySettled",
     );

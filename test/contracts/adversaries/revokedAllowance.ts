@@ -21,7 +21,7 @@ async function inOneBlock(
   { router, usdc, operator, payer, neighbour, tool }: Marketplace,
   first: "revocation" | "batch",
 ) {
-  const root = freshHash();
+  const batchId = freshHash();
   const { toolIds, rows } = packBatch([
     { payer, lines: [[tool, usd("1")]] },
     { payer: neighbour, lines: [[tool, usd("2")]] },
@@ -36,7 +36,7 @@ async function inOneBlock(
   try {
     sent = [
       await usdc.connect(payer).approve(router, 0n, fees("revocation")),
-      await router.connect(operator).settle(ZeroHash, root, toolIds, rows, fees("batch")),
+      await router.connect(operator).settle(ZeroHash, batchId, toolIds, rows, fees("batch")),
     ];
     await networkHelpers.mine();
   } finally {
@@ -45,7 +45,7 @@ async function inOneBlock(
   const [revocation, batch] = await Promise.all(sent.map((transaction) => transaction.wait()));
   expect(revocation?.blockNumber).to.equal(batch?.blockNumber);
   expect(revocation?.index).to.equal(first === "revocation" ? 0 : 1);
-  return { root, batch };
+  return { batchId, batch };
 }
 
 describe("a payer who revokes the allowance in the block of the settlement", () => {
@@ -53,9 +53,9 @@ describe("a payer who revokes the allowance in the block of the settlement", () 
     const market = await marketplace();
     const { router, usdc, fund, payer, neighbour, developer } = market;
     await fund(neighbour, usd("5"));
-    const { root } = await inOneBlock(market, "revocation");
-    const [failure] = await router.queryFilter(router.filters.ChargeFailed(root));
-    expect(failure?.args).to.deep.equal([root, payer.address, 0n, usd("1"), FAILURE.allowance]);
+    const { batchId } = await inOneBlock(market, "revocation");
+    const [failure] = await router.queryFilter(router.filters.ChargeFailed(batchId));
+    expect(failure?.args).to.deep.equal([batchId, payer.address, 0n, usd("1"), FAILURE.allowance]);
     expect(await usdc.balanceOf(payer)).to.equal(FUNDS);
     expect(await router.creditOf(developer)).to.equal(usd("1.8"));
   });
@@ -64,8 +64,8 @@ describe("a payer who revokes the allowance in the block of the settlement", () 
     const market = await marketplace();
     const { router, usdc, fund, payer, neighbour, developer } = market;
     await fund(neighbour, usd("5"));
-    const { root } = await inOneBlock(market, "batch");
-    expect(await router.queryFilter(router.filters.ChargeFailed(root))).to.deep.equal([]);
+    const { batchId } = await inOneBlock(market, "batch");
+    expect(await router.queryFilter(router.filters.ChargeFailed(batchId))).to.deep.equal([]);
     expect(await usdc.balanceOf(payer)).to.equal(FUNDS - usd("1"));
     expect(await usdc.allowance(payer, router)).to.equal(0n);
     expect(await router.creditOf(developer)).to.equal(usd("2.7"));

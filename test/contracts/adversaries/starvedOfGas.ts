@@ -12,14 +12,14 @@ describe("an operator who starves the transfer of gas", () => {
       { payer, lines: [[tool, usd("1")]] },
       { payer: neighbour, modelCost: usd("1"), lines: [[tool, usd("2")]] },
     ]);
-    const root = freshHash();
+    const batchId = freshHash();
     const settle = router.connect(operator).settle;
-    const enough = await settle.estimateGas(ZeroHash, root, toolIds, rows);
+    const enough = await settle.estimateGas(ZeroHash, batchId, toolIds, rows);
     const step = (enough - INTRINSIC_GAS) / 400n;
     let undone = 0;
     let settled = 0;
     for (let gasLimit = INTRINSIC_GAS; gasLimit <= enough + 20n * step; gasLimit += step) {
-      const charged = await settle.staticCall(ZeroHash, root, toolIds, rows, { gasLimit }).catch(() => undefined);
+      const charged = await settle.staticCall(ZeroHash, batchId, toolIds, rows, { gasLimit }).catch(() => undefined);
       if (charged === undefined) {
         undone += 1;
       } else {
@@ -35,14 +35,14 @@ describe("an operator who starves the transfer of gas", () => {
   it("leaves no trace of the batches that ran out of gas, so that they can be settled later", async () => {
     const { router, usdc, settle, payer, tool } = await marketplace();
     const charges = [{ payer, lines: [[tool, usd("1")]] as const }];
-    const root = freshHash();
+    const batchId = freshHash();
     const before = await usdc.balanceOf(payer);
     for (let gasLimit = 40_000n; gasLimit < 110_000n; gasLimit += 5_000n) {
-      await expect(settle(charges, { root, gasLimit })).to.revert(ethers);
-      expect(await router.settledAt(root)).to.equal(0n);
+      await expect(settle(charges, { batchId, gasLimit })).to.revert(ethers);
+      expect(await router.settledAt(batchId)).to.equal(0n);
     }
     expect(await usdc.balanceOf(payer)).to.equal(before);
-    await expect(settle(charges, { root })).not.to.emit(router, "ChargeFailed");
+    await expect(settle(charges, { batchId })).not.to.emit(router, "ChargeFailed");
     expect(await usdc.balanceOf(payer)).to.equal(before - usd("1"));
   });
 });

@@ -63,10 +63,10 @@ describe("a thief with an operator's key", () => {
     const { router, usdc, settle, operator: thief, neighbour, tool } = await marketplace();
     await usdc.mint(neighbour, usd("100"));
     await usdc.connect(neighbour).approve(router, usd("7"));
-    const root = freshHash();
-    await expect(settle([{ payer: neighbour, lines: [[tool, usd("7") + 1n]] }], { root, by: thief }))
+    const batchId = freshHash();
+    await expect(settle([{ payer: neighbour, lines: [[tool, usd("7") + 1n]] }], { batchId, by: thief }))
       .to.emit(router, "ChargeFailed")
-      .withArgs(root, neighbour, 0, usd("7") + 1n, FAILURE.allowance);
+      .withArgs(batchId, neighbour, 0, usd("7") + 1n, FAILURE.allowance);
     await settle([{ payer: neighbour, lines: [[tool, usd("7")]] }], { by: thief });
     await settle([{ payer: neighbour, lines: [[tool, 1n]] }], { by: thief });
     expect(await usdc.balanceOf(neighbour)).to.equal(usd("93"));
@@ -123,7 +123,7 @@ describe("a thief with an operator's key", () => {
   it("can pay staked tools and the treasury only, never an address of its choice", async () => {
     const { router, usdc, settle, staking, treasury, operator: thief, developer, payer, tool } = await marketplace();
     const own = await staking.toolIdOf(thief, freshHash());
-    const root = freshHash();
+    const batchId = freshHash();
     const theft = settle(
       [
         {
@@ -135,9 +135,9 @@ describe("a thief with an operator's key", () => {
           ],
         },
       ],
-      { root, by: thief },
+      { batchId, by: thief },
     );
-    await expect(theft).to.emit(router, "ToolRefused").withArgs(root, own, REFUSAL.unlisted);
+    await expect(theft).to.emit(router, "ToolRefused").withArgs(batchId, own, REFUSAL.unlisted);
     expect(await router.creditOf(thief)).to.equal(0n);
     expect(await router.creditOf(developer)).to.equal(usd("9"));
     expect(await router.creditOf(treasury)).to.equal(usd("2"));

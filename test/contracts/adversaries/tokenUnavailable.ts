@@ -19,13 +19,13 @@ for (const [outage, { begin, end, refusal }] of Object.entries(OUTAGES)) {
     it("fails no row: the batch is undone and can be settled afterwards", async () => {
       const market = await marketplace();
       const { router, usdc, settle, payer, tool } = market;
-      const root = freshHash();
+      const batchId = freshHash();
       const charges = [{ payer, lines: [[tool, usd("1")]] as const }];
       await begin(market);
-      await expect(settle(charges, { root })).to.be.revertedWithCustomError(router, "TokenUnavailable");
-      expect(await router.settledAt(root)).to.equal(0n);
+      await expect(settle(charges, { batchId })).to.be.revertedWithCustomError(router, "TokenUnavailable");
+      expect(await router.settledAt(batchId)).to.equal(0n);
       await end(market);
-      await expect(settle(charges, { root })).not.to.emit(router, "ChargeFailed");
+      await expect(settle(charges, { batchId })).not.to.emit(router, "ChargeFailed");
       expect(await usdc.balanceOf(payer)).to.equal(FUNDS - usd("1"));
     });
 

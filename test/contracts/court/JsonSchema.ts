@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import { createAjv } from "../../../bench/court/askAjv.ts";
-import { bytesOf } from "../../../bench/court/openJudge.ts";
+import { bytesOf } from "../../../bench/court/createJudgeMany.ts";
 import { openJudge } from "./judge.ts";
 
 let judge: Awaited<ReturnType<typeof openJudge>>;
@@ -335,6 +335,9 @@ describe("the text", () => {
           '{"a":1,}',
           "{a:1}",
           '{"a":1 "b":2}',
+          '{"\\x":1}',
+          '{"a',
+          '{"\\u12":1}',
           "{1:2}",
         ],
       ],

@@ -188,8 +188,8 @@ describe("rows of a batch", () => {
     if (!low || !high) throw new Error("there are two");
     const pack = (...people: Party[]) =>
       `0x${people.map(({ address }) => `${address.slice(2)}00${"0".repeat(11)}100`).join("")}`;
-    const settle = async (root: string, rows: string) =>
-      router.connect(operator).settle(await router.headOf(operator), root, [], rows);
+    const settle = async (batchId: string, rows: string) =>
+      router.connect(operator).settle(await router.headOf(operator), batchId, [], rows);
     await expect(settle(`0x${"1".repeat(64)}`, pack(high, low))).to.be.revertedWithCustomError(
       router,
       "RowsOutOfOrder",

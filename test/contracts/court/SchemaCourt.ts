@@ -57,14 +57,26 @@ describe("SchemaCourt on the registry's stakes", () => {
     await expect(convict("one")).to.be.revertedWithCustomError(court, "AlreadyConvicted");
   });
 
-  it("takes no more in a day than the registry allows, and the rest on another", async () => {
-    const { court, staking, convict } = await openCourt();
+  it("takes no more in a day than the registry allows, of which the reporter has half, and convicts all the same", async () => {
+    const { court, staking, usdc, convict, developer, reporter, insurance, tool } = await openCourt();
+    const { stake } = await staking.tool(tool);
     await convict("one");
     await convict("two");
-    const answeredAt = await time.latest();
-    await expect(convict("three")).to.be.revertedWithCustomError(staking, "PenaltyOutOfBounds");
+    // A quarter of the 8 USDC that are left, less the two that were taken: nothing.
+    await expect(convict("three")).to.emit(court, "Convicted").and.to.emit(staking, "Penalized");
+    expect((await staking.tool(tool)).stake).to.equal(stake - usd("2"));
+    await expect(convict("three")).to.be.revertedWithCustomError(court, "AlreadyConvicted");
+    await usdc.mint(developer, usd("2.5"));
+    await usdc.connect(developer).approve(staking, usd("2.5"));
+    await staking.connect(developer).stake(tool, usd("2.5"));
+    // And of 10.50 USDC 0.625.
+    await convict("four");
+    expect((await staking.tool(tool)).stake).to.equal(stake + usd("0.5") - usd("0.625"));
+    expect(await staking.creditOf(reporter)).to.equal(usd("1") + usd("0.3125"));
+    expect(await staking.creditOf(insurance)).to.equal(usd("1") + usd("0.3125"));
     await time.increase(32 * HOUR);
-    await expect(convict("three", { at: answeredAt })).to.emit(court, "Convicted");
+    await convict("five");
+    expect(await staking.creditOf(reporter)).to.equal(usd("1.5") + usd("0.3125"));
   });
 
   it("reaches a stake that is on its way out", async () => {

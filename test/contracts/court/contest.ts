@@ -15,19 +15,19 @@ describe("a contested row", () => {
     ]);
     await expect(contest(batch))
       .to.emit(receiptCourt, "Contested")
-      .withArgs(batch.root, payer, operator, payer, usd("2.13"), (await time.latest()) + 3 * DAY + 3, [
+      .withArgs(batch.batchId, payer, operator, payer, usd("2.13"), (await time.latest()) + 3 * DAY + 3, [
         [`0x${"0".repeat(32)}`, usd("0.03")],
         [tool, usd("2.10")],
       ]);
-    await expect(answer(batch)).to.emit(receiptCourt, "Answered").withArgs(batch.root, payer, operator);
+    await expect(answer(batch)).to.emit(receiptCourt, "Answered").withArgs(batch.batchId, payer, operator);
     expect(await bonds.creditOf(operator)).to.equal(CONTEST_DEPOSIT);
     expect(await bondLeft()).to.equal(BOND);
 
     await time.increase(3 * DAY);
-    await expect(receiptCourt.refund(batch.root, payer)).to.be.revertedWithCustomError(receiptCourt, "NotContested");
+    await expect(receiptCourt.refund(batch.batchId, payer)).to.be.revertedWithCustomError(receiptCourt, "NotContested");
     await expect(contest(batch))
       .to.be.revertedWithCustomError(receiptCourt, "AlreadyContested")
-      .withArgs(batch.root, payer);
+      .withArgs(batch.batchId, payer);
     await bonds.connect(operator).claim();
   });
 
@@ -51,20 +51,23 @@ describe("a contested row", () => {
     if (!row) throw new Error("there is a row");
     const batch = await settleCharges([real], { rows: [{ ...row, modelCost: usd("5") }] });
     await contest(batch, { by: stranger });
-    const { until } = await receiptCourt.contestOf(batch.root, payer);
+    const { until } = await receiptCourt.contestOf(batch.batchId, payer);
     await time.increaseTo(until - 2n);
-    await expect(receiptCourt.refund(batch.root, payer)).to.be.revertedWithCustomError(receiptCourt, "WindowOpen");
+    await expect(receiptCourt.refund(batch.batchId, payer)).to.be.revertedWithCustomError(receiptCourt, "WindowOpen");
     await time.increaseTo(until);
-    await expect(receiptCourt.refund(batch.root, payer))
+    await expect(receiptCourt.refund(batch.batchId, payer))
       .to.emit(receiptCourt, "RowRefunded")
-      .withArgs(batch.root, payer, operator, usd("5.10"), 0n)
+      .withArgs(batch.batchId, payer, operator, usd("5.10"), 0n)
       .and.to.emit(router, "OperatorBonded")
       .withArgs(operator, false);
     expect(await bonds.creditOf(payer)).to.equal(usd("5.10"));
     expect(await bonds.creditOf(stranger)).to.equal(CONTEST_DEPOSIT);
     expect(await bondLeft()).to.equal(BOND - usd("5.10"));
     await expect(settle([{ payer, modelCost: 1n }])).to.be.revertedWithCustomError(router, "BondTooLow");
-    await expect(receiptCourt.refund(batch.root, payer)).to.be.revertedWithCustomError(receiptCourt, "AlreadyRefunded");
+    await expect(receiptCourt.refund(batch.batchId, payer)).to.be.revertedWithCustomError(
+      receiptCourt,
+      "AlreadyRefunded",
+    );
 
     const before = await usdc.balanceOf(payer);
     await bonds.payout([payer, stranger]);
@@ -77,13 +80,13 @@ describe("a contested row", () => {
     const batch = await settleCharges([charge()], { rows: [{ payer, modelCost: usd("1500") }] });
     await contest(batch);
     await time.increase(3 * DAY);
-    await expect(receiptCourt.refund(batch.root, payer))
+    await expect(receiptCourt.refund(batch.batchId, payer))
       .to.emit(receiptCourt, "RowRefunded")
-      .withArgs(batch.root, payer, operator, BOND, usd("500"));
+      .withArgs(batch.batchId, payer, operator, BOND, usd("500"));
     await usdc.mint(operator, usd("600"));
     await usdc.connect(operator).approve(bonds, usd("600"));
     await bonds.connect(operator).post(operator, usd("600"));
-    await receiptCourt.refund(batch.root, payer);
+    await receiptCourt.refund(batch.batchId, payer);
     expect(await bonds.creditOf(payer)).to.equal(usd("1500") + CONTEST_DEPOSIT);
     expect((await bonds.bondOf(operator)).amount).to.equal(usd("100"));
   });
@@ -95,7 +98,7 @@ describe("a contested row", () => {
     await time.increase(7 * DAY - 60);
     await contest(batch);
     await time.increase(3 * DAY);
-    await receiptCourt.refund(batch.root, payer);
+    await receiptCourt.refund(batch.batchId, payer);
     await time.increase(21 * DAY);
     await bonds.connect(operator).withdraw(operator, operator);
     expect(await bonds.creditOf(payer)).to.equal(usd("7") + CONTEST_DEPOSIT);
@@ -111,7 +114,7 @@ describe("a contested row", () => {
     await contest(batch);
     let lines = await linesOf(batch);
     const show = async (some: typeof charges) => {
-      const sent = await receiptCourt.connect(operator).answer(batch.root, payer, answerOf(batch, lines, some));
+      const sent = await receiptCourt.connect(operator).answer(batch.batchId, payer, answerOf(batch, lines, some));
       const [shown] = await receiptCourt.queryFilter(receiptCourt.filters.ReceiptsShown, sent.blockNumber ?? 0);
       if (shown) lines = shown.args.lines;
     };
@@ -120,7 +123,7 @@ describe("a contested row", () => {
     const stale = lines;
     await show(charges.slice(4, 8));
     await expect(
-      receiptCourt.connect(operator).answer(batch.root, payer, answerOf(batch, stale, charges.slice(8))),
+      receiptCourt.connect(operator).answer(batch.batchId, payer, answerOf(batch, stale, charges.slice(8))),
     ).to.be.revertedWithCustomError(receiptCourt, "LinesMismatch");
     await show(charges.slice(8));
     expect(await bonds.creditOf(operator)).to.equal(CONTEST_DEPOSIT);
@@ -133,7 +136,7 @@ describe("a contested row", () => {
     await contest(batch);
     await expect(answer(batch, batch.charges, { by: stranger }))
       .to.emit(receiptCourt, "Answered")
-      .withArgs(batch.root, payer, operator);
+      .withArgs(batch.batchId, payer, operator);
     expect(await bonds.creditOf(operator)).to.equal(CONTEST_DEPOSIT);
     expect(await bonds.creditOf(stranger)).to.equal(0n);
   });
@@ -154,7 +157,7 @@ describe("a contested row", () => {
     await contest(batch);
     const lines = await linesOf(batch);
     const answer = (shown: ReturnType<typeof answerOf>) =>
-      receiptCourt.connect(operator).answer(batch.root, payer, shown);
+      receiptCourt.connect(operator).answer(batch.batchId, payer, shown);
     const refused = (shown: ReturnType<typeof answerOf>, error: string) =>
       expect(answer(shown)).to.be.revertedWithCustomError(receiptCourt, error);
 
@@ -179,12 +182,12 @@ describe("a contested row", () => {
     );
     await refused({ ...whole, places: [0, 0] }, "ReceiptMismatch");
     await expect(answer(whole)).to.emit(receiptCourt, "ReceiptsShown");
-    expect((await receiptCourt.contestOf(batch.root, payer)).stage).to.equal(1n);
+    expect((await receiptCourt.contestOf(batch.batchId, payer)).stage).to.equal(1n);
 
     await time.increase(3 * DAY);
     const left = whole.lines.map((line) => (BigInt(line.toolId) === 0n ? line : { ...line, amount: 0n }));
     await refused(answerOf(batch, left, []), "WindowClosed");
-    await receiptCourt.refund(batch.root, payer);
+    await receiptCourt.refund(batch.batchId, payer);
   });
 
   it("is contested within 7 days, and only as it was settled", async () => {
@@ -201,11 +204,11 @@ describe("a contested row", () => {
     }
     await expect(contest(batch, { whose: stranger }))
       .to.be.revertedWithCustomError(receiptCourt, "NothingCharged")
-      .withArgs(batch.root, stranger);
+      .withArgs(batch.batchId, stranger);
     await networkHelpers.mine();
     await time.increase(7 * DAY);
     await expect(contest(batch)).to.be.revertedWithCustomError(receiptCourt, "WindowClosed");
-    expect((await receiptCourt.contestOf(batch.root, payer)).stage).to.equal(0n);
+    expect((await receiptCourt.contestOf(batch.batchId, payer)).stage).to.equal(0n);
   });
 
   it("does not include what was refused, nor what failed", async () => {
@@ -239,7 +242,7 @@ describe("a contested row", () => {
     const shown = answerOf(batch, lines, [refused]);
     const place = lines.findIndex(({ amount }) => amount > 0n);
     await expect(
-      receiptCourt.connect(operator).answer(batch.root, payer, { ...shown, places: [place] }),
+      receiptCourt.connect(operator).answer(batch.batchId, payer, { ...shown, places: [place] }),
     ).to.be.revertedWithCustomError(receiptCourt, "ReceiptMismatch");
     await answer(batch, [charged]);
   });

@@ -2,7 +2,7 @@
 import type { TransactionResponse } from "ethers";
 import { type Address, bytesToHex, type Hex } from "viem";
 import { type Exception, exceptionsOf } from "../../../settlement/chain/court/exceptionsOf.ts";
-import { type DueCharge, NO_HASHES } from "../../../settlement/domain/charge.ts";
+import { type DueCharge, NO_HASHES } from "../../../settlement/domain/charges/charge.ts";
 import { microUsdc } from "../../../settlement/domain/money.ts";
 import type { ToolId } from "../../../settlement/domain/toolId.ts";
 import { createMerkleTree, type MerkleTree } from "../../../settlement/engine/batch/merkleTree.ts";
@@ -13,7 +13,7 @@ export const CONTEST_DEPOSIT = usd("1");
 export const PREMIUM = usd("0.5");
 
 export type Settled = {
-  root: string;
+  batchId: string;
   charges: readonly DueCharge[];
   settlement: { operator: string; call: string; exceptions: Exception[] };
   tree: MerkleTree;
@@ -55,8 +55,8 @@ export async function courtroom() {
     { rows = rowsOf(charges), by = operator }: { rows?: readonly Charge[]; by?: Party } = {},
   ): Promise<Settled> {
     const tree = createMerkleTree(charges.map(leaf));
-    const sent = await market.settle(rows, { root: tree.root, by });
-    return { root: tree.root, charges, settlement: await settlementOf(sent), tree };
+    const sent = await market.settle(rows, { batchId: tree.root, by });
+    return { batchId: tree.root, charges, settlement: await settlementOf(sent), tree };
   }
 
   async function settlementOf(sent: TransactionResponse) {
@@ -103,7 +103,7 @@ export async function courtroom() {
   // Answers with the receipts of these charges, or of all that the payer has in the batch.
   async function answer(batch: Settled, charges: readonly DueCharge[] = batch.charges, { by = operator } = {}) {
     const shown = answerOf(batch, await linesOf(batch), charges);
-    return receiptCourt.connect(by).answer(batch.root, payer.address, shown);
+    return receiptCourt.connect(by).answer(batch.batchId, payer.address, shown);
   }
 
   const bondLeft = async (account = operator) => (await bonds.bondOf(account)).amount;

@@ -16,13 +16,15 @@ describe("a charge that was paid twice", () => {
     const prove = () => receiptCourt.connect(reporter).proveDoubleCharge(paid(first, double), paid(second, again));
     await expect(prove())
       .to.emit(receiptCourt, "DoubleChargeProven")
-      .withArgs(double.id, payer, operator, second.root, reporter, usd("3"), PREMIUM);
+      .withArgs(double.id, payer, operator, second.batchId, reporter, usd("3"), PREMIUM);
     expect(await bonds.creditOf(payer)).to.equal(usd("3"));
     expect(await bonds.creditOf(reporter)).to.equal(PREMIUM);
     // As much as the premium, lest an operator accuse itself.
     expect(await bonds.creditOf(insurance)).to.equal(PREMIUM);
     expect(await bondLeft()).to.equal(BOND - usd("3") - 2n * PREMIUM);
-    await expect(prove()).to.be.revertedWithCustomError(receiptCourt, "AlreadyRefunded").withArgs(second.root, payer);
+    await expect(prove())
+      .to.be.revertedWithCustomError(receiptCourt, "AlreadyRefunded")
+      .withArgs(second.batchId, payer);
     await expect(
       receiptCourt.proveDoubleCharge(paid(second, again), paid(first, double)),
     ).to.be.revertedWithCustomError(receiptCourt, "NotDouble");
@@ -85,7 +87,7 @@ describe("a charge that was paid twice", () => {
     const settled = await settleCharges([again, charge()]);
     await expect(receiptCourt.proveDoubleCharge(paid(failed, retried), paid(settled, again)))
       .to.be.revertedWithCustomError(receiptCourt, "NothingCharged")
-      .withArgs(failed.root, neighbour);
+      .withArgs(failed.batchId, neighbour);
 
     const poor = await listTool();
     await staking.connect(developer).requestWithdrawal(poor, 1n);
@@ -96,7 +98,7 @@ describe("a charge that was paid twice", () => {
     const after = await settleCharges([refused, model]);
     await expect(receiptCourt.proveDoubleCharge(paid(before, refused), paid(after, refused)))
       .to.be.revertedWithCustomError(receiptCourt, "NothingCharged")
-      .withArgs(before.root, payer);
+      .withArgs(before.batchId, payer);
   });
 
   it("is none of two charges, nor of two operators", async () => {
@@ -154,7 +156,7 @@ describe("nothing is given back twice", () => {
     for (const batch of [first, second]) {
       await contest(batch);
       await time.increase(3 * DAY);
-      await receiptCourt.refund(batch.root, payer);
+      await receiptCourt.refund(batch.batchId, payer);
     }
     // One of the two payments of the double, and of each row what is not the double.
     expect(await bonds.creditOf(payer)).to.equal(usd("3.20") + 2n * CONTEST_DEPOSIT);
@@ -169,13 +171,13 @@ describe("nothing is given back twice", () => {
     const [first, second] = [await settleCharges([double]), await settleCharges([again])];
     await contest(second);
     await time.increase(3 * DAY);
-    await receiptCourt.refund(second.root, payer);
+    await receiptCourt.refund(second.batchId, payer);
     await expect(receiptCourt.proveDoubleCharge(paid(first, double), paid(second, again)))
       .to.be.revertedWithCustomError(receiptCourt, "AlreadyRefunded")
-      .withArgs(second.root, payer);
+      .withArgs(second.batchId, payer);
     await expect(receiptCourt.connect(neighbour).noteRefund(paid(second, again)))
       .to.be.revertedWithCustomError(receiptCourt, "AlreadyRefunded")
-      .withArgs(second.root, payer);
+      .withArgs(second.batchId, payer);
     expect(await bonds.creditOf(payer)).to.equal(usd("0.10") + CONTEST_DEPOSIT);
   });
 
@@ -194,16 +196,16 @@ describe("nothing is given back twice", () => {
     expect(await court.noteRefund.staticCall(paid(first, double))).to.deep.equal([payer.address, usd("1.5")]);
     await expect(court.noteRefund(paid(first, double)))
       .to.emit(receiptCourt, "RefundNoted")
-      .withArgs(double.id, payer, first.root, usd("1.5"));
+      .withArgs(double.id, payer, first.batchId, usd("1.5"));
     await expect(court.noteRefund(paid(first, double))).to.be.revertedWithCustomError(receiptCourt, "AlreadyRefunded");
-    expect((await receiptCourt.contestOf(first.root, payer)).accounted).to.equal(usd("1.5"));
+    expect((await receiptCourt.contestOf(first.batchId, payer)).accounted).to.equal(usd("1.5"));
 
     await contest(first);
     await receiptCourt.proveDoubleCharge(paid(first, double), paid(second, again));
     await expect(court.noteRefund(paid(second, again))).to.be.revertedWithCustomError(receiptCourt, "AlreadyRefunded");
     await time.increase(3 * DAY);
     // Nothing of the row is left to be given back: its only charge is the one that was rightly paid.
-    await expect(receiptCourt.refund(first.root, payer)).to.emit(receiptCourt, "RowRefunded");
+    await expect(receiptCourt.refund(first.batchId, payer)).to.emit(receiptCourt, "RowRefunded");
     expect(await bonds.creditOf(payer)).to.equal(usd("3.000001") + CONTEST_DEPOSIT);
   });
 });
@@ -223,7 +225,7 @@ describe("a forged receipt", () => {
       { ...good, receipt: { ...good.receipt, chargeId: rest[0]?.id ?? "" } },
       { ...good, path: good.path.slice(1) },
       { ...good, path: [] },
-      { ...good, path: [...good.path, first.root] },
+      { ...good, path: [...good.path, first.batchId] },
     ]) {
       await expect(receiptCourt.proveDoubleCharge(forged, later)).to.be.revertedWithCustomError(
         receiptCourt,
@@ -236,8 +238,8 @@ describe("a forged receipt", () => {
       { ...domain, router: domain.router.replace(/.$/, "0") as typeof domain.router },
     ]) {
       // A batch whose receipts are good elsewhere.
-      const { root } = createMerkleTree([leafOf(elsewhere, double)]);
-      const settlement = await settlementOf(await settle(rowsOf([double]), { root }));
+      const { root: batchId } = createMerkleTree([leafOf(elsewhere, double)]);
+      const settlement = await settlementOf(await settle(rowsOf([double]), { batchId }));
       const proof = { settlement, receipt: receiptOf(double), path: [] };
       await expect(receiptCourt.proveDoubleCharge(proof, later)).to.be.revertedWithCustomError(
         receiptCourt,

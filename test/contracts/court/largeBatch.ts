@@ -21,7 +21,7 @@ const TAKEN = usd("3");
 describe("a batch with as much calldata as the router accepts", () => {
   it("can be contested in one transaction", async () => {
     const { settleLarge, sendPadded, receiptCourt, bonds, usdc, operator, payer } = await hideout();
-    const { root, call, zeros } = await settleLarge(freshHash());
+    const { batchId, call, zeros } = await settleLarge(freshHash());
     await usdc.mint(PADDING_AT, CONTEST_DEPOSIT);
     await sendPadded(
       usdc,
@@ -36,7 +36,7 @@ describe("a batch with as much calldata as the router accepts", () => {
     ]);
     await sendPadded(receiptCourt, contest, zeros);
     await time.increase(3 * DAY);
-    await receiptCourt.refund(root, payer);
+    await receiptCourt.refund(batchId, payer);
     expect(await bonds.creditOf(payer)).to.equal(TAKEN);
   });
 
@@ -76,10 +76,10 @@ async function hideout() {
     stranger.sendTransaction({ to: PADDING_AT, data: await padded(to, data, zeros), gasLimit: MAX_GAS });
 
   // Takes something from the payer, with as many zeros behind the arguments as can be.
-  async function settleLarge(root: string) {
+  async function settleLarge(batchId: string) {
     const { toolIds, rows } = packBatch([{ payer, modelCost: TAKEN, prepaid: true }]);
     const head = await router.headOf(operator);
-    const call = router.interface.encodeFunctionData("settle", [head, root, toolIds, rows]);
+    const call = router.interface.encodeFunctionData("settle", [head, batchId, toolIds, rows]);
     const request = async (zeros: number) => ({
       to: operator.address,
       data: await padded(router, call, zeros),
@@ -97,8 +97,8 @@ async function hideout() {
       else tooMany = half;
     }
     await operator.sendTransaction(await request(zeros));
-    expect(await router.settledAt(root)).to.not.equal(0n);
-    return { root, call, zeros };
+    expect(await router.settledAt(batchId)).to.not.equal(0n);
+    return { batchId, call, zeros };
   }
 
   return { ...court, settleLarge, sendPadded };

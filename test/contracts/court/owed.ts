@@ -19,12 +19,12 @@ describe("a double charge that the bond could not pay", () => {
     const { prove, postBond, operator, bonds, payer, contest, second, stranger, receiptCourt } = await debt();
     await contest(second, { by: stranger });
     await time.increase(3 * DAY);
-    await receiptCourt.refund(second.root, payer);
+    await receiptCourt.refund(second.batchId, payer);
     expect(await bonds.creditOf(stranger)).to.equal(CONTEST_DEPOSIT);
     await postBond(operator, BOND);
     await prove();
     expect(await bonds.creditOf(payer)).to.equal(BOND + OWED);
-    await expect(receiptCourt.refund(second.root, payer)).to.be.revertedWithCustomError(
+    await expect(receiptCourt.refund(second.batchId, payer)).to.be.revertedWithCustomError(
       receiptCourt,
       "AlreadyRefunded",
     );
@@ -35,7 +35,7 @@ describe("a double charge that the bond could not pay", () => {
     const { prove, postBond, operator, bonds, payer, contest, first, stranger, receiptCourt } = await debt();
     await contest(first, { by: stranger });
     await time.increase(3 * DAY);
-    await receiptCourt.refund(first.root, payer);
+    await receiptCourt.refund(first.batchId, payer);
     await postBond(operator, BOND);
     await prove();
     expect(await bonds.creditOf(payer)).to.equal(BOND + OWED);

@@ -4,10 +4,10 @@ import type { Address, Hex } from "viem";
 import { privateKeyToAccount } from "viem/accounts";
 import { canonicalJson, hashJson, signAnswer } from "../../../marketplace/toolkit/index.ts";
 import { ROLES } from "../../../scripts/protocol/description.ts";
-import type { DueCharge } from "../../../settlement/domain/charge.ts";
+import type { DueCharge } from "../../../settlement/domain/charges/charge.ts";
 import { uuidFromToolId } from "../../../settlement/domain/toolId.ts";
 import { JsonSchema__factory, SchemaCourt__factory } from "../../../typechain-types/index.ts";
-import { ethers, HOUR, time, usd } from "../fixture.ts";
+import { DAY, ethers, HOUR, slashTerms, time, usd } from "../fixture.ts";
 import { courtroom, PREMIUM, type Settled } from "./courtroom.ts";
 
 const SCHEMA = { type: "object", required: ["price"] };
@@ -74,6 +74,36 @@ describe("a call for which the tool was convicted", () => {
     // It has back what it paid, most of which the tool was credited, and no more.
     await expect(refund(forged, copied)).to.be.revertedWithCustomError(court, "AlreadyRefunded");
     expect(await staking.creditOf(stranger)).to.equal(usd("0.10"));
+  });
+
+  it("is given back although the tool has first used up the day with convictions of its own", async () => {
+    const { charge, settleCharges, refund, staking, court, operator, payer, tool, convict } = await openCourt();
+    const call = charge({ toolId: tool });
+    const batch = await settleCharges([call]);
+    // A quarter of 10 USDC are two penalties and a half, and it has half of each back.
+    await convict(charge({ toolId: tool }));
+    await convict(charge({ toolId: tool }));
+    await convict(charge({ toolId: tool }));
+    await convict(call);
+    await refund(batch, call);
+    expect(await staking.creditOf(payer)).to.equal(0n);
+    await time.increase(32 * HOUR);
+    await court.collect(tool, call.id, operator);
+    expect(await staking.creditOf(payer)).to.equal(usd("0.10"));
+  });
+
+  it("is given back although the adjudicator has asked for all of the stake meanwhile, and let it go", async () => {
+    const { charge, settleCharges, refund, staking, court, operator, adjudicator, payer, rich, convict } =
+      await openCourt();
+    const call = charge({ toolId: rich });
+    const batch = await settleCharges([call]);
+    await staking.connect(adjudicator).proposeSlash(rich, slashTerms({ amount: usd("1000") }));
+    await convict(call);
+    await refund(batch, call);
+    await time.increase(3 * DAY + 1);
+    await staking.connect(adjudicator).dismissSlash(rich);
+    await court.collect(rich, call.id, operator);
+    expect(await staking.creditOf(payer)).to.equal(usd("0.10"));
   });
 
   it("is given back by one court and not again by the other", async () => {

@@ -3,7 +3,7 @@
 import { expect } from "chai";
 import { concat, getBytes, MaxUint256, toBeHex, ZeroHash, zeroPadValue } from "ethers";
 import { type Address, bytesToHex } from "viem";
-import type { DueCharge } from "../../../settlement/domain/charge.ts";
+import type { DueCharge } from "../../../settlement/domain/charges/charge.ts";
 import { createMerkleTree } from "../../../settlement/engine/batch/merkleTree.ts";
 import { leafOf, receiptOf } from "../../../settlement/engine/batch/receipt.ts";
 import {
@@ -38,7 +38,7 @@ describe("an operator who wants its bond back at once", () => {
     for (const other of rest) {
       await expect(prove(other))
         .to.be.revertedWithCustomError(receiptCourt, "AlreadyRefunded")
-        .withArgs(batch.root, payer);
+        .withArgs(batch.batchId, payer);
     }
     expect(await bonds.creditOf(payer)).to.equal(usd("2"));
     expect(await bondLeft()).to.equal(BOND - usd("2") - 2n * PREMIUM);
@@ -126,7 +126,10 @@ describe("a thief with the operator's key", () => {
       await contest(batch);
       await answer(batch, sorted.slice(-1), { by: operator });
       await expect(answer(batch, sorted, { by })).to.emit(receiptCourt, "Answered");
-      await expect(receiptCourt.refund(batch.root, payer)).to.be.revertedWithCustomError(receiptCourt, "NotContested");
+      await expect(receiptCourt.refund(batch.batchId, payer)).to.be.revertedWithCustomError(
+        receiptCourt,
+        "NotContested",
+      );
     }
     expect(await bondLeft()).to.equal(BOND);
   });
@@ -142,11 +145,11 @@ describe("a thief with the operator's key", () => {
     await answer(batch, sorted.slice(-1), { by: operator });
     const left = all.map((line) => (line.amount === 0n ? line : { ...line, amount: usd("0.20") }));
     await expect(
-      receiptCourt.connect(operator).answer(batch.root, payer, answerOf(batch, left, sorted.slice(2))),
+      receiptCourt.connect(operator).answer(batch.batchId, payer, answerOf(batch, left, sorted.slice(2))),
     ).to.be.revertedWithCustomError(receiptCourt, "LinesMismatch");
-    await expect(receiptCourt.connect(treasury).answer(batch.root, payer, answerOf(batch, left, sorted.slice(2))))
+    await expect(receiptCourt.connect(treasury).answer(batch.batchId, payer, answerOf(batch, left, sorted.slice(2))))
       .to.emit(receiptCourt, "Answered")
-      .withArgs(batch.root, payer, operator);
+      .withArgs(batch.batchId, payer, operator);
   });
 
   it("shows no receipt twice by beginning again", async () => {
@@ -160,12 +163,12 @@ describe("a thief with the operator's key", () => {
     const left = all.map((line) => (line.amount === 0n ? line : { ...line, amount: usd("0.20") }));
     await answer(batch, charges);
     for (const lines of [left, all]) {
-      const again = receiptCourt.connect(operator).answer(batch.root, payer, answerOf(batch, lines, charges));
+      const again = receiptCourt.connect(operator).answer(batch.batchId, payer, answerOf(batch, lines, charges));
       if (lines === left) await expect(again).to.be.revertedWithCustomError(receiptCourt, "ReceiptsOutOfOrder");
       else await expect(again).to.emit(receiptCourt, "ReceiptsShown");
     }
     await time.increase(3 * DAY);
-    await expect(receiptCourt.refund(batch.root, payer)).to.emit(receiptCourt, "RowRefunded");
+    await expect(receiptCourt.refund(batch.batchId, payer)).to.emit(receiptCourt, "RowRefunded");
   });
 });
 
@@ -177,18 +180,18 @@ describe("an operator who is to answer", () => {
     const shown = await Promise.all(
       [early, late].map(async (batch) => answerOf(batch, await linesOf(batch), batch.charges)),
     );
-    const { until } = await receiptCourt.contestOf(early.root, payer);
-    const answer = (root: string, answers: (typeof shown)[number]) =>
-      receiptCourt.connect(operator).answer(root, payer, answers);
+    const { until } = await receiptCourt.contestOf(early.batchId, payer);
+    const answer = (batchId: string, answers: (typeof shown)[number]) =>
+      receiptCourt.connect(operator).answer(batchId, payer, answers);
     await time.setNextBlockTimestamp(until - 1n);
-    await answer(early.root, shown[0] as (typeof shown)[number]);
-    const { until: deadline } = await receiptCourt.contestOf(late.root, payer);
+    await answer(early.batchId, shown[0] as (typeof shown)[number]);
+    const { until: deadline } = await receiptCourt.contestOf(late.batchId, payer);
     await time.setNextBlockTimestamp(deadline);
-    await expect(answer(late.root, shown[1] as (typeof shown)[number]))
+    await expect(answer(late.batchId, shown[1] as (typeof shown)[number]))
       .to.be.revertedWithCustomError(receiptCourt, "WindowClosed")
       .withArgs(deadline, deadline);
-    await receiptCourt.refund(late.root, payer);
-    await expect(answer(late.root, shown[1] as (typeof shown)[number])).to.be.revertedWithCustomError(
+    await receiptCourt.refund(late.batchId, payer);
+    await expect(answer(late.batchId, shown[1] as (typeof shown)[number])).to.be.revertedWithCustomError(
       receiptCourt,
       "NotContested",
     );
@@ -203,15 +206,15 @@ describe("an operator who is to answer", () => {
       { ...domain, router: domain.router.replace(/.$/, "0") as Address },
     ]) {
       const tree = createMerkleTree([leafOf(elsewhere, due)]);
-      const settlement = await settlementOf(await settle(rowsOf([due]), { root: tree.root }));
-      const batch = { root: tree.root, charges: [due], settlement, tree };
+      const settlement = await settlementOf(await settle(rowsOf([due]), { batchId: tree.root }));
+      const batch = { batchId: tree.root, charges: [due], settlement, tree };
       await contest(batch);
       const [line] = answerOf({ ...batch, tree: createMerkleTree([leafOf(domain, due)]) }, await linesOf(batch), [
         due,
       ]).receipts;
       const shown = { lines: await plain(linesOf(batch)), receipts: [line], places: [1], proof: [], proofFlags: [] };
       await expect(
-        receiptCourt.connect(operator).answer(batch.root, payer, shown as never),
+        receiptCourt.connect(operator).answer(batch.batchId, payer, shown as never),
       ).to.be.revertedWithCustomError(receiptCourt, "ReceiptNotInBatch");
     }
   });
@@ -223,11 +226,11 @@ describe("an operator who is to answer", () => {
     const batch = await settleCharges(charges.slice(0, 3), { rows: rowsOf(charges) });
     await contest(batch);
     const lines = await plain(linesOf(batch));
-    const answer = (shown: unknown) => receiptCourt.connect(operator).answer(batch.root, payer, shown as never);
+    const answer = (shown: unknown) => receiptCourt.connect(operator).answer(batch.batchId, payer, shown as never);
     const missing = charges[3];
     if (!missing) throw new Error("there is one without a receipt");
     const whole = answerOf(batch, lines, charges.slice(0, 3));
-    const nodes = [batch.root, ...batch.charges.map((due) => bytesToHex(leaf(due)))];
+    const nodes = [batch.batchId, ...batch.charges.map((due) => bytesToHex(leaf(due)))];
     const forged = { ...whole, receipts: [receiptOf(missing)], places: [1] };
     for (const proof of nodes.map((node) => [node])) {
       await expect(answer({ ...forged, proof, proofFlags: [false] })).to.be.revertedWithCustomError(
@@ -237,20 +240,20 @@ describe("an operator who is to answer", () => {
     }
     // The flags say that two known nodes are hashed where there is only one.
     await expect(answer({ ...forged, proof: [], proofFlags: [true] })).to.revert(ethers);
-    await expect(answer({ ...forged, proof: [batch.root], proofFlags: [] })).to.revert(ethers);
+    await expect(answer({ ...forged, proof: [batch.batchId], proofFlags: [] })).to.revert(ethers);
     // A proof of nothing is the root itself, and takes nothing off what is to be shown.
-    await answer({ lines, receipts: [], places: [], proof: [batch.root], proofFlags: [] });
-    const { lastLeaf } = await receiptCourt.progressOf(batch.root, payer, operator);
-    expect([lastLeaf, (await receiptCourt.contestOf(batch.root, payer)).stage]).to.deep.equal([ZeroHash, 1n]);
+    await answer({ lines, receipts: [], places: [], proof: [batch.batchId], proofFlags: [] });
+    const { lastLeaf } = await receiptCourt.progressOf(batch.batchId, payer, operator);
+    expect([lastLeaf, (await receiptCourt.contestOf(batch.batchId, payer)).stage]).to.deep.equal([ZeroHash, 1n]);
     await answer(whole);
     await time.increase(3 * DAY);
-    await expect(receiptCourt.refund(batch.root, payer)).to.emit(receiptCourt, "RowRefunded");
+    await expect(receiptCourt.refund(batch.batchId, payer)).to.emit(receiptCourt, "RowRefunded");
   });
 
   it("hides nothing behind calldata that is encoded in another way", async () => {
     const { router, operator, payer, tool, contest, receiptCourt, settlementOf } = await courtroom();
     const { toolIds, rows } = packBatch([{ payer, modelCost: usd("1"), lines: [[tool, usd("2")]] }]);
-    const root = freshHash();
+    const batchId = freshHash();
     const word = (value: bigint) => zeroPadValue(toBeHex(value), 32);
     const packed = getBytes(rows);
     // The rows come before the tools, with gaps and with bytes behind the end that nobody asked for.
@@ -259,7 +262,7 @@ describe("an operator who is to answer", () => {
     const data = concat([
       router.interface.getFunction("settle").selector,
       word(0n),
-      root,
+      batchId,
       word(toolsAt),
       word(4n * 32n + 64n),
       word(MaxUint256),
@@ -273,8 +276,8 @@ describe("an operator who is to answer", () => {
     ]);
     const sent = await operator.sendTransaction({ to: router, data });
     const settlement = await settlementOf(sent);
-    await contest({ root, charges: [], tree: createMerkleTree([getBytes(root)]), settlement });
-    expect((await receiptCourt.contestOf(root, payer)).charged).to.equal(usd("3"));
+    await contest({ batchId, charges: [], tree: createMerkleTree([getBytes(batchId)]), settlement });
+    expect((await receiptCourt.contestOf(batchId, payer)).charged).to.equal(usd("3"));
   });
 
   it("is held to a row that drew on a prepaid balance, too", async () => {
@@ -284,7 +287,7 @@ describe("an operator who is to answer", () => {
     const batch = await settleCharges([charge()], { rows: [{ payer, modelCost: usd("4"), prepaid: true }] });
     await contest(batch);
     await time.increase(3 * DAY);
-    await receiptCourt.refund(batch.root, payer);
+    await receiptCourt.refund(batch.batchId, payer);
     expect(await bonds.creditOf(payer)).to.equal(usd("4") + CONTEST_DEPOSIT);
   });
 });
@@ -302,7 +305,7 @@ describe("an operator who was suspended", () => {
     for (const batch of [good, bad]) await contest(batch);
     await answer(good);
     await time.increase(3 * DAY);
-    await receiptCourt.refund(bad.root, payer);
+    await receiptCourt.refund(bad.batchId, payer);
     expect(await bonds.creditOf(payer)).to.equal(usd("7") + CONTEST_DEPOSIT);
     expect(await bonds.creditOf(operator)).to.equal(CONTEST_DEPOSIT);
   });
@@ -314,7 +317,7 @@ describe("an operator who was suspended", () => {
     await contest(bad);
     await router.connect(guardian).suspendOperator(operator);
     await time.increase(3 * DAY);
-    await receiptCourt.refund(bad.root, payer);
+    await receiptCourt.refund(bad.batchId, payer);
     await asAdmin(router.setOperatorLimit.populateTransaction(operator, OPERATOR_LIMIT));
     await expect(settleCharges([charge()])).to.be.revertedWithCustomError(router, "BondTooLow");
     await postBond(operator, usd("7"));
@@ -342,14 +345,14 @@ describe("a charge that somebody else paid", () => {
     const run = (...calls: [target: { getAddress(): Promise<string> }, data: string][]) =>
       execute(account, payer, calls);
     await run([usdc, usdc.interface.encodeFunctionData("approve", [await router.getAddress(), usd("10")])]);
-    const root = freshHash();
-    const settlement = await settlementOf(await settle([{ payer: { address }, modelCost: usd("6") }], { root }));
+    const batchId = freshHash();
+    const settlement = await settlementOf(await settle([{ payer: { address }, modelCost: usd("6") }], { batchId }));
     await run(
       [usdc, usdc.interface.encodeFunctionData("approve", [await bonds.getAddress(), CONTEST_DEPOSIT])],
       [receiptCourt, receiptCourt.interface.encodeFunctionData("contest", [settlement, address])],
     );
     await time.increase(3 * DAY);
-    await receiptCourt.refund(root, address);
+    await receiptCourt.refund(batchId, address);
     await run([bonds, bonds.interface.encodeFunctionData("claim")]);
     expect(await usdc.balanceOf(address)).to.equal(usd("20"));
   });
@@ -378,7 +381,7 @@ describe("whoever starves the court of gas", () => {
     for (const { by, call, after } of [
       {
         by: reporter,
-        call: await receiptCourt.connect(reporter).refund.populateTransaction(unanswered.root, payer),
+        call: await receiptCourt.connect(reporter).refund.populateTransaction(unanswered.batchId, payer),
         after: [usd("8"), 0n, 0n, BOND - usd("7")],
       },
       {
@@ -390,7 +393,7 @@ describe("whoever starves the court of gas", () => {
       },
       {
         by: operator,
-        call: await receiptCourt.connect(operator).answer.populateTransaction(answered.root, payer, shown),
+        call: await receiptCourt.connect(operator).answer.populateTransaction(answered.batchId, payer, shown),
         after: [0n, CONTEST_DEPOSIT, 0n, BOND],
       },
     ]) {

@@ -1,6 +1,6 @@
 // An operator that charges twice and hands out no receipts: whoever contests in order to see them loses nothing by it.
 import { expect } from "chai";
-import type { DueCharge } from "../../../settlement/domain/charge.ts";
+import type { DueCharge } from "../../../settlement/domain/charges/charge.ts";
 import { DAY, OPERATOR_LIMIT, time, usd } from "../fixture.ts";
 import { CONTEST_DEPOSIT, courtroom, PREMIUM } from "./courtroom.ts";
 

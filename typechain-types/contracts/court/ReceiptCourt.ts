@@ -25,6 +25,11 @@ export declare namespace IReceiptCourt {
 
     export type ProgressStructOutput = [linesHash: string, lastLeaf: string] & {linesHash: string, lastLeaf: string }
   
+
+    export type ShownChargeStruct = {batchId: BytesLike, receipt: ICharges.ReceiptStruct}
+
+    export type ShownChargeStructOutput = [batchId: string, receipt: ICharges.ReceiptStructOutput] & {batchId: string, receipt: ICharges.ReceiptStructOutput }
+  
     }
 
 export declare namespace ICharges {
@@ -51,7 +56,7 @@ export declare namespace ICharges {
     }
 
   export interface ReceiptCourtInterface extends Interface {
-    getFunction(nameOrSignature: "ANSWER_WINDOW" | "CONTEST_WINDOW" | "DEPOSIT" | "PREMIUM" | "PROOF_WINDOW" | "answer" | "authority" | "bonds" | "chargedIn" | "contest" | "contestOf" | "isConsumingScheduledOp" | "leafOf" | "noteRefund" | "progressOf" | "proveDoubleCharge" | "refund" | "router" | "setAuthority"): FunctionFragment;
+    getFunction(nameOrSignature: "ANSWER_WINDOW" | "CONTEST_WINDOW" | "DEPOSIT" | "PREMIUM" | "PROOF_WINDOW" | "answer" | "authority" | "bonds" | "chargedIn" | "contest" | "contestOf" | "isConsumingScheduledOp" | "leafOf" | "noteRefund" | "progressOf" | "proveDoubleCharge" | "proveShownTwice" | "refund" | "router" | "setAuthority" | "showPaid"): FunctionFragment;
 
     getEvent(nameOrSignatureOrTopic: "Answered" | "AuthorityUpdated" | "Contested" | "DoubleChargeProven" | "ReceiptsShown" | "RefundNoted" | "RowRefunded"): EventFragment;
 
@@ -71,9 +76,11 @@ encodeFunctionData(functionFragment: 'leafOf', values: [ICharges.ReceiptStruct])
 encodeFunctionData(functionFragment: 'noteRefund', values: [ICharges.PaidChargeStruct]): string;
 encodeFunctionData(functionFragment: 'progressOf', values: [BytesLike, AddressLike, AddressLike]): string;
 encodeFunctionData(functionFragment: 'proveDoubleCharge', values: [ICharges.PaidChargeStruct, ICharges.PaidChargeStruct]): string;
+encodeFunctionData(functionFragment: 'proveShownTwice', values: [IReceiptCourt.ShownChargeStruct, IReceiptCourt.ShownChargeStruct]): string;
 encodeFunctionData(functionFragment: 'refund', values: [BytesLike, AddressLike]): string;
 encodeFunctionData(functionFragment: 'router', values?: undefined): string;
 encodeFunctionData(functionFragment: 'setAuthority', values: [AddressLike]): string;
+encodeFunctionData(functionFragment: 'showPaid', values: [ICharges.PaidChargeStruct]): string;
 
     decodeFunctionResult(functionFragment: 'ANSWER_WINDOW', data: BytesLike): Result;
 decodeFunctionResult(functionFragment: 'CONTEST_WINDOW', data: BytesLike): Result;
@@ -91,16 +98,18 @@ decodeFunctionResult(functionFragment: 'leafOf', data: BytesLike): Result;
 decodeFunctionResult(functionFragment: 'noteRefund', data: BytesLike): Result;
 decodeFunctionResult(functionFragment: 'progressOf', data: BytesLike): Result;
 decodeFunctionResult(functionFragment: 'proveDoubleCharge', data: BytesLike): Result;
+decodeFunctionResult(functionFragment: 'proveShownTwice', data: BytesLike): Result;
 decodeFunctionResult(functionFragment: 'refund', data: BytesLike): Result;
 decodeFunctionResult(functionFragment: 'router', data: BytesLike): Result;
 decodeFunctionResult(functionFragment: 'setAuthority', data: BytesLike): Result;
+decodeFunctionResult(functionFragment: 'showPaid', data: BytesLike): Result;
   }
 
   
     export namespace AnsweredEvent {
-      export type InputTuple = [receiptsRoot: BytesLike, payer: AddressLike, operator: AddressLike];
-      export type OutputTuple = [receiptsRoot: string, payer: string, operator: string];
-      export interface OutputObject {receiptsRoot: string, payer: string, operator: string };
+      export type InputTuple = [batchId: BytesLike, payer: AddressLike, operator: AddressLike];
+      export type OutputTuple = [batchId: string, payer: string, operator: string];
+      export interface OutputObject {batchId: string, payer: string, operator: string };
       export type Event = TypedContractEvent<InputTuple, OutputTuple, OutputObject>
       export type Filter = TypedDeferredTopicFilter<Event>
       export type Log = TypedEventLog<Event>
@@ -122,9 +131,9 @@ decodeFunctionResult(functionFragment: 'setAuthority', data: BytesLike): Result;
   
 
     export namespace ContestedEvent {
-      export type InputTuple = [receiptsRoot: BytesLike, payer: AddressLike, operator: AddressLike, contester: AddressLike, charged: BigNumberish, until: BigNumberish, lines: IReceiptCourt.LineStruct[]];
-      export type OutputTuple = [receiptsRoot: string, payer: string, operator: string, contester: string, charged: bigint, until: bigint, lines: IReceiptCourt.LineStructOutput[]];
-      export interface OutputObject {receiptsRoot: string, payer: string, operator: string, contester: string, charged: bigint, until: bigint, lines: IReceiptCourt.LineStructOutput[] };
+      export type InputTuple = [batchId: BytesLike, payer: AddressLike, operator: AddressLike, contester: AddressLike, charged: BigNumberish, until: BigNumberish, lines: IReceiptCourt.LineStruct[]];
+      export type OutputTuple = [batchId: string, payer: string, operator: string, contester: string, charged: bigint, until: bigint, lines: IReceiptCourt.LineStructOutput[]];
+      export interface OutputObject {batchId: string, payer: string, operator: string, contester: string, charged: bigint, until: bigint, lines: IReceiptCourt.LineStructOutput[] };
       export type Event = TypedContractEvent<InputTuple, OutputTuple, OutputObject>
       export type Filter = TypedDeferredTopicFilter<Event>
       export type Log = TypedEventLog<Event>
@@ -134,9 +143,9 @@ decodeFunctionResult(functionFragment: 'setAuthority', data: BytesLike): Result;
   
 
     export namespace DoubleChargeProvenEvent {
-      export type InputTuple = [chargeId: BytesLike, payer: AddressLike, operator: AddressLike, receiptsRoot: BytesLike, prover: AddressLike, amount: BigNumberish, premium: BigNumberish];
-      export type OutputTuple = [chargeId: string, payer: string, operator: string, receiptsRoot: string, prover: string, amount: bigint, premium: bigint];
-      export interface OutputObject {chargeId: string, payer: string, operator: string, receiptsRoot: string, prover: string, amount: bigint, premium: bigint };
+      export type InputTuple = [chargeId: BytesLike, payer: AddressLike, operator: AddressLike, batchId: BytesLike, prover: AddressLike, amount: BigNumberish, premium: BigNumberish];
+      export type OutputTuple = [chargeId: string, payer: string, operator: string, batchId: string, prover: string, amount: bigint, premium: bigint];
+      export interface OutputObject {chargeId: string, payer: string, operator: string, batchId: string, prover: string, amount: bigint, premium: bigint };
       export type Event = TypedContractEvent<InputTuple, OutputTuple, OutputObject>
       export type Filter = TypedDeferredTopicFilter<Event>
       export type Log = TypedEventLog<Event>
@@ -146,9 +155,9 @@ decodeFunctionResult(functionFragment: 'setAuthority', data: BytesLike): Result;
   
 
     export namespace ReceiptsShownEvent {
-      export type InputTuple = [receiptsRoot: BytesLike, payer: AddressLike, answerer: AddressLike, lines: IReceiptCourt.LineStruct[]];
-      export type OutputTuple = [receiptsRoot: string, payer: string, answerer: string, lines: IReceiptCourt.LineStructOutput[]];
-      export interface OutputObject {receiptsRoot: string, payer: string, answerer: string, lines: IReceiptCourt.LineStructOutput[] };
+      export type InputTuple = [batchId: BytesLike, payer: AddressLike, answerer: AddressLike, lines: IReceiptCourt.LineStruct[]];
+      export type OutputTuple = [batchId: string, payer: string, answerer: string, lines: IReceiptCourt.LineStructOutput[]];
+      export interface OutputObject {batchId: string, payer: string, answerer: string, lines: IReceiptCourt.LineStructOutput[] };
       export type Event = TypedContractEvent<InputTuple, OutputTuple, OutputObject>
       export type Filter = TypedDeferredTopicFilter<Event>
       export type Log = TypedEventLog<Event>
@@ -158,9 +167,9 @@ decodeFunctionResult(functionFragment: 'setAuthority', data: BytesLike): Result;
   
 
     export namespace RefundNotedEvent {
-      export type InputTuple = [chargeId: BytesLike, payer: AddressLike, receiptsRoot: BytesLike, amount: BigNumberish];
-      export type OutputTuple = [chargeId: string, payer: string, receiptsRoot: string, amount: bigint];
-      export interface OutputObject {chargeId: string, payer: string, receiptsRoot: string, amount: bigint };
+      export type InputTuple = [chargeId: BytesLike, payer: AddressLike, batchId: BytesLike, amount: BigNumberish];
+      export type OutputTuple = [chargeId: string, payer: string, batchId: string, amount: bigint];
+      export interface OutputObject {chargeId: string, payer: string, batchId: string, amount: bigint };
       export type Event = TypedContractEvent<InputTuple, OutputTuple, OutputObject>
       export type Filter = TypedDeferredTopicFilter<Event>
       export type Log = TypedEventLog<Event>
@@ -170,9 +179,9 @@ decodeFunctionResult(functionFragment: 'setAuthority', data: BytesLike): Result;
   
 
     export namespace RowRefundedEvent {
-      export type InputTuple = [receiptsRoot: BytesLike, payer: AddressLike, operator: AddressLike, amount: BigNumberish, owed: BigNumberish];
-      export type OutputTuple = [receiptsRoot: string, payer: string, operator: string, amount: bigint, owed: bigint];
-      export interface OutputObject {receiptsRoot: string, payer: string, operator: string, amount: bigint, owed: bigint };
+      export type InputTuple = [batchId: BytesLike, payer: AddressLike, operator: AddressLike, amount: BigNumberish, owed: BigNumberish];
+      export type OutputTuple = [batchId: string, payer: string, operator: string, amount: bigint, owed: bigint];
+      export interface OutputObject {batchId: string, payer: string, operator: string, amount: bigint, owed: bigint };
       export type Event = TypedContractEvent<InputTuple, OutputTuple, OutputObject>
       export type Filter = TypedDeferredTopicFilter<Event>
       export type Log = TypedEventLog<Event>
@@ -256,7 +265,7 @@ decodeFunctionResult(functionFragment: 'setAuthority', data: BytesLike): Result;
 
     
     answer: TypedContractMethod<
-      [receiptsRoot: BytesLike, payer: AddressLike, shown: IReceiptCourt.AnswerStruct, ],
+      [batchId: BytesLike, payer: AddressLike, shown: IReceiptCourt.AnswerStruct, ],
       [void],
       'nonpayable'
     >
@@ -281,7 +290,7 @@ decodeFunctionResult(functionFragment: 'setAuthority', data: BytesLike): Result;
     
     chargedIn: TypedContractMethod<
       [settlement: ICharges.SettlementStruct, payer: AddressLike, ],
-      [[string, IReceiptCourt.LineStructOutput[], bigint] & {receiptsRoot: string, lines: IReceiptCourt.LineStructOutput[], charged: bigint }],
+      [[string, IReceiptCourt.LineStructOutput[], bigint] & {batchId: string, lines: IReceiptCourt.LineStructOutput[], charged: bigint }],
       'view'
     >
     
@@ -296,7 +305,7 @@ decodeFunctionResult(functionFragment: 'setAuthority', data: BytesLike): Result;
 
     
     contestOf: TypedContractMethod<
-      [receiptsRoot: BytesLike, payer: AddressLike, ],
+      [batchId: BytesLike, payer: AddressLike, ],
       [IReceiptCourt.ContestStructOutput],
       'view'
     >
@@ -328,7 +337,7 @@ decodeFunctionResult(functionFragment: 'setAuthority', data: BytesLike): Result;
 
     
     progressOf: TypedContractMethod<
-      [receiptsRoot: BytesLike, payer: AddressLike, answerer: AddressLike, ],
+      [batchId: BytesLike, payer: AddressLike, answerer: AddressLike, ],
       [IReceiptCourt.ProgressStructOutput],
       'view'
     >
@@ -343,8 +352,16 @@ decodeFunctionResult(functionFragment: 'setAuthority', data: BytesLike): Result;
     
 
     
+    proveShownTwice: TypedContractMethod<
+      [first: IReceiptCourt.ShownChargeStruct, second: IReceiptCourt.ShownChargeStruct, ],
+      [void],
+      'nonpayable'
+    >
+    
+
+    
     refund: TypedContractMethod<
-      [receiptsRoot: BytesLike, payer: AddressLike, ],
+      [batchId: BytesLike, payer: AddressLike, ],
       [bigint],
       'nonpayable'
     >
@@ -361,6 +378,14 @@ decodeFunctionResult(functionFragment: 'setAuthority', data: BytesLike): Result;
     
     setAuthority: TypedContractMethod<
       [newAuthority: AddressLike, ],
+      [void],
+      'nonpayable'
+    >
+    
+
+    
+    showPaid: TypedContractMethod<
+      [paid: ICharges.PaidChargeStruct, ],
       [void],
       'nonpayable'
     >
@@ -395,7 +420,7 @@ getFunction(nameOrSignature: 'PROOF_WINDOW'): TypedContractMethod<
       'view'
     >;
 getFunction(nameOrSignature: 'answer'): TypedContractMethod<
-      [receiptsRoot: BytesLike, payer: AddressLike, shown: IReceiptCourt.AnswerStruct, ],
+      [batchId: BytesLike, payer: AddressLike, shown: IReceiptCourt.AnswerStruct, ],
       [void],
       'nonpayable'
     >;
@@ -411,7 +436,7 @@ getFunction(nameOrSignature: 'bonds'): TypedContractMethod<
     >;
 getFunction(nameOrSignature: 'chargedIn'): TypedContractMethod<
       [settlement: ICharges.SettlementStruct, payer: AddressLike, ],
-      [[string, IReceiptCourt.LineStructOutput[], bigint] & {receiptsRoot: string, lines: IReceiptCourt.LineStructOutput[], charged: bigint }],
+      [[string, IReceiptCourt.LineStructOutput[], bigint] & {batchId: string, lines: IReceiptCourt.LineStructOutput[], charged: bigint }],
       'view'
     >;
 getFunction(nameOrSignature: 'contest'): TypedContractMethod<
@@ -420,7 +445,7 @@ getFunction(nameOrSignature: 'contest'): TypedContractMethod<
       'nonpayable'
     >;
 getFunction(nameOrSignature: 'contestOf'): TypedContractMethod<
-      [receiptsRoot: BytesLike, payer: AddressLike, ],
+      [batchId: BytesLike, payer: AddressLike, ],
       [IReceiptCourt.ContestStructOutput],
       'view'
     >;
@@ -440,7 +465,7 @@ getFunction(nameOrSignature: 'noteRefund'): TypedContractMethod<
       'nonpayable'
     >;
 getFunction(nameOrSignature: 'progressOf'): TypedContractMethod<
-      [receiptsRoot: BytesLike, payer: AddressLike, answerer: AddressLike, ],
+      [batchId: BytesLike, payer: AddressLike, answerer: AddressLike, ],
       [IReceiptCourt.ProgressStructOutput],
       'view'
     >;
@@ -449,8 +474,13 @@ getFunction(nameOrSignature: 'proveDoubleCharge'): TypedContractMethod<
       [void],
       'nonpayable'
     >;
+getFunction(nameOrSignature: 'proveShownTwice'): TypedContractMethod<
+      [first: IReceiptCourt.ShownChargeStruct, second: IReceiptCourt.ShownChargeStruct, ],
+      [void],
+      'nonpayable'
+    >;
 getFunction(nameOrSignature: 'refund'): TypedContractMethod<
-      [receiptsRoot: BytesLike, payer: AddressLike, ],
+      [batchId: BytesLike, payer: AddressLike, ],
       [bigint],
       'nonpayable'
     >;
@@ -461,6 +491,11 @@ getFunction(nameOrSignature: 'router'): TypedContractMethod<
     >;
 getFunction(nameOrSignature: 'setAuthority'): TypedContractMethod<
       [newAuthority: AddressLike, ],
+      [void],
+      'nonpayable'
+    >;
+getFunction(nameOrSignature: 'showPaid'): TypedContractMethod<
+      [paid: ICharges.PaidChargeStruct, ],
       [void],
       'nonpayable'
     >;

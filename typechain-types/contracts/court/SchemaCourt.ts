@@ -46,9 +46,9 @@ export declare namespace ICharges {
     }
 
   export interface SchemaCourtInterface extends Interface {
-    getFunction(nameOrSignature: "ANSWER_WINDOW" | "BOUNTY" | "KEY_DELAY" | "PENALTY" | "SCHEMA_DELAY" | "charges" | "collect" | "convict" | "convictedAt" | "digestOf" | "eip712Domain" | "judge" | "keyPeriod" | "lastSchema" | "pinSchema" | "refund" | "refundOf" | "registerKey" | "revokeKey" | "schemaPeriod" | "staking"): FunctionFragment;
+    getFunction(nameOrSignature: "ANSWER_WINDOW" | "BOUNTY" | "KEY_DELAY" | "PENALTY" | "SCHEMA_DELAY" | "charges" | "collect" | "convict" | "convictedAt" | "digestOf" | "judge" | "keyPeriod" | "lastSchema" | "pinSchema" | "refund" | "refundOf" | "registerKey" | "revokeKey" | "schemaPeriod" | "staking"): FunctionFragment;
 
-    getEvent(nameOrSignatureOrTopic: "ChargeRefunded" | "Convicted" | "EIP712DomainChanged" | "KeyRegistered" | "KeyRevoked" | "SchemaPinned"): EventFragment;
+    getEvent(nameOrSignatureOrTopic: "ChargeRefunded" | "Convicted" | "KeyRegistered" | "KeyRevoked" | "SchemaPinned"): EventFragment;
 
     encodeFunctionData(functionFragment: 'ANSWER_WINDOW', values?: undefined): string;
 encodeFunctionData(functionFragment: 'BOUNTY', values?: undefined): string;
@@ -60,7 +60,6 @@ encodeFunctionData(functionFragment: 'collect', values: [BytesLike, BytesLike, A
 encodeFunctionData(functionFragment: 'convict', values: [ISchemaCourt.AnswerStruct, BytesLike, BytesLike, BytesLike]): string;
 encodeFunctionData(functionFragment: 'convictedAt', values: [BytesLike, BytesLike]): string;
 encodeFunctionData(functionFragment: 'digestOf', values: [ISchemaCourt.AnswerStruct]): string;
-encodeFunctionData(functionFragment: 'eip712Domain', values?: undefined): string;
 encodeFunctionData(functionFragment: 'judge', values?: undefined): string;
 encodeFunctionData(functionFragment: 'keyPeriod', values: [BytesLike, AddressLike]): string;
 encodeFunctionData(functionFragment: 'lastSchema', values: [BytesLike, string]): string;
@@ -82,7 +81,6 @@ decodeFunctionResult(functionFragment: 'collect', data: BytesLike): Result;
 decodeFunctionResult(functionFragment: 'convict', data: BytesLike): Result;
 decodeFunctionResult(functionFragment: 'convictedAt', data: BytesLike): Result;
 decodeFunctionResult(functionFragment: 'digestOf', data: BytesLike): Result;
-decodeFunctionResult(functionFragment: 'eip712Domain', data: BytesLike): Result;
 decodeFunctionResult(functionFragment: 'judge', data: BytesLike): Result;
 decodeFunctionResult(functionFragment: 'keyPeriod', data: BytesLike): Result;
 decodeFunctionResult(functionFragment: 'lastSchema', data: BytesLike): Result;
@@ -112,18 +110,6 @@ decodeFunctionResult(functionFragment: 'staking', data: BytesLike): Result;
       export type InputTuple = [toolId: BytesLike, chargeId: BytesLike, reporter: AddressLike, method: string, answerHash: BytesLike, schemaOffset: BigNumberish, jsonOffset: BigNumberish];
       export type OutputTuple = [toolId: string, chargeId: string, reporter: string, method: string, answerHash: string, schemaOffset: bigint, jsonOffset: bigint];
       export interface OutputObject {toolId: string, chargeId: string, reporter: string, method: string, answerHash: string, schemaOffset: bigint, jsonOffset: bigint };
-      export type Event = TypedContractEvent<InputTuple, OutputTuple, OutputObject>
-      export type Filter = TypedDeferredTopicFilter<Event>
-      export type Log = TypedEventLog<Event>
-      export type LogDescription = TypedLogDescription<Event>
-    }
-
-  
-
-    export namespace EIP712DomainChangedEvent {
-      export type InputTuple = [];
-      export type OutputTuple = [];
-      export interface OutputObject {};
       export type Event = TypedContractEvent<InputTuple, OutputTuple, OutputObject>
       export type Filter = TypedDeferredTopicFilter<Event>
       export type Log = TypedEventLog<Event>
@@ -282,14 +268,6 @@ decodeFunctionResult(functionFragment: 'staking', data: BytesLike): Result;
     
 
     
-    eip712Domain: TypedContractMethod<
-      [],
-      [[string, string, string, bigint, string, string, bigint[]] & {fields: string, name: string, version: string, chainId: bigint, verifyingContract: string, salt: string, extensions: bigint[] }],
-      'view'
-    >
-    
-
-    
     judge: TypedContractMethod<
       [],
       [string],
@@ -422,11 +400,6 @@ getFunction(nameOrSignature: 'digestOf'): TypedContractMethod<
       [string],
       'view'
     >;
-getFunction(nameOrSignature: 'eip712Domain'): TypedContractMethod<
-      [],
-      [[string, string, string, bigint, string, string, bigint[]] & {fields: string, name: string, version: string, chainId: bigint, verifyingContract: string, salt: string, extensions: bigint[] }],
-      'view'
-    >;
 getFunction(nameOrSignature: 'judge'): TypedContractMethod<
       [],
       [string],
@@ -480,7 +453,6 @@ getFunction(nameOrSignature: 'staking'): TypedContractMethod<
 
     getEvent(key: 'ChargeRefunded'): TypedContractEvent<ChargeRefundedEvent.InputTuple, ChargeRefundedEvent.OutputTuple, ChargeRefundedEvent.OutputObject>;
 getEvent(key: 'Convicted'): TypedContractEvent<ConvictedEvent.InputTuple, ConvictedEvent.OutputTuple, ConvictedEvent.OutputObject>;
-getEvent(key: 'EIP712DomainChanged'): TypedContractEvent<EIP712DomainChangedEvent.InputTuple, EIP712DomainChangedEvent.OutputTuple, EIP712DomainChangedEvent.OutputObject>;
 getEvent(key: 'KeyRegistered'): TypedContractEvent<KeyRegisteredEvent.InputTuple, KeyRegisteredEvent.OutputTuple, KeyRegisteredEvent.OutputObject>;
 getEvent(key: 'KeyRevoked'): TypedContractEvent<KeyRevokedEvent.InputTuple, KeyRevokedEvent.OutputTuple, KeyRevokedEvent.OutputObject>;
 getEvent(key: 'SchemaPinned'): TypedContractEvent<SchemaPinnedEvent.InputTuple, SchemaPinnedEvent.OutputTuple, SchemaPinnedEvent.OutputObject>;
@@ -493,10 +465,6 @@ getEvent(key: 'SchemaPinned'): TypedContractEvent<SchemaPinnedEvent.InputTuple, 
 
       'Convicted(bytes16,bytes32,address,string,bytes32,uint256,uint256)': TypedContractEvent<ConvictedEvent.InputTuple, ConvictedEvent.OutputTuple, ConvictedEvent.OutputObject>;
       Convicted: TypedContractEvent<ConvictedEvent.InputTuple, ConvictedEvent.OutputTuple, ConvictedEvent.OutputObject>;
-    
-
-      'EIP712DomainChanged()': TypedContractEvent<EIP712DomainChangedEvent.InputTuple, EIP712DomainChangedEvent.OutputTuple, EIP712DomainChangedEvent.OutputObject>;
-      EIP712DomainChanged: TypedContractEvent<EIP712DomainChangedEvent.InputTuple, EIP712DomainChangedEvent.OutputTuple, EIP712DomainChangedEvent.OutputObject>;
     
 
       'KeyRegistered(bytes16,address)': TypedContractEvent<KeyRegisteredEvent.InputTuple, KeyRegisteredEvent.OutputTuple, KeyRegisteredEvent.OutputObject>;

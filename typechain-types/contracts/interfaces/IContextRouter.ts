@@ -122,9 +122,9 @@ decodeFunctionResult(functionFragment: 'usdc', data: BytesLike): Result;
 
   
     export namespace BatchSettledEvent {
-      export type InputTuple = [receiptsRoot: BytesLike, previous: BytesLike, operator: AddressLike, charged: BigNumberish, treasuryShare: BigNumberish];
-      export type OutputTuple = [receiptsRoot: string, previous: string, operator: string, charged: bigint, treasuryShare: bigint];
-      export interface OutputObject {receiptsRoot: string, previous: string, operator: string, charged: bigint, treasuryShare: bigint };
+      export type InputTuple = [batchId: BytesLike, previous: BytesLike, operator: AddressLike, charged: BigNumberish, treasuryShare: BigNumberish];
+      export type OutputTuple = [batchId: string, previous: string, operator: string, charged: bigint, treasuryShare: bigint];
+      export interface OutputObject {batchId: string, previous: string, operator: string, charged: bigint, treasuryShare: bigint };
       export type Event = TypedContractEvent<InputTuple, OutputTuple, OutputObject>
       export type Filter = TypedDeferredTopicFilter<Event>
       export type Log = TypedEventLog<Event>
@@ -182,9 +182,9 @@ decodeFunctionResult(functionFragment: 'usdc', data: BytesLike): Result;
   
 
     export namespace ChargeFailedEvent {
-      export type InputTuple = [receiptsRoot: BytesLike, payer: AddressLike, row: BigNumberish, amount: BigNumberish, reason: BigNumberish];
-      export type OutputTuple = [receiptsRoot: string, payer: string, row: bigint, amount: bigint, reason: bigint];
-      export interface OutputObject {receiptsRoot: string, payer: string, row: bigint, amount: bigint, reason: bigint };
+      export type InputTuple = [batchId: BytesLike, payer: AddressLike, row: BigNumberish, amount: BigNumberish, reason: BigNumberish];
+      export type OutputTuple = [batchId: string, payer: string, row: bigint, amount: bigint, reason: bigint];
+      export interface OutputObject {batchId: string, payer: string, row: bigint, amount: bigint, reason: bigint };
       export type Event = TypedContractEvent<InputTuple, OutputTuple, OutputObject>
       export type Filter = TypedDeferredTopicFilter<Event>
       export type Log = TypedEventLog<Event>
@@ -242,9 +242,9 @@ decodeFunctionResult(functionFragment: 'usdc', data: BytesLike): Result;
   
 
     export namespace LinesRefusedEvent {
-      export type InputTuple = [receiptsRoot: BytesLike, payer: AddressLike, row: BigNumberish, lines: BytesLike];
-      export type OutputTuple = [receiptsRoot: string, payer: string, row: bigint, lines: string];
-      export interface OutputObject {receiptsRoot: string, payer: string, row: bigint, lines: string };
+      export type InputTuple = [batchId: BytesLike, payer: AddressLike, row: BigNumberish, lines: BytesLike];
+      export type OutputTuple = [batchId: string, payer: string, row: bigint, lines: string];
+      export interface OutputObject {batchId: string, payer: string, row: bigint, lines: string };
       export type Event = TypedContractEvent<InputTuple, OutputTuple, OutputObject>
       export type Filter = TypedDeferredTopicFilter<Event>
       export type Log = TypedEventLog<Event>
@@ -326,9 +326,9 @@ decodeFunctionResult(functionFragment: 'usdc', data: BytesLike): Result;
   
 
     export namespace ToolPaidEvent {
-      export type InputTuple = [receiptsRoot: BytesLike, toolId: BytesLike, payee: AddressLike, amount: BigNumberish, developerShare: BigNumberish];
-      export type OutputTuple = [receiptsRoot: string, toolId: string, payee: string, amount: bigint, developerShare: bigint];
-      export interface OutputObject {receiptsRoot: string, toolId: string, payee: string, amount: bigint, developerShare: bigint };
+      export type InputTuple = [batchId: BytesLike, toolId: BytesLike, payee: AddressLike, amount: BigNumberish, developerShare: BigNumberish];
+      export type OutputTuple = [batchId: string, toolId: string, payee: string, amount: bigint, developerShare: bigint];
+      export interface OutputObject {batchId: string, toolId: string, payee: string, amount: bigint, developerShare: bigint };
       export type Event = TypedContractEvent<InputTuple, OutputTuple, OutputObject>
       export type Filter = TypedDeferredTopicFilter<Event>
       export type Log = TypedEventLog<Event>
@@ -338,9 +338,9 @@ decodeFunctionResult(functionFragment: 'usdc', data: BytesLike): Result;
   
 
     export namespace ToolRefusedEvent {
-      export type InputTuple = [receiptsRoot: BytesLike, toolId: BytesLike, reason: BigNumberish];
-      export type OutputTuple = [receiptsRoot: string, toolId: string, reason: bigint];
-      export interface OutputObject {receiptsRoot: string, toolId: string, reason: bigint };
+      export type InputTuple = [batchId: BytesLike, toolId: BytesLike, reason: BigNumberish];
+      export type OutputTuple = [batchId: string, toolId: string, reason: bigint];
+      export interface OutputObject {batchId: string, toolId: string, reason: bigint };
       export type Event = TypedContractEvent<InputTuple, OutputTuple, OutputObject>
       export type Filter = TypedDeferredTopicFilter<Event>
       export type Log = TypedEventLog<Event>
@@ -416,7 +416,7 @@ decodeFunctionResult(functionFragment: 'usdc', data: BytesLike): Result;
 
     
     batchOf: TypedContractMethod<
-      [receiptsRoot: BytesLike, ],
+      [batchId: BytesLike, ],
       [[bigint, string] & {timestamp: bigint, digest: string }],
       'view'
     >
@@ -648,7 +648,7 @@ decodeFunctionResult(functionFragment: 'usdc', data: BytesLike): Result;
 
     
     settle: TypedContractMethod<
-      [previous: BytesLike, receiptsRoot: BytesLike, toolIds: BytesLike[], rows: BytesLike, ],
+      [previous: BytesLike, batchId: BytesLike, toolIds: BytesLike[], rows: BytesLike, ],
       [bigint],
       'nonpayable'
     >
@@ -656,7 +656,7 @@ decodeFunctionResult(functionFragment: 'usdc', data: BytesLike): Result;
 
     
     settledAt: TypedContractMethod<
-      [receiptsRoot: BytesLike, ],
+      [batchId: BytesLike, ],
       [bigint],
       'view'
     >
@@ -742,7 +742,7 @@ getFunction(nameOrSignature: 'acceptBeneficiary'): TypedContractMethod<
       'nonpayable'
     >;
 getFunction(nameOrSignature: 'batchOf'): TypedContractMethod<
-      [receiptsRoot: BytesLike, ],
+      [batchId: BytesLike, ],
       [[bigint, string] & {timestamp: bigint, digest: string }],
       'view'
     >;
@@ -887,12 +887,12 @@ getFunction(nameOrSignature: 'setOperatorLimit'): TypedContractMethod<
       'nonpayable'
     >;
 getFunction(nameOrSignature: 'settle'): TypedContractMethod<
-      [previous: BytesLike, receiptsRoot: BytesLike, toolIds: BytesLike[], rows: BytesLike, ],
+      [previous: BytesLike, batchId: BytesLike, toolIds: BytesLike[], rows: BytesLike, ],
       [bigint],
       'nonpayable'
     >;
 getFunction(nameOrSignature: 'settledAt'): TypedContractMethod<
-      [receiptsRoot: BytesLike, ],
+      [batchId: BytesLike, ],
       [bigint],
       'view'
     >;

@@ -10,7 +10,7 @@
     "inputs": [
       {
         "internalType": "bytes32",
-        "name": "receiptsRoot",
+        "name": "batchId",
         "type": "bytes32"
       },
       {
@@ -349,7 +349,7 @@
       {
         "indexed": true,
         "internalType": "bytes32",
-        "name": "receiptsRoot",
+        "name": "batchId",
         "type": "bytes32"
       },
       {
@@ -474,7 +474,7 @@
       {
         "indexed": true,
         "internalType": "bytes32",
-        "name": "receiptsRoot",
+        "name": "batchId",
         "type": "bytes32"
       },
       {
@@ -599,7 +599,7 @@
       {
         "indexed": true,
         "internalType": "bytes32",
-        "name": "receiptsRoot",
+        "name": "batchId",
         "type": "bytes32"
       },
       {
@@ -781,7 +781,7 @@
       {
         "indexed": true,
         "internalType": "bytes32",
-        "name": "receiptsRoot",
+        "name": "batchId",
         "type": "bytes32"
       },
       {
@@ -818,7 +818,7 @@
       {
         "indexed": true,
         "internalType": "bytes32",
-        "name": "receiptsRoot",
+        "name": "batchId",
         "type": "bytes32"
       },
       {
@@ -900,7 +900,7 @@
     "inputs": [
       {
         "internalType": "bytes32",
-        "name": "receiptsRoot",
+        "name": "batchId",
         "type": "bytes32"
       }
     ],
@@ -1250,7 +1250,7 @@
     "outputs": [
       {
         "internalType": "bytes32",
-        "name": "receiptsRoot",
+        "name": "batchId",
         "type": "bytes32"
       }
     ],
@@ -1515,7 +1515,7 @@
       },
       {
         "internalType": "bytes32",
-        "name": "receiptsRoot",
+        "name": "batchId",
         "type": "bytes32"
       },
       {
@@ -1544,7 +1544,7 @@
     "inputs": [
       {
         "internalType": "bytes32",
-        "name": "receiptsRoot",
+        "name": "batchId",
         "type": "bytes32"
       }
     ],

@@ -1562,6 +1562,25 @@
     "type": "function"
   },
   {
+    "inputs": [
+      {
+        "internalType": "bytes16",
+        "name": "toolId",
+        "type": "bytes16"
+      }
+    ],
+    "name": "penaltyLeft",
+    "outputs": [
+      {
+        "internalType": "uint256",
+        "name": "",
+        "type": "uint256"
+      }
+    ],
+    "stateMutability": "view",
+    "type": "function"
+  },
+  {
     "inputs": [],
     "name": "pendingBeneficiary",
     "outputs": [

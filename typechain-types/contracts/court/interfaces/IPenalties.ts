@@ -6,15 +6,17 @@ import type { TypedContractEvent, TypedDeferredTopicFilter, TypedEventLog, Typed
   
 
   export interface IPenaltiesInterface extends Interface {
-    getFunction(nameOrSignature: "compensate" | "penalize"): FunctionFragment;
+    getFunction(nameOrSignature: "compensate" | "penalize" | "penaltyLeft"): FunctionFragment;
 
     getEvent(nameOrSignatureOrTopic: "Compensated" | "Penalized"): EventFragment;
 
     encodeFunctionData(functionFragment: 'compensate', values: [BytesLike, BigNumberish, AddressLike]): string;
 encodeFunctionData(functionFragment: 'penalize', values: [BytesLike, BigNumberish, AddressLike, BigNumberish]): string;
+encodeFunctionData(functionFragment: 'penaltyLeft', values: [BytesLike]): string;
 
     decodeFunctionResult(functionFragment: 'compensate', data: BytesLike): Result;
 decodeFunctionResult(functionFragment: 'penalize', data: BytesLike): Result;
+decodeFunctionResult(functionFragment: 'penaltyLeft', data: BytesLike): Result;
   }
 
   
@@ -91,6 +93,14 @@ decodeFunctionResult(functionFragment: 'penalize', data: BytesLike): Result;
     >
     
 
+    
+    penaltyLeft: TypedContractMethod<
+      [toolId: BytesLike, ],
+      [bigint],
+      'view'
+    >
+    
+
 
     getFunction<T extends ContractMethod = ContractMethod>(key: string | FunctionFragment): T;
 
@@ -103,6 +113,11 @@ getFunction(nameOrSignature: 'penalize'): TypedContractMethod<
       [toolId: BytesLike, amount: BigNumberish, beneficiary: AddressLike, share: BigNumberish, ],
       [bigint],
       'nonpayable'
+    >;
+getFunction(nameOrSignature: 'penaltyLeft'): TypedContractMethod<
+      [toolId: BytesLike, ],
+      [bigint],
+      'view'
     >;
 
     getEvent(key: 'Compensated'): TypedContractEvent<CompensatedEvent.InputTuple, CompensatedEvent.OutputTuple, CompensatedEvent.OutputObject>;

@@ -25,6 +25,11 @@ export declare namespace IReceiptCourt {
 
     export type ProgressStructOutput = [linesHash: string, lastLeaf: string] & {linesHash: string, lastLeaf: string }
   
+
+    export type ShownChargeStruct = {batchId: BytesLike, receipt: ICharges.ReceiptStruct}
+
+    export type ShownChargeStructOutput = [batchId: string, receipt: ICharges.ReceiptStructOutput] & {batchId: string, receipt: ICharges.ReceiptStructOutput }
+  
     }
 
 export declare namespace ICharges {
@@ -51,7 +56,7 @@ export declare namespace ICharges {
     }
 
   export interface IReceiptCourtInterface extends Interface {
-    getFunction(nameOrSignature: "ANSWER_WINDOW" | "CONTEST_WINDOW" | "DEPOSIT" | "PREMIUM" | "PROOF_WINDOW" | "answer" | "bonds" | "chargedIn" | "contest" | "contestOf" | "leafOf" | "noteRefund" | "progressOf" | "proveDoubleCharge" | "refund" | "router"): FunctionFragment;
+    getFunction(nameOrSignature: "ANSWER_WINDOW" | "CONTEST_WINDOW" | "DEPOSIT" | "PREMIUM" | "PROOF_WINDOW" | "answer" | "bonds" | "chargedIn" | "contest" | "contestOf" | "leafOf" | "noteRefund" | "progressOf" | "proveDoubleCharge" | "proveShownTwice" | "refund" | "router" | "showPaid"): FunctionFragment;
 
     getEvent(nameOrSignatureOrTopic: "Answered" | "Contested" | "DoubleChargeProven" | "ReceiptsShown" | "RefundNoted" | "RowRefunded"): EventFragment;
 
@@ -69,8 +74,10 @@ encodeFunctionData(functionFragment: 'leafOf', values: [ICharges.ReceiptStruct])
 encodeFunctionData(functionFragment: 'noteRefund', values: [ICharges.PaidChargeStruct]): string;
 encodeFunctionData(functionFragment: 'progressOf', values: [BytesLike, AddressLike, AddressLike]): string;
 encodeFunctionData(functionFragment: 'proveDoubleCharge', values: [ICharges.PaidChargeStruct, ICharges.PaidChargeStruct]): string;
+encodeFunctionData(functionFragment: 'proveShownTwice', values: [IReceiptCourt.ShownChargeStruct, IReceiptCourt.ShownChargeStruct]): string;
 encodeFunctionData(functionFragment: 'refund', values: [BytesLike, AddressLike]): string;
 encodeFunctionData(functionFragment: 'router', values?: undefined): string;
+encodeFunctionData(functionFragment: 'showPaid', values: [ICharges.PaidChargeStruct]): string;
 
     decodeFunctionResult(functionFragment: 'ANSWER_WINDOW', data: BytesLike): Result;
 decodeFunctionResult(functionFragment: 'CONTEST_WINDOW', data: BytesLike): Result;
@@ -86,15 +93,17 @@ decodeFunctionResult(functionFragment: 'leafOf', data: BytesLike): Result;
 decodeFunctionResult(functionFragment: 'noteRefund', data: BytesLike): Result;
 decodeFunctionResult(functionFragment: 'progressOf', data: BytesLike): Result;
 decodeFunctionResult(functionFragment: 'proveDoubleCharge', data: BytesLike): Result;
+decodeFunctionResult(functionFragment: 'proveShownTwice', data: BytesLike): Result;
 decodeFunctionResult(functionFragment: 'refund', data: BytesLike): Result;
 decodeFunctionResult(functionFragment: 'router', data: BytesLike): Result;
+decodeFunctionResult(functionFragment: 'showPaid', data: BytesLike): Result;
   }
 
   
     export namespace AnsweredEvent {
-      export type InputTuple = [receiptsRoot: BytesLike, payer: AddressLike, operator: AddressLike];
-      export type OutputTuple = [receiptsRoot: string, payer: string, operator: string];
-      export interface OutputObject {receiptsRoot: string, payer: string, operator: string };
+      export type InputTuple = [batchId: BytesLike, payer: AddressLike, operator: AddressLike];
+      export type OutputTuple = [batchId: string, payer: string, operator: string];
+      export interface OutputObject {batchId: string, payer: string, operator: string };
       export type Event = TypedContractEvent<InputTuple, OutputTuple, OutputObject>
       export type Filter = TypedDeferredTopicFilter<Event>
       export type Log = TypedEventLog<Event>
@@ -104,9 +113,9 @@ decodeFunctionResult(functionFragment: 'router', data: BytesLike): Result;
   
 
     export namespace ContestedEvent {
-      export type InputTuple = [receiptsRoot: BytesLike, payer: AddressLike, operator: AddressLike, contester: AddressLike, charged: BigNumberish, until: BigNumberish, lines: IReceiptCourt.LineStruct[]];
-      export type OutputTuple = [receiptsRoot: string, payer: string, operator: string, contester: string, charged: bigint, until: bigint, lines: IReceiptCourt.LineStructOutput[]];
-      export interface OutputObject {receiptsRoot: string, payer: string, operator: string, contester: string, charged: bigint, until: bigint, lines: IReceiptCourt.LineStructOutput[] };
+      export type InputTuple = [batchId: BytesLike, payer: AddressLike, operator: AddressLike, contester: AddressLike, charged: BigNumberish, until: BigNumberish, lines: IReceiptCourt.LineStruct[]];
+      export type OutputTuple = [batchId: string, payer: string, operator: string, contester: string, charged: bigint, until: bigint, lines: IReceiptCourt.LineStructOutput[]];
+      export interface OutputObject {batchId: string, payer: string, operator: string, contester: string, charged: bigint, until: bigint, lines: IReceiptCourt.LineStructOutput[] };
       export type Event = TypedContractEvent<InputTuple, OutputTuple, OutputObject>
       export type Filter = TypedDeferredTopicFilter<Event>
       export type Log = TypedEventLog<Event>
@@ -116,9 +125,9 @@ decodeFunctionResult(functionFragment: 'router', data: BytesLike): Result;
   
 
     export namespace DoubleChargeProvenEvent {
-      export type InputTuple = [chargeId: BytesLike, payer: AddressLike, operator: AddressLike, receiptsRoot: BytesLike, prover: AddressLike, amount: BigNumberish, premium: BigNumberish];
-      export type OutputTuple = [chargeId: string, payer: string, operator: string, receiptsRoot: string, prover: string, amount: bigint, premium: bigint];
-      export interface OutputObject {chargeId: string, payer: string, operator: string, receiptsRoot: string, prover: string, amount: bigint, premium: bigint };
+      export type InputTuple = [chargeId: BytesLike, payer: AddressLike, operator: AddressLike, batchId: BytesLike, prover: AddressLike, amount: BigNumberish, premium: BigNumberish];
+      export type OutputTuple = [chargeId: string, payer: string, operator: string, batchId: string, prover: string, amount: bigint, premium: bigint];
+      export interface OutputObject {chargeId: string, payer: string, operator: string, batchId: string, prover: string, amount: bigint, premium: bigint };
       export type Event = TypedContractEvent<InputTuple, OutputTuple, OutputObject>
       export type Filter = TypedDeferredTopicFilter<Event>
       export type Log = TypedEventLog<Event>
@@ -128,9 +137,9 @@ decodeFunctionResult(functionFragment: 'router', data: BytesLike): Result;
   
 
     export namespace ReceiptsShownEvent {
-      export type InputTuple = [receiptsRoot: BytesLike, payer: AddressLike, answerer: AddressLike, lines: IReceiptCourt.LineStruct[]];
-      export type OutputTuple = [receiptsRoot: string, payer: string, answerer: string, lines: IReceiptCourt.LineStructOutput[]];
-      export interface OutputObject {receiptsRoot: string, payer: string, answerer: string, lines: IReceiptCourt.LineStructOutput[] };
+      export type InputTuple = [batchId: BytesLike, payer: AddressLike, answerer: AddressLike, lines: IReceiptCourt.LineStruct[]];
+      export type OutputTuple = [batchId: string, payer: string, answerer: string, lines: IReceiptCourt.LineStructOutput[]];
+      export interface OutputObject {batchId: string, payer: string, answerer: string, lines: IReceiptCourt.LineStructOutput[] };
       export type Event = TypedContractEvent<InputTuple, OutputTuple, OutputObject>
       export type Filter = TypedDeferredTopicFilter<Event>
       export type Log = TypedEventLog<Event>
@@ -140,9 +149,9 @@ decodeFunctionResult(functionFragment: 'router', data: BytesLike): Result;
   
 
     export namespace RefundNotedEvent {
-      export type InputTuple = [chargeId: BytesLike, payer: AddressLike, receiptsRoot: BytesLike, amount: BigNumberish];
-      export type OutputTuple = [chargeId: string, payer: string, receiptsRoot: string, amount: bigint];
-      export interface OutputObject {chargeId: string, payer: string, receiptsRoot: string, amount: bigint };
+      export type InputTuple = [chargeId: BytesLike, payer: AddressLike, batchId: BytesLike, amount: BigNumberish];
+      export type OutputTuple = [chargeId: string, payer: string, batchId: string, amount: bigint];
+      export interface OutputObject {chargeId: string, payer: string, batchId: string, amount: bigint };
       export type Event = TypedContractEvent<InputTuple, OutputTuple, OutputObject>
       export type Filter = TypedDeferredTopicFilter<Event>
       export type Log = TypedEventLog<Event>
@@ -152,9 +161,9 @@ decodeFunctionResult(functionFragment: 'router', data: BytesLike): Result;
   
 
     export namespace RowRefundedEvent {
-      export type InputTuple = [receiptsRoot: BytesLike, payer: AddressLike, operator: AddressLike, amount: BigNumberish, owed: BigNumberish];
-      export type OutputTuple = [receiptsRoot: string, payer: string, operator: string, amount: bigint, owed: bigint];
-      export interface OutputObject {receiptsRoot: string, payer: string, operator: string, amount: bigint, owed: bigint };
+      export type InputTuple = [batchId: BytesLike, payer: AddressLike, operator: AddressLike, amount: BigNumberish, owed: BigNumberish];
+      export type OutputTuple = [batchId: string, payer: string, operator: string, amount: bigint, owed: bigint];
+      export interface OutputObject {batchId: string, payer: string, operator: string, amount: bigint, owed: bigint };
       export type Event = TypedContractEvent<InputTuple, OutputTuple, OutputObject>
       export type Filter = TypedDeferredTopicFilter<Event>
       export type Log = TypedEventLog<Event>
@@ -238,7 +247,7 @@ decodeFunctionResult(functionFragment: 'router', data: BytesLike): Result;
 
     
     answer: TypedContractMethod<
-      [receiptsRoot: BytesLike, payer: AddressLike, shown: IReceiptCourt.AnswerStruct, ],
+      [batchId: BytesLike, payer: AddressLike, shown: IReceiptCourt.AnswerStruct, ],
       [void],
       'nonpayable'
     >
@@ -255,7 +264,7 @@ decodeFunctionResult(functionFragment: 'router', data: BytesLike): Result;
     
     chargedIn: TypedContractMethod<
       [settlement: ICharges.SettlementStruct, payer: AddressLike, ],
-      [[string, IReceiptCourt.LineStructOutput[], bigint] & {receiptsRoot: string, lines: IReceiptCourt.LineStructOutput[], charged: bigint }],
+      [[string, IReceiptCourt.LineStructOutput[], bigint] & {batchId: string, lines: IReceiptCourt.LineStructOutput[], charged: bigint }],
       'view'
     >
     
@@ -270,7 +279,7 @@ decodeFunctionResult(functionFragment: 'router', data: BytesLike): Result;
 
     
     contestOf: TypedContractMethod<
-      [receiptsRoot: BytesLike, payer: AddressLike, ],
+      [batchId: BytesLike, payer: AddressLike, ],
       [IReceiptCourt.ContestStructOutput],
       'view'
     >
@@ -294,7 +303,7 @@ decodeFunctionResult(functionFragment: 'router', data: BytesLike): Result;
 
     
     progressOf: TypedContractMethod<
-      [receiptsRoot: BytesLike, payer: AddressLike, answerer: AddressLike, ],
+      [batchId: BytesLike, payer: AddressLike, answerer: AddressLike, ],
       [IReceiptCourt.ProgressStructOutput],
       'view'
     >
@@ -309,8 +318,16 @@ decodeFunctionResult(functionFragment: 'router', data: BytesLike): Result;
     
 
     
+    proveShownTwice: TypedContractMethod<
+      [first: IReceiptCourt.ShownChargeStruct, second: IReceiptCourt.ShownChargeStruct, ],
+      [void],
+      'nonpayable'
+    >
+    
+
+    
     refund: TypedContractMethod<
-      [receiptsRoot: BytesLike, payer: AddressLike, ],
+      [batchId: BytesLike, payer: AddressLike, ],
       [bigint],
       'nonpayable'
     >
@@ -321,6 +338,14 @@ decodeFunctionResult(functionFragment: 'router', data: BytesLike): Result;
       [],
       [string],
       'view'
+    >
+    
+
+    
+    showPaid: TypedContractMethod<
+      [paid: ICharges.PaidChargeStruct, ],
+      [void],
+      'nonpayable'
     >
     
 
@@ -353,7 +378,7 @@ getFunction(nameOrSignature: 'PROOF_WINDOW'): TypedContractMethod<
       'view'
     >;
 getFunction(nameOrSignature: 'answer'): TypedContractMethod<
-      [receiptsRoot: BytesLike, payer: AddressLike, shown: IReceiptCourt.AnswerStruct, ],
+      [batchId: BytesLike, payer: AddressLike, shown: IReceiptCourt.AnswerStruct, ],
       [void],
       'nonpayable'
     >;
@@ -364,7 +389,7 @@ getFunction(nameOrSignature: 'bonds'): TypedContractMethod<
     >;
 getFunction(nameOrSignature: 'chargedIn'): TypedContractMethod<
       [settlement: ICharges.SettlementStruct, payer: AddressLike, ],
-      [[string, IReceiptCourt.LineStructOutput[], bigint] & {receiptsRoot: string, lines: IReceiptCourt.LineStructOutput[], charged: bigint }],
+      [[string, IReceiptCourt.LineStructOutput[], bigint] & {batchId: string, lines: IReceiptCourt.LineStructOutput[], charged: bigint }],
       'view'
     >;
 getFunction(nameOrSignature: 'contest'): TypedContractMethod<
@@ -373,7 +398,7 @@ getFunction(nameOrSignature: 'contest'): TypedContractMethod<
       'nonpayable'
     >;
 getFunction(nameOrSignature: 'contestOf'): TypedContractMethod<
-      [receiptsRoot: BytesLike, payer: AddressLike, ],
+      [batchId: BytesLike, payer: AddressLike, ],
       [IReceiptCourt.ContestStructOutput],
       'view'
     >;
@@ -388,7 +413,7 @@ getFunction(nameOrSignature: 'noteRefund'): TypedContractMethod<
       'nonpayable'
     >;
 getFunction(nameOrSignature: 'progressOf'): TypedContractMethod<
-      [receiptsRoot: BytesLike, payer: AddressLike, answerer: AddressLike, ],
+      [batchId: BytesLike, payer: AddressLike, answerer: AddressLike, ],
       [IReceiptCourt.ProgressStructOutput],
       'view'
     >;
@@ -397,8 +422,13 @@ getFunction(nameOrSignature: 'proveDoubleCharge'): TypedContractMethod<
       [void],
       'nonpayable'
     >;
+getFunction(nameOrSignature: 'proveShownTwice'): TypedContractMethod<
+      [first: IReceiptCourt.ShownChargeStruct, second: IReceiptCourt.ShownChargeStruct, ],
+      [void],
+      'nonpayable'
+    >;
 getFunction(nameOrSignature: 'refund'): TypedContractMethod<
-      [receiptsRoot: BytesLike, payer: AddressLike, ],
+      [batchId: BytesLike, payer: AddressLike, ],
       [bigint],
       'nonpayable'
     >;
@@ -406,6 +436,11 @@ getFunction(nameOrSignature: 'router'): TypedContractMethod<
       [],
       [string],
       'view'
+    >;
+getFunction(nameOrSignature: 'showPaid'): TypedContractMethod<
+      [paid: ICharges.PaidChargeStruct, ],
+      [void],
+      'nonpayable'
     >;
 
     getEvent(key: 'Answered'): TypedContractEvent<AnsweredEvent.InputTuple, AnsweredEvent.OutputTuple, AnsweredEvent.OutputObject>;

@@ -10,7 +10,7 @@
     "inputs": [
       {
         "internalType": "bytes32",
-        "name": "receiptsRoot",
+        "name": "batchId",
         "type": "bytes32"
       },
       {
@@ -307,7 +307,7 @@
       {
         "indexed": true,
         "internalType": "bytes32",
-        "name": "receiptsRoot",
+        "name": "batchId",
         "type": "bytes32"
       },
       {
@@ -432,7 +432,7 @@
       {
         "indexed": true,
         "internalType": "bytes32",
-        "name": "receiptsRoot",
+        "name": "batchId",
         "type": "bytes32"
       },
       {
@@ -557,7 +557,7 @@
       {
         "indexed": true,
         "internalType": "bytes32",
-        "name": "receiptsRoot",
+        "name": "batchId",
         "type": "bytes32"
       },
       {
@@ -726,7 +726,7 @@
       {
         "indexed": true,
         "internalType": "bytes32",
-        "name": "receiptsRoot",
+        "name": "batchId",
         "type": "bytes32"
       },
       {
@@ -763,7 +763,7 @@
       {
         "indexed": true,
         "internalType": "bytes32",
-        "name": "receiptsRoot",
+        "name": "batchId",
         "type": "bytes32"
       },
       {
@@ -832,7 +832,7 @@
     "inputs": [
       {
         "internalType": "bytes32",
-        "name": "receiptsRoot",
+        "name": "batchId",
         "type": "bytes32"
       }
     ],
@@ -1182,7 +1182,7 @@
     "outputs": [
       {
         "internalType": "bytes32",
-        "name": "receiptsRoot",
+        "name": "batchId",
         "type": "bytes32"
       }
     ],
@@ -1434,7 +1434,7 @@
       },
       {
         "internalType": "bytes32",
-        "name": "receiptsRoot",
+        "name": "batchId",
         "type": "bytes32"
       },
       {
@@ -1463,7 +1463,7 @@
     "inputs": [
       {
         "internalType": "bytes32",
-        "name": "receiptsRoot",
+        "name": "batchId",
         "type": "bytes32"
       }
     ],

@@ -10,7 +10,7 @@
     "inputs": [
       {
         "internalType": "bytes32",
-        "name": "receiptsRoot",
+        "name": "batchId",
         "type": "bytes32"
       },
       {
@@ -26,7 +26,7 @@
     "inputs": [
       {
         "internalType": "bytes32",
-        "name": "receiptsRoot",
+        "name": "batchId",
         "type": "bytes32"
       },
       {
@@ -42,7 +42,7 @@
     "inputs": [
       {
         "internalType": "bytes32",
-        "name": "receiptsRoot",
+        "name": "batchId",
         "type": "bytes32"
       },
       {
@@ -58,7 +58,7 @@
     "inputs": [
       {
         "internalType": "bytes32",
-        "name": "receiptsRoot",
+        "name": "batchId",
         "type": "bytes32"
       },
       {
@@ -90,7 +90,7 @@
     "inputs": [
       {
         "internalType": "bytes32",
-        "name": "receiptsRoot",
+        "name": "batchId",
         "type": "bytes32"
       }
     ],
@@ -101,7 +101,7 @@
     "inputs": [
       {
         "internalType": "bytes32",
-        "name": "receiptsRoot",
+        "name": "batchId",
         "type": "bytes32"
       },
       {
@@ -111,6 +111,22 @@
       }
     ],
     "name": "NothingCharged",
+    "type": "error"
+  },
+  {
+    "inputs": [
+      {
+        "internalType": "uint256",
+        "name": "nodes",
+        "type": "uint256"
+      },
+      {
+        "internalType": "uint256",
+        "name": "max",
+        "type": "uint256"
+      }
+    ],
+    "name": "ProofTooLong",
     "type": "error"
   },
   {
@@ -149,7 +165,7 @@
     "inputs": [
       {
         "internalType": "bytes32",
-        "name": "receiptsRoot",
+        "name": "batchId",
         "type": "bytes32"
       }
     ],
@@ -205,7 +221,7 @@
       {
         "indexed": true,
         "internalType": "bytes32",
-        "name": "receiptsRoot",
+        "name": "batchId",
         "type": "bytes32"
       },
       {
@@ -230,7 +246,7 @@
       {
         "indexed": true,
         "internalType": "bytes32",
-        "name": "receiptsRoot",
+        "name": "batchId",
         "type": "bytes32"
       },
       {
@@ -309,7 +325,7 @@
       {
         "indexed": false,
         "internalType": "bytes32",
-        "name": "receiptsRoot",
+        "name": "batchId",
         "type": "bytes32"
       },
       {
@@ -340,7 +356,7 @@
       {
         "indexed": true,
         "internalType": "bytes32",
-        "name": "receiptsRoot",
+        "name": "batchId",
         "type": "bytes32"
       },
       {
@@ -395,7 +411,7 @@
       {
         "indexed": false,
         "internalType": "bytes32",
-        "name": "receiptsRoot",
+        "name": "batchId",
         "type": "bytes32"
       },
       {
@@ -414,7 +430,7 @@
       {
         "indexed": true,
         "internalType": "bytes32",
-        "name": "receiptsRoot",
+        "name": "batchId",
         "type": "bytes32"
       },
       {
@@ -514,7 +530,7 @@
     "inputs": [
       {
         "internalType": "bytes32",
-        "name": "receiptsRoot",
+        "name": "batchId",
         "type": "bytes32"
       },
       {
@@ -688,7 +704,7 @@
     "outputs": [
       {
         "internalType": "bytes32",
-        "name": "receiptsRoot",
+        "name": "batchId",
         "type": "bytes32"
       },
       {
@@ -768,7 +784,7 @@
     "inputs": [
       {
         "internalType": "bytes32",
-        "name": "receiptsRoot",
+        "name": "batchId",
         "type": "bytes32"
       },
       {
@@ -1027,7 +1043,7 @@
     "inputs": [
       {
         "internalType": "bytes32",
-        "name": "receiptsRoot",
+        "name": "batchId",
         "type": "bytes32"
       },
       {
@@ -1291,8 +1307,164 @@
   {
     "inputs": [
       {
+        "components": [
+          {
+            "internalType": "bytes32",
+            "name": "batchId",
+            "type": "bytes32"
+          },
+          {
+            "components": [
+              {
+                "internalType": "bytes32",
+                "name": "chargeId",
+                "type": "bytes32"
+              },
+              {
+                "internalType": "address",
+                "name": "payer",
+                "type": "address"
+              },
+              {
+                "internalType": "address",
+                "name": "chargedTo",
+                "type": "address"
+              },
+              {
+                "internalType": "bytes16",
+                "name": "toolId",
+                "type": "bytes16"
+              },
+              {
+                "internalType": "uint256",
+                "name": "amount",
+                "type": "uint256"
+              },
+              {
+                "internalType": "uint256",
+                "name": "calls",
+                "type": "uint256"
+              },
+              {
+                "internalType": "uint256",
+                "name": "accruedAtMs",
+                "type": "uint256"
+              },
+              {
+                "internalType": "uint256",
+                "name": "attempts",
+                "type": "uint256"
+              },
+              {
+                "internalType": "bytes32",
+                "name": "request",
+                "type": "bytes32"
+              },
+              {
+                "internalType": "bytes32",
+                "name": "response",
+                "type": "bytes32"
+              },
+              {
+                "internalType": "bytes32",
+                "name": "schema",
+                "type": "bytes32"
+              }
+            ],
+            "internalType": "struct ICharges.Receipt",
+            "name": "receipt",
+            "type": "tuple"
+          }
+        ],
+        "internalType": "struct IReceiptCourt.ShownCharge",
+        "name": "first",
+        "type": "tuple"
+      },
+      {
+        "components": [
+          {
+            "internalType": "bytes32",
+            "name": "batchId",
+            "type": "bytes32"
+          },
+          {
+            "components": [
+              {
+                "internalType": "bytes32",
+                "name": "chargeId",
+                "type": "bytes32"
+              },
+              {
+                "internalType": "address",
+                "name": "payer",
+                "type": "address"
+              },
+              {
+                "internalType": "address",
+                "name": "chargedTo",
+                "type": "address"
+              },
+              {
+                "internalType": "bytes16",
+                "name": "toolId",
+                "type": "bytes16"
+              },
+              {
+                "internalType": "uint256",
+                "name": "amount",
+                "type": "uint256"
+              },
+              {
+                "internalType": "uint256",
+                "name": "calls",
+                "type": "uint256"
+              },
+              {
+                "internalType": "uint256",
+                "name": "accruedAtMs",
+                "type": "uint256"
+              },
+              {
+                "internalType": "uint256",
+                "name": "attempts",
+                "type": "uint256"
+              },
+              {
+                "internalType": "bytes32",
+                "name": "request",
+                "type": "bytes32"
+              },
+              {
+                "internalType": "bytes32",
+                "name": "response",
+                "type": "bytes32"
+              },
+              {
+                "internalType": "bytes32",
+                "name": "schema",
+                "type": "bytes32"
+              }
+            ],
+            "internalType": "struct ICharges.Receipt",
+            "name": "receipt",
+            "type": "tuple"
+          }
+        ],
+        "internalType": "struct IReceiptCourt.ShownCharge",
+        "name": "second",
+        "type": "tuple"
+      }
+    ],
+    "name": "proveShownTwice",
+    "outputs": [],
+    "stateMutability": "nonpayable",
+    "type": "function"
+  },
+  {
+    "inputs": [
+      {
         "internalType": "bytes32",
-        "name": "receiptsRoot",
+        "name": "batchId",
         "type": "bytes32"
       },
       {
@@ -1323,6 +1495,122 @@
       }
     ],
     "stateMutability": "view",
+    "type": "function"
+  },
+  {
+    "inputs": [
+      {
+        "components": [
+          {
+            "components": [
+              {
+                "internalType": "address",
+                "name": "operator",
+                "type": "address"
+              },
+              {
+                "internalType": "bytes",
+                "name": "call",
+                "type": "bytes"
+              },
+              {
+                "components": [
+                  {
+                    "internalType": "uint256",
+                    "name": "row",
+                    "type": "uint256"
+                  },
+                  {
+                    "internalType": "uint256",
+                    "name": "lines",
+                    "type": "uint256"
+                  }
+                ],
+                "internalType": "struct ICharges.Exception[]",
+                "name": "exceptions",
+                "type": "tuple[]"
+              }
+            ],
+            "internalType": "struct ICharges.Settlement",
+            "name": "settlement",
+            "type": "tuple"
+          },
+          {
+            "components": [
+              {
+                "internalType": "bytes32",
+                "name": "chargeId",
+                "type": "bytes32"
+              },
+              {
+                "internalType": "address",
+                "name": "payer",
+                "type": "address"
+              },
+              {
+                "internalType": "address",
+                "name": "chargedTo",
+                "type": "address"
+              },
+              {
+                "internalType": "bytes16",
+                "name": "toolId",
+                "type": "bytes16"
+              },
+              {
+                "internalType": "uint256",
+                "name": "amount",
+                "type": "uint256"
+              },
+              {
+                "internalType": "uint256",
+                "name": "calls",
+                "type": "uint256"
+              },
+              {
+                "internalType": "uint256",
+                "name": "accruedAtMs",
+                "type": "uint256"
+              },
+              {
+                "internalType": "uint256",
+                "name": "attempts",
+                "type": "uint256"
+              },
+              {
+                "internalType": "bytes32",
+                "name": "request",
+                "type": "bytes32"
+              },
+              {
+                "internalType": "bytes32",
+                "name": "response",
+                "type": "bytes32"
+              },
+              {
+                "internalType": "bytes32",
+                "name": "schema",
+                "type": "bytes32"
+              }
+            ],
+            "internalType": "struct ICharges.Receipt",
+            "name": "receipt",
+            "type": "tuple"
+          },
+          {
+            "internalType": "bytes32[]",
+            "name": "path",
+            "type": "bytes32[]"
+          }
+        ],
+        "internalType": "struct ICharges.PaidCharge",
+        "name": "paid",
+        "type": "tuple"
+      }
+    ],
+    "name": "showPaid",
+    "outputs": [],
+    "stateMutability": "nonpayable",
     "type": "function"
   }
 ] as const;
