@@ -64,7 +64,7 @@ const record = {
   deployer: complete.SETTLEMENT_ROUTER,
   label: "context",
   contracts: Object.fromEntries(
-    ["manager", "staking", "bonds", "router", "receiptCourt"].map((name) => [
+    ["manager", "staking", "bonds", "router", "receiptCourt", "jsonSchema", "schemaCourt"].map((name) => [
       name,
       { address: complete.SETTLEMENT_ROUTER, block: 27_000_000, arguments: [] },
     ]),

@@ -23,6 +23,8 @@ export const deploymentSchema = z.object({
     bonds: contract,
     router: contract,
     receiptCourt: contract,
+    jsonSchema: contract,
+    schemaCourt: contract,
   }),
   parties: z.object({
     admin: address,

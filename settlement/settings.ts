@@ -1,9 +1,9 @@
 import { readFileSync } from "node:fs";
 import { z } from "zod";
 import { SettlementError } from "./domain/errors.ts";
-import { isPostgres } from "./domain/isPostgres.ts";
 import { microUsdc, parseUsd } from "./domain/money.ts";
-import { nearestOf } from "./domain/nearest.ts";
+import { isPostgres } from "./domain/text/isPostgres.ts";
+import { nearestOf } from "./domain/text/nearest.ts";
 
 // What settings are made of and how they are read from the environment. Which there are is up to each program.
 export type Environment = Readonly<Record<string, string | undefined>>;

@@ -1,8 +1,8 @@
 import type { Address, Hex } from "viem";
-import type { BatchOutcome } from "../domain/batch.ts";
-import type { BudgetKey, BudgetOnChain } from "../domain/budget.ts";
-import type { AnswerProgress, Contest, ContestOnChain } from "../domain/contest.ts";
+import type { BatchOutcome } from "../domain/batch/batch.ts";
+import type { AnswerProgress, Contest, ContestOnChain } from "../domain/batch/contest.ts";
 import type { MicroUsdc } from "../domain/money.ts";
+import type { BudgetKey, BudgetOnChain } from "../domain/payer/budget.ts";
 import type { ToolId } from "../domain/toolId.ts";
 
 // The chain as the engine sees it: a few questions and one verb. In production it is a set of RPC endpoints, in the
@@ -21,14 +21,16 @@ export type Chain = {
   // block is part of: an endpoint that has another one in its place is not asked.
   blockHash(number: bigint, below?: Block): Promise<Hex | null>;
   receipt(txHash: Hex): Promise<TxReceipt | null>;
+  // The same for one whose block will not be undone, as every endpoint shows it that does; `differs` says so if they do not agree.
+  finalReceipt(txHash: Hex): Promise<FinalReceipt | { differs: string } | null>;
   // What a transaction asked of the router; null if this endpoint does not know it.
   calldataOf(txHash: Hex): Promise<Hex | null>;
   // The receipt of the transaction that settled this root, whoever sent it.
-  receiptOfBatch(root: Hex): Promise<TxReceipt | null>;
+  receiptOfBatch(batchId: Hex): Promise<TxReceipt | null>;
   // The number of transactions of `account` that are mined, and when a root was settled (zero if it was not): at the
   // head, or at a block, which is named by its hash, so that no endpoint answers for another one of the same height.
   nonce(account: Address, at: "latest" | Block): Promise<number>;
-  settledAt(root: Hex, at: "latest" | Block): Promise<bigint>;
+  settledAt(batchId: Hex, at: "latest" | Block): Promise<bigint>;
   // The batch that an operator has settled last; zeros before the first.
   headOf(operator: Address): Promise<Hex>;
   // What an operator may settle in 24 hours, and what is left of it; zero for who is no operator or suspended.
@@ -54,20 +56,20 @@ export type Chain = {
   // What the registry says about tools, in the order asked; null for one that is not listed.
   listings(toolIds: readonly ToolId[]): Promise<(Listing | null)[]>;
   send(raw: Hex): Promise<SendOutcome>;
-  // Every settled batch between two blocks, both included.
+  // Every settled batch between two blocks, both included, that any endpoint shows.
   settledBatches(fromBlock: bigint, toBlock: bigint): Promise<SettledBatch[]>;
-  // The same, and every row that was contested, from the same logs.
+  // The same as one endpoint shows them, and every row that was contested, from the same logs.
   settledAndContested(
     fromBlock: bigint,
     toBlock: bigint,
   ): Promise<{ batches: readonly SettledBatch[]; contests: readonly Contest[] }>;
   // What became of a contested row by this block.
-  contestOf(root: Hex, account: Address, at: Block): Promise<ContestOnChain>;
+  contestOf(batchId: Hex, account: Address, at: Block): Promise<ContestOnChain>;
   // What `answerer` had shown for it by this block.
-  progressOf(root: Hex, account: Address, answerer: Address, at: Block): Promise<AnswerProgress>;
+  progressOf(batchId: Hex, account: Address, answerer: Address, at: Block): Promise<AnswerProgress>;
 };
 
-export type SettledBatch = { root: Hex; operator: Address; txHash: Hex; blockNumber: bigint };
+export type SettledBatch = { batchId: Hex; operator: Address; txHash: Hex; blockNumber: bigint };
 
 export type Block = { number: bigint; hash: Hex; timestampMs: number };
 
@@ -77,9 +79,12 @@ export type TxReceipt = {
   blockHash: Hex;
   status: "success" | "reverted";
   gasUsed: bigint;
-  // Decoded from the router's logs; by receipts root, because a transaction may hold several batches.
+  // Decoded from the router's logs; by the batch's id, because a transaction may hold several batches.
   batches: ReadonlyMap<Hex, BatchOutcome>;
 };
+
+// Whether nobody who has its block leaves it out. One that nobody else shows may have been made up.
+export type FinalReceipt = TxReceipt & { isAgreed: boolean };
 
 export type Simulation =
   | { kind: "ok"; gas: bigint }

@@ -11,7 +11,7 @@ import { isSigned } from "./router/isSigned.ts";
 import { simulate } from "./router/simulate.ts";
 import { verifyRouter } from "./router/verifyRouter.ts";
 import { allAnswered, answered } from "./rpc/answered.ts";
-import { createClient } from "./rpc/createClient.ts";
+import { createRpcClient } from "./rpc/createRpcClient.ts";
 import { createEndpoints, type EndpointsOptions } from "./rpc/endpoints.ts";
 import { sendRaw } from "./rpc/sendRaw.ts";
 import { createSurvey } from "./rpc/survey.ts";
@@ -37,7 +37,7 @@ export async function createChain(options: ChainOptions): Promise<Chain> {
     throw new SettlementError("invalid_config", `the router's address ${router} is not an address`);
   }
   const endpoints = createEndpoints(options);
-  const client = createClient(endpoints);
+  const client = createRpcClient(endpoints);
   const survey = createSurvey({ endpoints, clock, finalityDepthBlocks, compared });
   const { insurance, usdc, staking, court } = await answered(() => verifyRouter(client, chainId, router))();
   return {

@@ -5,7 +5,7 @@ import type { ToolId } from "../domain/toolId.ts";
 import { routerAbi, stakingAbi } from "./router/abi.ts";
 import { readOperatorLimit } from "./router/createAccountReads.ts";
 import { allAnswered } from "./rpc/answered.ts";
-import { chunksOf, createClient, MULTICALL, QUESTIONS_PER_MULTICALL } from "./rpc/createClient.ts";
+import { chunksOf, createRpcClient, MULTICALL, QUESTIONS_PER_MULTICALL } from "./rpc/createRpcClient.ts";
 import { createEndpoints } from "./rpc/endpoints.ts";
 
 // Questions that a person asks and the engine does not.
@@ -37,7 +37,7 @@ export function inspectChain(options: {
 }): ChainInspection {
   const { chainId, rpcUrls, router } = options;
   const addresses = rpcUrls.map((url, i) => ({ name: `endpoint ${i + 1}`, url }));
-  const client = createClient(
+  const client = createRpcClient(
     createEndpoints({ addresses, chainId, clock: systemClock, random: Math.random, ...PATIENCE }),
   );
 

@@ -1,6 +1,6 @@
 import { type ParseArgsConfig, parseArgs } from "node:util";
-import { nearestOf } from "../domain/nearest.ts";
-import { sentenceOf } from "../domain/sentence.ts";
+import { nearestOf } from "../domain/text/nearest.ts";
+import { sentenceOf } from "../domain/text/sentence.ts";
 
 // What was typed is not understood. Its message names the option and is shown with the usage line.
 export class UsageError extends Error {

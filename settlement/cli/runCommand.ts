@@ -1,6 +1,6 @@
 import type { ParseArgsConfig } from "node:util";
-import { nearestOf } from "../domain/nearest.ts";
-import { sentenceOf } from "../domain/sentence.ts";
+import { nearestOf } from "../domain/text/nearest.ts";
+import { sentenceOf } from "../domain/text/sentence.ts";
 import type { Command, Output, Values } from "./command.ts";
 import { readArguments, UsageError } from "./readArguments.ts";
 

@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { type Config, policyOf, readConfig } from "../config.ts";
 import { SettlementError } from "../domain/errors.ts";
-import { isPostgres } from "../domain/isPostgres.ts";
+import { isPostgres } from "../domain/text/isPostgres.ts";
 import { openEngine } from "../openEngine.ts";
 import type { Output } from "./command.ts";
 

@@ -1,6 +1,6 @@
 import { bytesToHex, keccak256 as expected, toHex } from "viem";
 import { describe, expect, it } from "vitest";
-import type { DueCharge } from "../domain/charge.ts";
+import type { DueCharge } from "../domain/charges/charge.ts";
 import { microUsdc } from "../domain/money.ts";
 import type { ToolId } from "../domain/toolId.ts";
 import { createMerkleTree } from "../engine/batch/merkleTree.ts";

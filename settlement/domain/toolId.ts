@@ -1,6 +1,6 @@
 import type { Hex } from "viem";
 import { SettlementError } from "./errors.ts";
-import { uuidOf } from "./uuid.ts";
+import { uuidOf } from "./text/uuid.ts";
 
 // A tool is a UUID for people and 16 bytes on chain: the same digits with and without dashes. These two functions are
 // the only place that converts.

@@ -2,10 +2,10 @@ import type { Address, Hex } from "viem";
 import type { Chain } from "../chain/chain.ts";
 import type { Signer } from "../chain/signer/signer.ts";
 import type { Clock, Random } from "../clock.ts";
-import type { BatchBounds } from "../domain/batch.ts";
-import type { Contest, ContestState } from "../domain/contest.ts";
-import type { CreditPolicy } from "../domain/credit.ts";
+import type { BatchBounds } from "../domain/batch/batch.ts";
+import type { Contest, ContestState } from "../domain/batch/contest.ts";
 import type { MicroUsdc } from "../domain/money.ts";
+import type { CreditPolicy } from "../domain/payer/credit.ts";
 import type { ToolId } from "../domain/toolId.ts";
 import type { ArchiveLimits, FlushPolicy, Ledger, RetryPolicy } from "../ledger/ledger.ts";
 import type { AnswerBounds } from "./court/answerOf.ts";
@@ -47,7 +47,7 @@ export type Policy = {
   brokenRowWaitMs: number;
   rebroadcastMs: number;
   // How long a transaction may wait, and how many blocks may pass it by, before it is replaced by a higher-fee one. A chain
-  // that makes no blocks takes no offer, however dear.
+  // that makes no blocks takes no offer, however high its fee.
   stuckMs: number;
   stuckBlocks: bigint;
   maxFeePerGasCeiling: bigint;
@@ -82,10 +82,10 @@ export type Failpoint =
   | "after_archive_moved";
 
 // A row that somebody demands receipts for.
-type Contested = Pick<Contest, "root" | "account" | "operator" | "charged" | "untilMs">;
+type Contested = Pick<Contest, "batchId" | "account" | "operator" | "charged" | "untilMs">;
 
 export type EngineEvent =
-  | { kind: "planned"; root: Hex; operator: Address }
+  | { kind: "planned"; batchId: Hex; operator: Address }
   | { kind: "sent"; id: Hex; txHash: Hex; outcome: string }
   | { kind: "replaced"; id: Hex; maxFeePerGas: bigint }
   | { kind: "included"; id: Hex; txHash: Hex; gasUsed: bigint }

@@ -3,27 +3,27 @@ import type { Refund } from "../chain/chain.ts";
 import type { ReadSpendable } from "../chain/readSpendable.ts";
 import type { Signer } from "../chain/signer/signer.ts";
 import { createFollowingClock } from "../clock.ts";
-import type { SignedBudget } from "../domain/budget.ts";
-import type { ContentHashes } from "../domain/charge.ts";
+import type { Submission } from "../domain/batch/submission.ts";
+import type { ContentHashes } from "../domain/charges/charge.ts";
+import type { Call } from "../domain/charges/session.ts";
+import type { Turn, TurnHold } from "../domain/charges/turn.ts";
 import { SettlementError } from "../domain/errors.ts";
 import type { MicroUsdc } from "../domain/money.ts";
-import type { Call } from "../domain/session.ts";
-import type { Submission } from "../domain/submission.ts";
-import { together } from "../domain/together.ts";
-import type { Turn, TurnHold } from "../domain/turn.ts";
+import type { SignedBudget } from "../domain/payer/budget.ts";
+import { together } from "../domain/scheduling/together.ts";
 import type { Lease } from "../ledger/ledger.ts";
 import { createAdmission } from "./accept/admission.ts";
-import { type BroughtBudget, bringBudget } from "./accept/bringBudget.ts";
-import { hold } from "./accept/hold.ts";
-import { holdTurn } from "./accept/holdTurn.ts";
-import { keepBudget } from "./accept/keepBudget.ts";
-import { listBudgets } from "./accept/listBudgets.ts";
-import { type DraftOn, preflight } from "./accept/preflight.ts";
+import { type BroughtBudget, bringBudget } from "./accept/budgets/bringBudget.ts";
+import { keepBudget } from "./accept/budgets/keepBudget.ts";
+import { listBudgets } from "./accept/budgets/listBudgets.ts";
+import { hold } from "./accept/calls/hold.ts";
+import { startSession } from "./accept/calls/startSession.ts";
+import { type DraftOn, preflight } from "./accept/preflight/preflight.ts";
+import { settledBy } from "./accept/preflight/settledBy.ts";
 import { createPrices } from "./accept/prices.ts";
-import { recordTurn } from "./accept/recordTurn.ts";
-import { recordTurns } from "./accept/recordTurns.ts";
-import { settledBy } from "./accept/settledBy.ts";
-import { startSession } from "./accept/startSession.ts";
+import { holdTurn } from "./accept/turns/holdTurn.ts";
+import { recordTurn } from "./accept/turns/recordTurn.ts";
+import { recordTurns } from "./accept/turns/recordTurns.ts";
 import { type ArchiveOptions, archive } from "./archive/archive.ts";
 import { restore } from "./archive/restore.ts";
 import { createCollectOwed } from "./batch/collectOwed.ts";
@@ -308,7 +308,7 @@ export function createEngine(options: Omit<EngineContext, "looking">, readSpenda
     archive: (options?: ArchiveOptions) => archive(context, options),
     restore: (number: number) => restore(context, number),
     prove: (chargeId: Hex) => prove(ledger, chain, chargeId),
-    receiptsOf: (root: Hex, account: Address) => receiptsOf(ledger, chain, root, account),
+    receiptsOf: (batchId: Hex, account: Address) => receiptsOf(ledger, chain, batchId, account),
     operators: context.signers.map(({ address }) => address) as readonly Address[],
     tick,
     releaseLeases,

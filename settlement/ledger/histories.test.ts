@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import type { Address, Hex } from "viem";
 import { describe, expect, it } from "vitest";
-import type { ChargeFailure } from "../domain/batch.ts";
+import type { ChargeFailure } from "../domain/batch/batch.ts";
 import type { Lease, Ledger } from "./ledger.ts";
 import { ledgers } from "./testing/backends.ts";
 import {

@@ -55,7 +55,7 @@ const SUBJECTS: Readonly<Record<string, readonly string[]>> = {
 };
 const GROUND = [/^database\//, /^validate\.ts$/, /^conflict\.ts$/, /^\.\.\/domain\//];
 // What the service outside may know: the verbs, how to open a ledger, how to copy one, and how long a step of its time line is.
-const FACE = ["ledger.ts", "openLedger.ts", "database/copySqlite.ts", "database/stats.ts"];
+const FACE = ["ledger.ts", "openLedger.ts", "database/sqlite/copySqlite.ts", "database/sums/stats.ts"];
 
 const IMPORT = /\bfrom\s*"(\.[^"]+)"|\bimport\s*\(\s*"(\.[^"]+)"\s*\)/g;
 const filesIn = (folder: string) =>

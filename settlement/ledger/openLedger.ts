@@ -1,9 +1,9 @@
 import { randomInt } from "node:crypto";
-import { isPostgres } from "../domain/isPostgres.ts";
+import { isPostgres } from "../domain/text/isPostgres.ts";
 import { openArchiveFolder } from "./archive/folder.ts";
 import { createLedger, type LedgerOptions } from "./createLedger.ts";
 import { openPostgres } from "./database/postgres/openPostgres.ts";
-import { openSqlite } from "./database/sqlite.ts";
+import { openSqlite } from "./database/sqlite/openSqlite.ts";
 import type { Ledger } from "./ledger.ts";
 
 const SHARDS = 16;

@@ -20,16 +20,16 @@ describe("two daemons on one PostgreSQL", () => {
     const leases = [await leaseOf(one, accountOf(501), "one"), await leaseOf(two, accountOf(502), "two")] as const;
     const request = { accounts: payers, maxCharges: 30, router: ROUTER, net: netOf(), retry: RETRY };
     const planAll = async (ledger: Ledger, lease: Lease) => {
-      const roots: Hex[] = [];
+      const batchIds: Hex[] = [];
       // A planner may find everything locked by the other; the other one is then at work.
       for (let tries = 0; tries < 100 && (await ledger.listDuePayers(0, 1)).length > 0; tries += 1) {
         const submission = await ledger.planBatch(lease, request, 0);
-        if (submission !== null) roots.push(submission.id);
+        if (submission !== null) batchIds.push(submission.id);
       }
-      return roots;
+      return batchIds;
     };
-    const roots = (await Promise.all([planAll(one, leases[0]), planAll(two, leases[1])])).flat();
-    const receipts = (await Promise.all(roots.map((root) => one.listReceipts(root)))).flat();
+    const batchIds = (await Promise.all([planAll(one, leases[0]), planAll(two, leases[1])])).flat();
+    const receipts = (await Promise.all(batchIds.map((batchId) => one.listReceipts(batchId)))).flat();
     expect(new Set(receipts.map(({ chargeId }) => chargeId)).size).toBe(400);
     expect(receipts).toHaveLength(400);
     expect(await one.audit()).toEqual([]);

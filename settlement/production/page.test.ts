@@ -62,6 +62,13 @@ it("every metric on the page is measured", () => {
   for (const name of names) expect(metrics).toMatch(new RegExp(`(gauge|counter|histogram)\\("${name}"`));
 });
 
+it("the proxy passes on the marketplace, and nothing that is for whoever runs it", () => {
+  const [port = ""] = all(read("marketplace/config.ts"), /MARKETPLACE_LISTEN: listen\("[\d.]+:(\d+)"\)/g);
+  expect(all(page, /proxy_pass http:\/\/127\.0\.0\.1:(\d+)/g)).toEqual([port]);
+  const [kept = ""] = all(page, /location ~ \^\/\(([\w|]+)\)\$ \{\n {2}return 404/g);
+  expect(kept.split("|")).toEqual(["health", "ready", "metrics"]);
+});
+
 it("every credential that the unit hands over is used, and every one that is used is handed over", () => {
   const used = all(unit, /=%d\/([\w-]+)/g);
   expect(all(unit, /^LoadCredential=([\w-]+):/gm).sort()).toEqual(used.sort());

@@ -1,8 +1,8 @@
 import { z } from "zod";
-import { type Budget, endOf, termsOf } from "../domain/budget.ts";
 import { formatUsd } from "../domain/money.ts";
+import { type Budget, endOf, termsOf } from "../domain/payer/budget.ts";
 import { uuidFromToolId } from "../domain/toolId.ts";
-import type { ListedBudget } from "../engine/accept/listBudgets.ts";
+import type { ListedBudget } from "../engine/accept/budgets/listBudgets.ts";
 import { digits, time, timeOf, toolId, usd } from "./shapes.ts";
 
 export const budgetSchema = z

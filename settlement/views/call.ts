@@ -1,6 +1,6 @@
 import { z } from "zod";
+import type { Hold } from "../domain/charges/session.ts";
 import { formatUsd } from "../domain/money.ts";
-import type { Hold } from "../domain/session.ts";
 import { uuidFromToolId } from "../domain/toolId.ts";
 import { address, hash, time, timeOf, toolId as toolIdShape, usd } from "./shapes.ts";
 

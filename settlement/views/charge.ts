@@ -1,23 +1,13 @@
 import { z } from "zod";
-import type { Charge } from "../domain/charge.ts";
+import { CHARGE_FAILURES } from "../domain/batch/batch.ts";
+import type { Charge } from "../domain/charges/charge.ts";
 import { formatUsd } from "../domain/money.ts";
 import { uuidFromToolId } from "../domain/toolId.ts";
 import { address, count, hash, time, timeOf, toolId, usd } from "./shapes.ts";
 
 const subject = z.enum(["tool", "model"]);
 const state = z.enum(["accrued", "owed", "batched", "submitted", "included", "final", "absorbed", "refused", "voided"]);
-export const failureReason = z.enum([
-  "daily_cap",
-  "blacklisted",
-  "allowance",
-  "balance",
-  "prepaid",
-  "consent_required",
-  "budget_forged",
-  "budget_exceeded",
-  "budget_expired",
-  "budget_tools",
-]);
+export const failureReason = z.enum(CHARGE_FAILURES);
 
 export const chargeSchema = z
   .object({
@@ -34,7 +24,7 @@ export const chargeSchema = z
     accruedAt: time,
     attempts: count,
     state,
-    batch: hash.nullable(),
+    batchId: hash.nullable(),
   })
   .meta({ id: "Charge" });
 
@@ -55,7 +45,7 @@ export function chargeView(charge: Charge): ChargeView {
     // Those of the payer.
     attempts: charge.attempts - charge.deferrals,
     state: state.kind,
-    batch: "root" in state ? state.root : null,
+    batchId: "batchId" in state ? state.batchId : null,
   };
 }
 
@@ -71,7 +61,7 @@ export const statementLineSchema = z
     toolId: toolId.nullable(),
     amountUsd: usd,
     state,
-    batch: hash.nullable(),
+    batchId: hash.nullable(),
   })
   .meta({ id: "StatementLine" });
 
@@ -88,7 +78,7 @@ export function statementLine(charge: Charge): z.infer<typeof statementLineSchem
     toolId: view.toolId,
     amountUsd: view.amountUsd,
     state: view.state,
-    batch: view.batch,
+    batchId: view.batchId,
   };
 }
 

@@ -4,7 +4,7 @@ import { address, hash } from "./shapes.ts";
 
 // What an id belongs to.
 export const foundSchema = z
-  .object({ charges: z.array(chargeSchema), batch: hash.nullable(), payer: address.nullable() })
+  .object({ charges: z.array(chargeSchema), batchId: hash.nullable(), payer: address.nullable() })
   .meta({ id: "Found" });
 
 export type Found = z.infer<typeof foundSchema>;

@@ -2,9 +2,9 @@ import type { Address } from "viem";
 import { z } from "zod";
 import type { Refund } from "../chain/chain.ts";
 import { formatUsd } from "../domain/money.ts";
-import type { Exposure } from "../domain/payer.ts";
-import { sentenceOf } from "../domain/sentence.ts";
-import type { Preflight, PreflightFunds } from "../engine/accept/preflight.ts";
+import type { Exposure } from "../domain/payer/payer.ts";
+import { sentenceOf } from "../domain/text/sentence.ts";
+import type { Preflight, PreflightFunds } from "../engine/accept/preflight/preflight.ts";
 import { address, boundedUsd, time, timeOf, usd } from "./shapes.ts";
 
 export const exposureSchema = z

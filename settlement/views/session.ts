@@ -1,6 +1,6 @@
 import { z } from "zod";
+import { type Session, statusAt } from "../domain/charges/session.ts";
 import { formatUsd, microUsdc } from "../domain/money.ts";
-import { type Session, statusAt } from "../domain/session.ts";
 import { address, count, time, timeOf, usd } from "./shapes.ts";
 
 // Exactly the protocol's fields. What running calls have reserved is not remaining, though it is not spent either.

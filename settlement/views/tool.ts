@@ -1,19 +1,19 @@
 import { z } from "zod";
 import type { ToolListing } from "../chain/inspectChain.ts";
+import type { Earning } from "../domain/charges/statement.ts";
 import { formatUsd } from "../domain/money.ts";
-import type { Earning } from "../domain/statement.ts";
 import { uuidFromToolId } from "../domain/toolId.ts";
 import type { ToolEarnings } from "../ledger/ledger.ts";
 import { address, count, hash, time, timeOf, toolId as toolIdShape, usd } from "./shapes.ts";
 
 export const earningSchema = z
-  .object({ settledAt: time, batch: hash, txHash: hash, toolId: toolIdShape, amountUsd: usd, developerShareUsd: usd })
+  .object({ settledAt: time, batchId: hash, txHash: hash, toolId: toolIdShape, amountUsd: usd, developerShareUsd: usd })
   .meta({ id: "Earning" });
 
 export function earningView(earning: Earning): z.infer<typeof earningSchema> {
   return {
     settledAt: timeOf(earning.settledAtMs),
-    batch: earning.root,
+    batchId: earning.batchId,
     txHash: earning.txHash,
     toolId: uuidFromToolId(earning.toolId),
     amountUsd: formatUsd(earning.amount),

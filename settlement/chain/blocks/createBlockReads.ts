@@ -2,7 +2,7 @@ import { type GetBlockReturnType, type Hex, numberToHex, type PublicClient } fro
 import { SettlementError } from "../../domain/errors.ts";
 import type { Block, Chain } from "../chain.ts";
 import { settlementErrorIn } from "../rpc/answered.ts";
-import { createClient } from "../rpc/createClient.ts";
+import { createRpcClient } from "../rpc/createRpcClient.ts";
 import type { Endpoints } from "../rpc/endpoints.ts";
 import type { Ranking } from "../rpc/rankHeads.ts";
 
@@ -60,7 +60,7 @@ export function createBlockReads(options: BlockReadsOptions): BlockReads {
     async blockHash(number, below) {
       if (below === undefined) return hashAt(client, number);
       return endpoints.fromOne(async (read) => {
-        const one = createClient({ read });
+        const one = createRpcClient({ read });
         if ((await hashAt(one, below.number)) === below.hash) return hashAt(one, number);
         throw new SettlementError("chain_unavailable", `no endpoint has block ${below.number} as ${below.hash}`, {
           retryable: true,

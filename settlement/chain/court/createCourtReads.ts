@@ -18,16 +18,16 @@ export function createCourtReads({ endpoints, court }: { endpoints: Endpoints; c
   }
 
   return {
-    async contestOf(root, account, at) {
+    async contestOf(batchId, account, at) {
       const contestOf = { abi: receiptCourtAbi, functionName: "contestOf" } as const;
-      const data = await call(encodeFunctionData({ ...contestOf, args: [root, account] }), at);
+      const data = await call(encodeFunctionData({ ...contestOf, args: [batchId, account] }), at);
       const { stage, until } = decodeFunctionResult({ ...contestOf, data });
       return { stage: STAGES[stage] ?? "none", untilMs: until * 1_000 };
     },
 
-    async progressOf(root, account, answerer, at) {
+    async progressOf(batchId, account, answerer, at) {
       const progressOf = { abi: receiptCourtAbi, functionName: "progressOf" } as const;
-      const data = await call(encodeFunctionData({ ...progressOf, args: [root, account, answerer] }), at);
+      const data = await call(encodeFunctionData({ ...progressOf, args: [batchId, account, answerer] }), at);
       return decodeFunctionResult({ ...progressOf, data });
     },
   };

@@ -1,5 +1,5 @@
 import { type Hex, type Log, maxUint256, parseEventLogs, size, slice } from "viem";
-import type { BatchRow } from "../../domain/batch.ts";
+import type { BatchRow } from "../../domain/batch/batch.ts";
 import type { ToolId } from "../../domain/toolId.ts";
 import { routerAbi } from "../router/abi.ts";
 import { encodeRows } from "../router/encodeRows.ts";
@@ -14,13 +14,13 @@ const REFUSED_LINE_BYTES = 22;
 // What the router remembers of a batch beside its calldata, from the events of its transaction. They name the row by its
 // place and the refused lines by tool and amount.
 export function exceptionsOf(calldata: Hex, logs: readonly Log[]): Exception[] {
-  const { root, toolIds, rows } = decodeSettle(calldata);
+  const { batchId, toolIds, rows } = decodeSettle(calldata);
   const found = new Map<bigint, bigint>();
   for (const { eventName, args } of parseEventLogs({ abi: routerAbi, logs: [...logs] })) {
-    if (eventName === "ChargeFailed" && args.receiptsRoot === root) found.set(args.row, ALL_LINES);
-    if (eventName !== "LinesRefused" || args.receiptsRoot !== root || found.get(args.row) === ALL_LINES) continue;
+    if (eventName === "ChargeFailed" && args.batchId === batchId) found.set(args.row, ALL_LINES);
+    if (eventName !== "LinesRefused" || args.batchId !== batchId || found.get(args.row) === ALL_LINES) continue;
     const row = rows[placeOf(rows, args.row)];
-    if (row === undefined) throw new RangeError(`batch ${root} has no row at ${args.row}`);
+    if (row === undefined) throw new RangeError(`batch ${batchId} has no row at ${args.row}`);
     found.set(args.row, refusedBits(row, toolIds, args.lines));
   }
   return [...found].sort(([one], [other]) => (one < other ? -1 : 1)).map(([row, lines]) => ({ row, lines }));

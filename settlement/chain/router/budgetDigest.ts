@@ -1,5 +1,5 @@
 import { type Address, type Hex, hashTypedData } from "viem";
-import type { Budget, SignedBudget } from "../../domain/budget.ts";
+import type { Budget, SignedBudget } from "../../domain/payer/budget.ts";
 
 // Where a signature counts: on this chain and for this router, and nowhere else.
 export type BudgetDomain = { chainId: number; router: Address };

@@ -1,9 +1,9 @@
 import { type Address, decodeFunctionResult, encodeFunctionData, type Hex, type PublicClient } from "viem";
-import type { BudgetKey, BudgetOnChain } from "../../domain/budget.ts";
 import { microUsdc } from "../../domain/money.ts";
+import type { BudgetKey, BudgetOnChain } from "../../domain/payer/budget.ts";
 import { byHash } from "../blocks/createBlockReads.ts";
 import type { Chain, Refund, Spendable } from "../chain.ts";
-import { chunksOf, createClient, MULTICALL, QUESTIONS_PER_MULTICALL } from "../rpc/createClient.ts";
+import { chunksOf, createRpcClient, MULTICALL, QUESTIONS_PER_MULTICALL } from "../rpc/createRpcClient.ts";
 import type { Endpoints } from "../rpc/endpoints.ts";
 import { routerAbi } from "./abi.ts";
 
@@ -16,6 +16,7 @@ export type AccountReads = Pick<
 const PAYERS_PER_READ = 200;
 // What a multicall without a contract returns is limited to the size of a contract's code.
 const STRUCTS_PER_MULTICALL = 60;
+const QUANTITY = /^0x[0-9a-f]+$/i;
 
 // What operators, payers and payees have.
 export function createAccountReads(options: {
@@ -25,9 +26,18 @@ export function createAccountReads(options: {
 }): AccountReads {
   const { endpoints, client, router } = options;
   return {
+    // A nonce that is spent for good sets free what was signed on it, and ends a fence. So every endpoint is asked, and the least that
+    // one of them says counts: a node that lies, or answers for another block, can make us wait, and nobody pay twice.
     async nonce(account, at) {
       if (at === "latest") return client.getTransactionCount({ address: account });
-      return Number(await endpoints.read("eth_getTransactionCount", [account, byHash(at)]));
+      const question = [account, byHash(at)];
+      const answers = await Promise.all(endpoints.askAll("eth_getTransactionCount", question));
+      const nonces = answers.flatMap((answer) =>
+        answer.kind === "result" && QUANTITY.test(String(answer.result)) ? [Number(answer.result)] : [],
+      );
+      // If nobody answers at once, the read tries again and says what is wrong.
+      if (nonces.length === 0) return Number(await endpoints.read("eth_getTransactionCount", question));
+      return Math.min(...nonces);
     },
 
     balance: (account) => client.getBalance({ address: account }),
@@ -52,7 +62,7 @@ export function createAccountReads(options: {
 
     // At a block that is named, so that it is known how old the answer is.
     spendable: (payers, budgets = []) =>
-      endpoints.fromOne((read) => readSpendable(createClient({ read }), router, payers, budgets)),
+      endpoints.fromOne((read) => readSpendable(createRpcClient({ read }), router, payers, budgets)),
 
     refunds: (payers) => readRefunds(client, router, payers),
 

@@ -1,6 +1,8 @@
-import type { Hex, PublicClient } from "viem";
+import { encodeAbiParameters, encodeEventTopics, type Hex, type PublicClient } from "viem";
 import { expect, it } from "vitest";
-import type { Endpoints } from "../rpc/endpoints.ts";
+import { createRpcClient } from "../rpc/createRpcClient.ts";
+import type { Answer, Endpoints } from "../rpc/endpoints.ts";
+import { routerAbi } from "./abi.ts";
 import { createBatchReads } from "./createBatchReads.ts";
 
 const ROUTER = "0x00000000000000000000000000000000000000c0";
@@ -20,6 +22,7 @@ function nodeAt(head: number): Endpoints["read"] {
 it("logs come from a node that has the last block, because one that has not does not say that some are missing", async () => {
   const asked: number[] = [];
   const endpoints = {
+    names: ["one"] as readonly string[],
     async fromOne<T>(ask: (read: Endpoints["read"]) => Promise<T>): Promise<T> {
       try {
         return await ask(nodeAt(9));
@@ -39,4 +42,83 @@ it("logs come from a node that has the last block, because one that has not does
   expect(asked).toEqual([9]);
   // Nothing is asked about no blocks.
   expect(await settledBatches(12n, 11n)).toEqual([]);
+});
+
+const TX = word(7);
+const TOPIC = encodeEventTopics({ abi: routerAbi, eventName: "BatchSettled" })[0];
+
+const logOf = (batchId: Hex, txHash: Hex) => ({
+  address: ROUTER,
+  topics: [TOPIC, batchId, word(0), word(0xbb)],
+  data: encodeAbiParameters([{ type: "uint256" }, { type: "uint256" }], [5n, 5n]),
+  blockNumber: "0x9",
+  transactionHash: txHash,
+  transactionIndex: "0x0",
+  blockHash: word(9),
+  logIndex: "0x0",
+  removed: false,
+});
+
+// Endpoints by what they answer to a question; one that throws does not answer.
+function readsOf(answers: readonly Endpoints["read"][]) {
+  const answerOf = async (i: number, method: string, params: readonly unknown[]): Promise<Answer> => {
+    try {
+      return { kind: "result", endpoint: `${i}`, result: await answers[i]?.(method, params) };
+    } catch {
+      return { kind: "failure", endpoint: `${i}`, reason: "is silent", mayHaveArrived: false };
+    }
+  };
+  const endpoints = {
+    names: answers.map((_, i) => `${i}`),
+    askOne: (name: string, method: string, params: readonly unknown[]) => answerOf(Number(name), method, params),
+    askAll: (method: string, params: readonly unknown[]) => answers.map((_, i) => answerOf(i, method, params)),
+    fromOne: async () => {
+      throw new Error("nobody answers");
+    },
+    read: async () => null,
+  } as unknown as Endpoints;
+  return createBatchReads({ endpoints, client: createRpcClient(endpoints), router: ROUTER, maxLogRangeBlocks: 50n });
+}
+
+const silent: Endpoints["read"] = async () => {
+  throw new Error("is silent");
+};
+
+it("a batch that one endpoint leaves out is found at another", async () => {
+  const showing =
+    (...logs: object[]): Endpoints["read"] =>
+    async (method, params) =>
+      method === "eth_getLogs" ? logs : nodeAt(10)(method, params);
+  const all = [logOf(word(1), TX), logOf(word(2), word(8))];
+  const { settledBatches } = readsOf([showing(all[1] as object), silent, showing(...all)]);
+  const found = await settledBatches(1n, 10n);
+  expect(found.map(({ batchId }) => batchId).sort()).toEqual([word(1), word(2)]);
+  await expect(readsOf([silent, silent]).settledBatches(1n, 10n)).rejects.toThrow("nobody answers");
+});
+
+it("what became of a final transaction is what all endpoints show, or nothing", async () => {
+  const shown =
+    (fields: object): Endpoints["read"] =>
+    async () => ({
+      transactionHash: TX,
+      blockNumber: "0x9",
+      blockHash: word(9),
+      status: "0x1",
+      gasUsed: "0x1",
+      cumulativeGasUsed: "0x1",
+      logs: [],
+      ...fields,
+    });
+  const unknown: Endpoints["read"] = async () => null;
+  // It has the block, and leaves the receipt out.
+  const denying: Endpoints["read"] = async (method) => (method === "eth_getBlockByHash" ? { hash: word(9) } : null);
+  const right = shown({ logs: [logOf(word(1), TX)] });
+  expect(await readsOf([right, unknown, silent, right]).finalReceipt(TX)).toMatchObject({
+    status: "success",
+    isAgreed: true,
+  });
+  expect(await readsOf([right, denying]).finalReceipt(TX)).toMatchObject({ isAgreed: false });
+  for (const wrong of [shown({}), shown({ status: "0x0" }), shown({ blockHash: word(8), logs: [logOf(word(1), TX)] })])
+    expect(await readsOf([right, wrong]).finalReceipt(TX)).toMatchObject({ differs: expect.stringContaining(TX) });
+  expect(await readsOf([unknown, silent]).finalReceipt(TX)).toBeNull();
 });

@@ -8,11 +8,11 @@ import {
   TransactionNotFoundError,
   TransactionReceiptNotFoundError,
 } from "viem";
-import type { Contest } from "../../domain/contest.ts";
+import type { Contest } from "../../domain/batch/contest.ts";
 import { blocksAtTimestamp } from "../blocks/blocksAtTimestamp.ts";
 import { byHash } from "../blocks/createBlockReads.ts";
 import type { Block, Chain, SettledBatch, TxReceipt } from "../chain.ts";
-import { createClient } from "../rpc/createClient.ts";
+import { createRpcClient } from "../rpc/createRpcClient.ts";
 import type { Endpoints } from "../rpc/endpoints.ts";
 import { receiptCourtAbi, routerAbi } from "./abi.ts";
 import { decodeOutcome } from "./decodeOutcome.ts";
@@ -28,10 +28,12 @@ export type BatchReadsOptions = {
 
 export type BatchReads = Pick<
   Chain,
-  "receipt" | "calldataOf" | "receiptOfBatch" | "settledAt" | "settledBatches" | "settledAndContested"
+  "receipt" | "finalReceipt" | "calldataOf" | "receiptOfBatch" | "settledAt" | "settledBatches" | "settledAndContested"
 >;
 
 const WORD = /^0x[0-9a-f]{64}$/i;
+// How long one endpoint may take to find logs beside others.
+const PATIENCE_MS = 10_000;
 
 const batchSettled = getAbiItem({ abi: routerAbi, name: "BatchSettled" });
 const contested = getAbiItem({ abi: receiptCourtAbi, name: "Contested" });
@@ -39,9 +41,9 @@ const contested = getAbiItem({ abi: receiptCourtAbi, name: "Contested" });
 // What became of transactions and batches.
 export function createBatchReads(options: BatchReadsOptions): BatchReads {
   const { endpoints, client, router, court = null, maxLogRangeBlocks } = options;
-  const receipt = async (txHash: Hex): Promise<TxReceipt | null> => {
+  const receiptBy = async (asked: PublicClient, txHash: Hex): Promise<TxReceipt | null> => {
     try {
-      const { transactionHash, blockNumber, blockHash, status, gasUsed, logs } = await client.getTransactionReceipt({
+      const { transactionHash, blockNumber, blockHash, status, gasUsed, logs } = await asked.getTransactionReceipt({
         hash: txHash,
       });
       const batches = decodeOutcome(logs, router);
@@ -52,14 +54,44 @@ export function createBatchReads(options: BatchReadsOptions): BatchReads {
     }
   };
 
-  const settledAtHead = (root: Hex) =>
-    client.readContract({ address: router, abi: routerAbi, functionName: "settledAt", args: [root] });
+  const receipt = (txHash: Hex) => receiptBy(client, txHash);
+
+  // A row that failed for good is charged again, under another root. So every endpoint is asked, and if one shows something else nobody
+  // is believed: a node that makes failures up can make us wait, and nobody pay twice.
+  const finalReceipt: BatchReads["finalReceipt"] = async (txHash) => {
+    const answers = await Promise.all(endpoints.askAll("eth_getTransactionReceipt", [txHash]));
+    const shown: TxReceipt[] = [];
+    const denying: string[] = [];
+    for (const answer of answers) {
+      if (answer.kind !== "result") continue;
+      const one = await receiptBy(createRpcClient({ read: async () => answer.result }), txHash);
+      if (one === null) denying.push(answer.endpoint);
+      else shown.push(one);
+    }
+    const [first, ...others] = shown;
+    // If nobody shows it at once, the read tries again and says what is wrong.
+    if (first === undefined) {
+      const found = await receipt(txHash);
+      return found === null ? null : { ...found, isAgreed: denying.length === 0 };
+    }
+    if (others.some((other) => saidBy(other) !== saidBy(first))) {
+      return { differs: `endpoints show different receipts of ${txHash}, which is final: one of them is wrong` };
+    }
+    const blocks = await Promise.all(
+      denying.map((name) => endpoints.askOne(name, "eth_getBlockByHash", [first.blockHash, false], PATIENCE_MS)),
+    );
+    // Whoever does not have the block only lags.
+    return { ...first, isAgreed: !blocks.some((block) => block.kind === "result" && block.result !== null) };
+  };
+
+  const settledAtHead = (batchId: Hex) =>
+    client.readContract({ address: router, abi: routerAbi, functionName: "settledAt", args: [batchId] });
 
   // Whether a root was settled by a final block decides whether its charges may be charged again under another root. So
   // every endpoint is asked, and one that has seen it is enough: a node that lags or lies can make us wait, but not make a
   // payer pay twice as long as another one answers.
-  const settledByFinal = async (root: Hex, block: Block): Promise<bigint> => {
-    const data = encodeFunctionData({ abi: routerAbi, functionName: "settledAt", args: [root] });
+  const settledByFinal = async (batchId: Hex, block: Block): Promise<bigint> => {
+    const data = encodeFunctionData({ abi: routerAbi, functionName: "settledAt", args: [batchId] });
     const question = [{ to: router, data }, byHash(block)];
     const answers = await Promise.all(endpoints.askAll("eth_call", question));
     const times = answers.flatMap((answer) =>
@@ -72,6 +104,7 @@ export function createBatchReads(options: BatchReadsOptions): BatchReads {
 
   return {
     receipt,
+    finalReceipt,
 
     async calldataOf(txHash) {
       try {
@@ -84,11 +117,11 @@ export function createBatchReads(options: BatchReadsOptions): BatchReads {
     },
 
     // The router knows when it settled a root, and that leads to the block without a search through all logs.
-    async receiptOfBatch(root) {
-      const timestamp = await settledAtHead(root);
+    async receiptOfBatch(batchId) {
+      const timestamp = await settledAtHead(batchId);
       if (timestamp === 0n) return null;
       const [log] = await endpoints.fromOne(async (read) => {
-        const one = createClient({ read });
+        const one = createRpcClient({ read });
         const [low, high] = await Promise.all([one.getBlock({ blockNumber: 0n }), one.getBlock()]);
         const blocks = await blocksAtTimestamp(timestamp, { low, high }, async (blockNumber) => {
           const block = await one.getBlock({ blockNumber });
@@ -98,7 +131,7 @@ export function createBatchReads(options: BatchReadsOptions): BatchReads {
         return one.getLogs({
           address: router,
           event: batchSettled,
-          args: { receiptsRoot: root },
+          args: { batchId: batchId },
           fromBlock: blocks.first,
           toBlock: blocks.last,
         });
@@ -106,11 +139,19 @@ export function createBatchReads(options: BatchReadsOptions): BatchReads {
       return log ? receipt(log.transactionHash) : null;
     },
 
-    settledAt: (root, at) => (at === "latest" ? settledAtHead(root) : settledByFinal(root, at)),
+    settledAt: (batchId, at) => (at === "latest" ? settledAtHead(batchId) : settledByFinal(batchId, at)),
 
+    // What an endpoint leaves out would be settled on top of, so that one which shows it is enough.
     async settledBatches(fromBlock, toBlock) {
-      const { batches } = await fromOne(fromBlock, toBlock, [router]);
-      return batches;
+      const found = endpoints.names.length < 2 ? [] : await fromEach(fromBlock, toBlock);
+      // If nobody answers at once, the read tries again and says what is wrong.
+      const [first, ...others] = found.length > 0 ? found : [await fromOne(fromBlock, toBlock, [router])];
+      const batches = [...(first?.batches ?? [])];
+      for (const batch of others.flatMap((other) => other.batches)) {
+        if (!batches.some(({ batchId, txHash }) => batchId === batch.batchId && txHash === batch.txHash))
+          batches.push(batch);
+      }
+      return batches.sort((a, b) => Number(a.blockNumber - b.blockNumber));
     },
 
     settledAndContested: (fromBlock, toBlock) =>
@@ -119,7 +160,21 @@ export function createBatchReads(options: BatchReadsOptions): BatchReads {
 
   // From one endpoint, which must have the last block: one that does not has fewer logs, and does not say so.
   function fromOne(fromBlock: bigint, toBlock: bigint, contracts: readonly Address[]): Promise<Logged> {
-    return endpoints.fromOne((read) => listLogged(createClient({ read }), fromBlock, toBlock, contracts));
+    return endpoints.fromOne((read) => listLogged(createRpcClient({ read }), fromBlock, toBlock, contracts));
+  }
+
+  // From every endpoint that has the last block.
+  async function fromEach(fromBlock: bigint, toBlock: bigint): Promise<Logged[]> {
+    const looked = endpoints.names.map(async (name) => {
+      const read: Endpoints["read"] = async (method, params) => {
+        const answer = await endpoints.askOne(name, method, params, PATIENCE_MS);
+        if (answer.kind === "result") return answer.result;
+        throw answer.kind === "error" ? answer.error : new Error(answer.reason);
+      };
+      return listLogged(createRpcClient({ read }), fromBlock, toBlock, [router]);
+    });
+    const answers = await Promise.allSettled(looked);
+    return answers.flatMap((answer) => (answer.status === "fulfilled" ? [answer.value] : []));
   }
 
   async function listLogged(
@@ -145,11 +200,11 @@ export function createBatchReads(options: BatchReadsOptions): BatchReads {
         const operator = args.operator.toLowerCase() as Address;
         // Each event is its own contract's.
         if (eventName === "BatchSettled" && isAddressEqual(address, router)) {
-          found.batches.push({ root: args.receiptsRoot, operator, txHash: transactionHash, blockNumber });
+          found.batches.push({ batchId: args.batchId, operator, txHash: transactionHash, blockNumber });
         }
         if (eventName !== "Contested" || court === null || !isAddressEqual(address, court)) continue;
         found.contests.push({
-          root: args.receiptsRoot,
+          batchId: args.batchId,
           account: args.payer.toLowerCase() as Address,
           operator,
           contester: args.contester.toLowerCase() as Address,
@@ -163,5 +218,9 @@ export function createBatchReads(options: BatchReadsOptions): BatchReads {
     return found;
   }
 }
+
+// What a receipt says that anything hangs on.
+const saidBy = ({ blockHash, status, batches }: TxReceipt) =>
+  JSON.stringify([blockHash, status, [...batches]], (_, value) => (typeof value === "bigint" ? `${value}` : value));
 
 type Logged = { batches: SettledBatch[]; contests: Contest[] };

@@ -2,7 +2,7 @@ import { type Address, type PublicClient, zeroAddress } from "viem";
 import { microUsdc } from "../../domain/money.ts";
 import type { ToolId } from "../../domain/toolId.ts";
 import type { Chain, Listing } from "../chain.ts";
-import { chunksOf, MULTICALL, QUESTIONS_PER_MULTICALL } from "../rpc/createClient.ts";
+import { chunksOf, MULTICALL, QUESTIONS_PER_MULTICALL } from "../rpc/createRpcClient.ts";
 import { stakingAbi } from "./abi.ts";
 
 export type ToolReads = Pick<Chain, "listings">;

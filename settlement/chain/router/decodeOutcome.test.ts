@@ -28,17 +28,17 @@ const toolPaid = (amount: bigint, address = ROUTER): Written => ({
   topics: topicsOf({
     abi: routerAbi,
     eventName: "ToolPaid",
-    args: { receiptsRoot: ROOTS[0], toolId: TOOL, payee: DEVELOPER },
+    args: { batchId: ROOTS[0], toolId: TOOL, payee: DEVELOPER },
   }),
   data: uints(amount, amount - amount / 10n),
 });
 
-const batchSettled = (receiptsRoot: Hex, charged: bigint, address = ROUTER): Written => ({
+const batchSettled = (batchId: Hex, charged: bigint, address = ROUTER): Written => ({
   address,
   topics: topicsOf({
     abi: routerAbi,
     eventName: "BatchSettled",
-    args: { receiptsRoot, previous: NO_BATCH, operator: OPERATOR },
+    args: { batchId, previous: NO_BATCH, operator: OPERATOR },
   }),
   data: uints(charged, charged / 10n),
 });
@@ -49,9 +49,9 @@ const paid = (amount: bigint): Written => ({
   data: uints(amount, 0n),
 });
 
-const chargeFailed = (receiptsRoot: Hex, reason: bigint): Written => ({
+const chargeFailed = (batchId: Hex, reason: bigint): Written => ({
   address: ROUTER,
-  topics: topicsOf({ abi: routerAbi, eventName: "ChargeFailed", args: { receiptsRoot, payer: PAYER } }),
+  topics: topicsOf({ abi: routerAbi, eventName: "ChargeFailed", args: { batchId, payer: PAYER } }),
   data: uints(0n, 7n, reason),
 });
 
@@ -106,13 +106,13 @@ describe("the logs of a transaction", () => {
     const lines: Hex = `0x${"ab".repeat(16)}${"00000000000f"}${"cd".repeat(16)}${"000000000010"}`;
     const refused = (toolId: Hex, reason: bigint): Written => ({
       address: ROUTER,
-      topics: topicsOf({ abi: routerAbi, eventName: "ToolRefused", args: { receiptsRoot: ROOTS[0], toolId } }),
+      topics: topicsOf({ abi: routerAbi, eventName: "ToolRefused", args: { batchId: ROOTS[0], toolId } }),
       data: uints(reason),
     });
     const outcome = decode([
       {
         address: ROUTER,
-        topics: topicsOf({ abi: routerAbi, eventName: "LinesRefused", args: { receiptsRoot: ROOTS[0], payer: PAYER } }),
+        topics: topicsOf({ abi: routerAbi, eventName: "LinesRefused", args: { batchId: ROOTS[0], payer: PAYER } }),
         data: encodeAbiParameters([{ type: "uint256" }, { type: "bytes" }], [0n, lines]),
       },
       refused(TOOL, 1n),

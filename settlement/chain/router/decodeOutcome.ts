@@ -1,26 +1,14 @@
 import { type Address, type Hex, isAddressEqual, type Log, parseEventLogs, size, slice } from "viem";
-import type { BatchOutcome, ChargeFailure, ToolRefusal } from "../../domain/batch.ts";
+import {
+  type BatchOutcome,
+  CHARGE_FAILURES,
+  type ChargeFailure,
+  TOOL_REFUSALS,
+  type ToolRefusal,
+} from "../../domain/batch/batch.ts";
 import { microUsdc } from "../../domain/money.ts";
 import type { ToolId } from "../../domain/toolId.ts";
 import { routerAbi } from "./abi.ts";
-
-// In the order of IContextRouter.ChargeFailure.
-const chargeFailures: readonly (ChargeFailure | undefined)[] = [
-  undefined,
-  "daily_cap",
-  "blacklisted",
-  "allowance",
-  "balance",
-  "prepaid",
-  "consent_required",
-  "budget_forged",
-  "budget_exceeded",
-  "budget_expired",
-  "budget_tools",
-];
-
-// In the order of IContextRouter.Refusal.
-const toolRefusals: readonly ToolRefusal[] = ["unlisted", "under_staked", "earning_cap"];
 
 const REFUSED_LINE_BYTES = 22;
 const TOOL_ID_BYTES = 16;
@@ -76,7 +64,7 @@ export function decodeOutcome(logs: readonly Log[], router: Address): Map<Hex, B
         break;
       case "BatchSettled": {
         const { failed, paid, lines, reasons } = collected;
-        batches.set(args.receiptsRoot, {
+        batches.set(args.batchId, {
           charged: microUsdc(args.charged),
           treasuryShare: microUsdc(args.treasuryShare),
           failed,
@@ -111,13 +99,13 @@ function reasonOf(toolId: ToolId, reasons: ReadonlyMap<ToolId, ToolRefusal>): To
 }
 
 function toolRefusalOf(index: number): ToolRefusal {
-  const refusal = toolRefusals[index];
+  const refusal = TOOL_REFUSALS[index];
   if (refusal === undefined) throw new RangeError(`${index} is no reason for a refused tool`);
   return refusal;
 }
 
 function chargeFailureOf(index: number): ChargeFailure {
-  const failure = chargeFailures[index];
+  const failure = CHARGE_FAILURES[index - 1];
   // The router cannot be upgraded, so another number means that this is not the router's ABI.
   if (failure === undefined) throw new RangeError(`${index} is no reason for a failed charge`);
   return failure;

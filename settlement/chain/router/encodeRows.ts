@@ -1,5 +1,5 @@
 import { type Address, type Hex, isAddress, size } from "viem";
-import type { BatchLine, BatchRow, RowBudget } from "../../domain/batch.ts";
+import type { BatchLine, BatchRow, RowBudget } from "../../domain/batch/batch.ts";
 import { MAX_AMOUNT } from "../../domain/money.ts";
 import type { ToolId } from "../../domain/toolId.ts";
 

@@ -20,7 +20,7 @@ export async function simulate(
   maxTransactionGas: bigint,
 ): Promise<Simulation> {
   try {
-    // Of the newest block, where the last batch of the operator was read: some nodes would take what waits in their pool for
+    // Of the newest block, where the last batch of the operator was read: some nodes would take what waits in their mempool for
     // mined, and the batch before this one with it.
     const gas = BigInt((await endpoints.read("eth_estimateGas", [{ from, to, data: calldata }, "latest"])) as Hex);
     if (gas <= maxTransactionGas) return { kind: "ok", gas };

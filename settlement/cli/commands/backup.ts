@@ -1,8 +1,8 @@
 import { statSync } from "node:fs";
 import { readConfig } from "../../config.ts";
 import { SettlementError } from "../../domain/errors.ts";
-import { isPostgres } from "../../domain/isPostgres.ts";
-import { copySqlite } from "../../ledger/database/copySqlite.ts";
+import { isPostgres } from "../../domain/text/isPostgres.ts";
+import { copySqlite } from "../../ledger/database/sqlite/copySqlite.ts";
 import { openLedger } from "../../ledger/openLedger.ts";
 import type { Command } from "../command.ts";
 import { requireLedger } from "../withEngine.ts";

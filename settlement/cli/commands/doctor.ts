@@ -5,9 +5,9 @@ import { formatEther } from "viem";
 import { inspectChain } from "../../chain/inspectChain.ts";
 import { readChainIds } from "../../chain/rpc/readChainIds.ts";
 import { type Config, readConfig } from "../../config.ts";
-import { reasonNotToListen, tryListen } from "../../daemon/process/tryListen.ts";
-import { isPostgres } from "../../domain/isPostgres.ts";
+import { reasonNotToListen, tryListen } from "../../daemon/http/tryListen.ts";
 import { formatUsd, microUsdc } from "../../domain/money.ts";
+import { isPostgres } from "../../domain/text/isPostgres.ts";
 import { openEngine } from "../../openEngine.ts";
 import { timeOf } from "../../views/shapes.ts";
 import type { Command } from "../command.ts";
@@ -57,7 +57,7 @@ async function door({ serviceToken, listen }: Config): Promise<Check[]> {
       : good("service token", "it is set"),
     refused === null || isTaken
       ? good("listen", isTaken ? `${address} is taken, by the daemon if it runs` : `${address} is free`)
-      : bad("listen", address, reasonNotToListen(refused, listen) ?? refused.message),
+      : bad("listen", address, reasonNotToListen(refused, listen, "SETTLEMENT_LISTEN") ?? refused.message),
   ];
 }
 

@@ -1,7 +1,7 @@
 import type { Hex } from "viem";
 import { SettlementError } from "../../domain/errors.ts";
 import { verifyProof } from "../../engine/watch/prove.ts";
-import { noReceipt, proofView } from "../../views/proof.ts";
+import { noReceipt, proofView } from "../../views/batches/proof.ts";
 import type { Command } from "../command.ts";
 import { UsageError } from "../readArguments.ts";
 import { withEngine } from "../withEngine.ts";
@@ -22,7 +22,7 @@ export const proof: Command = {
         throw new SettlementError("invalid_input", `there is no charge ${chargeId}`);
       if (outcome.kind === "not_in_a_batch")
         throw new SettlementError("invalid_input", "the charge is in no batch yet");
-      if (outcome.kind === "no_receipt") throw new SettlementError("invalid_input", noReceipt(outcome.root));
+      if (outcome.kind === "no_receipt") throw new SettlementError("invalid_input", noReceipt(outcome.batchId));
       const view = proofView(outcome.proof);
       const holds = verifyProof(outcome.proof) && view.settledAt !== null;
       output.say(`charge   ${view.charge.chargeId}  ${view.charge.amountUsd} USD  ${view.charge.state}`);

@@ -1,8 +1,8 @@
 import type { Address, Hex } from "viem";
+import type { Place } from "../../domain/charges/statement.ts";
 import { SettlementError } from "../../domain/errors.ts";
-import type { Place } from "../../domain/statement.ts";
 import type { Ledger } from "../../ledger/ledger.ts";
-import { noReceipts, type ReceiptsView, receiptsView } from "../../views/receipts.ts";
+import { noReceipts, type ReceiptsView, receiptsView } from "../../views/batches/receipts.ts";
 import type { Command } from "../command.ts";
 import { UsageError } from "../readArguments.ts";
 import { withEngine } from "../withEngine.ts";
@@ -14,7 +14,7 @@ const END_OF_TIME_MS = 8_640_000_000_000_000;
 
 export const receipts: Command = {
   name: "receipts",
-  usage: "<payer> [--batch <root>] [--from <time>] [--to <time>]",
+  usage: "<payer> [--batch <batchId>] [--from <time>] [--to <time>]",
   help: [
     "Prints a payer's receipts with what proves them against the roots on chain: one line of JSON for each batch, as the payer gets",
     "them from the API. All of its batches, the archived ones too, or one of them, or those of charges between two times.",
@@ -30,9 +30,9 @@ export const receipts: Command = {
     const toMs = timeIn("--to", values.to) ?? END_OF_TIME_MS;
     return withEngine(output, { keys: false }, async ({ engine, ledger }) => {
       const batches: ReceiptsView[] = [];
-      const roots = batch === null ? batchesOf(ledger, account, fromMs, toMs) : [batch as Hex];
-      for await (const root of roots) {
-        const found = await engine.receiptsOf(root, account);
+      const batchIds = batch === null ? batchesOf(ledger, account, fromMs, toMs) : [batch as Hex];
+      for await (const batchId of batchIds) {
+        const found = await engine.receiptsOf(batchId, account);
         if (found === null && batch !== null) throw new SettlementError("invalid_input", noReceipts(account, batch));
         // One that was taken in from the chain has none.
         if (found === null) continue;
@@ -51,9 +51,9 @@ async function* batchesOf(ledger: Ledger, payer: Address, fromMs: number, toMs: 
   for (let after: Place | null = null; ; ) {
     const charges = await ledger.listChargesOfPayer(payer, { fromMs, toMs, after, limit: PAGE });
     for (const { state, chargedTo } of charges) {
-      if (chargedTo !== payer || !("root" in state) || seen.has(state.root)) continue;
-      seen.add(state.root);
-      yield state.root;
+      if (chargedTo !== payer || !("batchId" in state) || seen.has(state.batchId)) continue;
+      seen.add(state.batchId);
+      yield state.batchId;
     }
     const last = charges.at(-1);
     if (last === undefined || charges.length < PAGE) return;

@@ -40,8 +40,8 @@ export const reconcile: Command = {
         say: output.say,
         progress: output.progress,
       });
-      const shown = adopted.map(({ root, charges, unexplained }) => ({
-        root,
+      const shown = adopted.map(({ batchId, charges, unexplained }) => ({
+        batchId,
         charges,
         unexplainedUsd: formatUsd(unexplained),
       }));

@@ -88,7 +88,8 @@ export const code = (text: string) => h("code", { title: text }, short(text));
 export const whole = (text: string) => h("code", { class: "whole" }, text);
 
 // Links inside the console, by what they lead to.
-export const toBatch = (root: string) => h("a", { href: `#/batches/${root}`, title: root }, h("code", {}, short(root)));
+export const toBatch = (batchId: string) =>
+  h("a", { href: `#/batches/${batchId}`, title: batchId }, h("code", {}, short(batchId)));
 export const toCharge = (id: string) => h("a", { href: `#/charges/${id}`, title: id }, h("code", {}, short(id)));
 export const toPayer = (payer: string) =>
   h("a", { href: `#/payers/${payer}`, title: payer }, h("code", {}, short(payer)));

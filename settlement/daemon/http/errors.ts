@@ -2,7 +2,7 @@ import type { FastifyError, FastifyInstance } from "fastify";
 import { z } from "zod";
 import type { ErrorCode } from "../../domain/errors.ts";
 import { SettlementError } from "../../domain/errors.ts";
-import { sentenceOf } from "../../domain/sentence.ts";
+import { sentenceOf } from "../../domain/text/sentence.ts";
 import { type SessionView, sessionSchema } from "../../views/session.ts";
 
 // The protocol's codes, and below them those for what the protocol leaves to HTTP.
@@ -52,6 +52,26 @@ const STATUS_OF = {
 } as const;
 
 export type ApiCode = keyof typeof STATUS_OF;
+
+// Why a payer cannot be charged for what it wants. Whatever costs money can be answered with them.
+export const PAYER_REFUSALS = [
+  "insufficient_allowance",
+  "payment_failed",
+  "credit_exceeded",
+  "consent_required",
+  "budget_forged",
+  "budget_exceeded",
+  "budget_expired",
+  "budget_tools",
+] as const satisfies readonly ApiCode[];
+
+// Why a session takes no call.
+export const SESSION_REFUSALS = [
+  "session_not_found",
+  "session_closed",
+  "session_expired",
+  "session_budget_exceeded",
+] as const satisfies readonly ApiCode[];
 
 export const statusOf = (code: ApiCode) => STATUS_OF[code];
 

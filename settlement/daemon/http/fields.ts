@@ -1,9 +1,9 @@
 import type { Address, Hex } from "viem";
 import { z } from "zod";
-import { MAX_BUDGET_ID, MAX_BUDGET_TOOLS, MAX_VALID_UNTIL } from "../../domain/budget.ts";
-import { NO_HASH } from "../../domain/charge.ts";
+import { NO_HASH } from "../../domain/charges/charge.ts";
 import { SettlementError } from "../../domain/errors.ts";
 import { parseUsd } from "../../domain/money.ts";
+import { MAX_BUDGET_ID, MAX_BUDGET_TOOLS, MAX_VALID_UNTIL } from "../../domain/payer/budget.ts";
 import { toolIdFromUuid } from "../../domain/toolId.ts";
 
 // The fields that requests are made of. Each says in words what it must be; the name is put in front when it is not.

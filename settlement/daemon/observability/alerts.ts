@@ -3,7 +3,7 @@ import type { FastifyBaseLogger } from "fastify";
 import { LRUCache } from "lru-cache";
 import pRetry from "p-retry";
 import type { Clock } from "../../clock.ts";
-import { sentenceOf } from "../../domain/sentence.ts";
+import { sentenceOf } from "../../domain/text/sentence.ts";
 
 export type Alert = { kind: string; message: string; at: string };
 

@@ -1,7 +1,7 @@
 import type { Clock } from "../../clock.ts";
 import type { Engine } from "../../engine/createEngine.ts";
 import type { Ledger } from "../../ledger/ledger.ts";
-import type { AuditReport } from "../../views/audit.ts";
+import type { AuditReport } from "../../views/service/audit.ts";
 
 export type Auditor = {
   // What was found last; null before the first audit of this process.

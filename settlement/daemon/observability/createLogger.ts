@@ -1,6 +1,6 @@
 import { type DestinationStream, destination, type Logger, pino, stdSerializers } from "pino";
 import type { LogLevel } from "../../config.ts";
-import { API_KEY_PATTERN } from "../../domain/apiKeySecret.ts";
+import { API_KEY_PATTERN } from "../../domain/text/apiKeySecret.ts";
 
 const REDACTED = "[redacted]";
 const FLUSH_BYTES = 16_000;

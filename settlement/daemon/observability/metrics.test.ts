@@ -1,8 +1,10 @@
+import Fastify from "fastify";
 import { expect, it } from "vitest";
 import type { Chain } from "../../chain/chain.ts";
 import { SettlementError } from "../../domain/errors.ts";
 import { microUsdc } from "../../domain/money.ts";
 import type { Ledger } from "../../ledger/ledger.ts";
+import { registerMetrics } from "../routes/metrics.ts";
 import { createMetrics } from "./metrics.ts";
 
 it("what is known is shown while the database is away, and that it is away", async () => {
@@ -32,7 +34,11 @@ it("what is known is shown while the database is away, and that it is away", asy
   isAway = true;
   nowMs += 60_000;
   metrics.observeFailedTick();
-  const text = await metrics.print();
+  // As whoever collects them asks: a service that is in trouble still says so.
+  const app = Fastify();
+  registerMetrics(app, metrics);
+  const { statusCode, body: text } = await app.inject("/metrics");
+  expect(statusCode).toBe(200);
   expect(text).toMatch(/^settlement_ledger_up 0$/m);
   expect(text).toMatch(/^settlement_ticks_failed_total 1$/m);
   expect(text).toMatch(/^settlement_waiting_charges 3$/m);

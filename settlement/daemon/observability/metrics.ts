@@ -116,8 +116,8 @@ export function createMetrics(clock: Clock): Metrics {
     if (spendable !== undefined) insurance.set(shown(spendable.amount));
   }
 
-  async function observeGas(root: `0x${string}`, gasUsed: bigint): Promise<void> {
-    const batch = await source?.ledger.findBatch(root);
+  async function observeGas(batchId: `0x${string}`, gasUsed: bigint): Promise<void> {
+    const batch = await source?.ledger.findBatch(batchId);
     if (batch) gasPerCall.observe(Number(gasUsed) / Math.max(1, batch.charges));
   }
 

@@ -2,7 +2,7 @@ import type { Chain } from "../../chain/chain.ts";
 import type { Clock } from "../../clock.ts";
 import type { Engine } from "../../engine/createEngine.ts";
 import type { Ledger } from "../../ledger/ledger.ts";
-import type { Component, ReadinessReport } from "../../views/readiness.ts";
+import type { Component, ReadinessReport } from "../../views/service/readiness.ts";
 
 export type Readiness = () => Promise<ReadinessReport>;
 

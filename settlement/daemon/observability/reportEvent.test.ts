@@ -10,7 +10,7 @@ import { reportEvent, reportFailedTick } from "./reportEvent.ts";
 const accountOf = (n: number): Address => `0x${`${n}`.repeat(40)}`;
 
 const contest = {
-  root: "0x02",
+  batchId: "0x02",
   account: accountOf(1),
   operator: accountOf(2),
   charged: 1_500_000n,

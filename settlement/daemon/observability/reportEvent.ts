@@ -5,28 +5,35 @@ import type { EngineEvent } from "../../engine/context.ts";
 import { timeOf } from "../../views/shapes.ts";
 import type { Alerts } from "./alerts.ts";
 
-// Each event under the ids by which a charge can be followed: its batch and its transaction.
+// Each event under the ids by which a charge can be followed: its batch and its transaction. What is sent has the id of its
+// submission, which is the id of the batch where it settles one.
 export function reportEvent(event: EngineEvent, log: FastifyBaseLogger, alerts: Alerts): void {
   switch (event.kind) {
     case "planned":
-      log.info({ event: event.kind, batch: event.root, operator: event.operator }, "batch planned");
+      log.info({ event: event.kind, batchId: event.batchId, operator: event.operator }, "batch planned");
       return;
     case "sent":
-      log.info({ event: event.kind, batch: event.id, tx: event.txHash, outcome: event.outcome }, "transaction sent");
+      log.info(
+        { event: event.kind, submission: event.id, tx: event.txHash, outcome: event.outcome },
+        "transaction sent",
+      );
       return;
     case "replaced":
-      log.info({ event: event.kind, batch: event.id, maxFeePerGas: `${event.maxFeePerGas}` }, "transaction replaced");
+      log.info(
+        { event: event.kind, submission: event.id, maxFeePerGas: `${event.maxFeePerGas}` },
+        "transaction replaced",
+      );
       return;
     case "included":
       log.info(
-        { event: event.kind, batch: event.id, tx: event.txHash, gasUsed: `${event.gasUsed}` },
+        { event: event.kind, submission: event.id, tx: event.txHash, gasUsed: `${event.gasUsed}` },
         "transaction included",
       );
       return;
     case "lost":
     case "final":
     case "abandoned":
-      log.info({ event: event.kind, batch: event.id }, `transaction ${event.kind}`);
+      log.info({ event: event.kind, submission: event.id }, `transaction ${event.kind}`);
       return;
     case "answer_dropped":
       log.info({ event: event.kind, submission: event.id, reason: event.reason }, "the court would not take an answer");
@@ -40,7 +47,7 @@ export function reportEvent(event: EngineEvent, log: FastifyBaseLogger, alerts: 
         );
       } else {
         log.info(
-          { event: event.kind, batch: event.root, payer: event.account, ended: event.ended },
+          { event: event.kind, batchId: event.batchId, payer: event.account, ended: event.ended },
           "a contest has ended",
         );
       }
@@ -113,9 +120,9 @@ export function reportEvent(event: EngineEvent, log: FastifyBaseLogger, alerts: 
 
 type Contested = Extract<EngineEvent, { kind: "contested" }>;
 
-const contested = ({ account, root, operator, charged }: Omit<Contested, "kind">) =>
-  `what operator ${operator} has charged ${account} in batch ${root}, ${formatUsd(microUsdc(charged))} USDC,`;
-const nameOf = ({ root, account }: Omit<Contested, "kind">) => `${root} ${account}`;
+const contested = ({ account, batchId, operator, charged }: Omit<Contested, "kind">) =>
+  `what operator ${operator} has charged ${account} in batch ${batchId}, ${formatUsd(microUsdc(charged))} USDC,`;
+const nameOf = ({ batchId, account }: Omit<Contested, "kind">) => `${batchId} ${account}`;
 
 // What a whole tick can fail for without a fault of its own.
 const OUTAGES: readonly string[] = ["ledger_unavailable", "chain_unavailable", "signer_unavailable"];

@@ -1,6 +1,6 @@
 import type { FastifyBaseLogger, FastifyInstance } from "fastify";
 import { createLogin } from "../../console/login.ts";
-import { readinessSchema } from "../../views/readiness.ts";
+import { readinessSchema } from "../../views/service/readiness.ts";
 import { createAuthenticate } from "../http/authenticate.ts";
 import { createServer } from "../http/createServer.ts";
 import { createRateLimit } from "../http/rateLimit.ts";

@@ -3,6 +3,7 @@ import { systemClock } from "../../clock.ts";
 import { type Config, policyOf } from "../../config.ts";
 import { SettlementError } from "../../domain/errors.ts";
 import { type OpenEngineOptions, openEngine } from "../../openEngine.ts";
+import { listenError } from "../http/tryListen.ts";
 import { createAlerts } from "../observability/alerts.ts";
 import { createMetrics } from "../observability/metrics.ts";
 import { createReadiness } from "../observability/readiness.ts";
@@ -10,7 +11,6 @@ import { reportEvent, reportFailedTick } from "../observability/reportEvent.ts";
 import { createDaemon } from "./createDaemon.ts";
 import { createServices } from "./createServices.ts";
 import { runLoop } from "./runLoop.ts";
-import { reasonNotToListen } from "./tryListen.ts";
 import { archiveOld, forgetOld, watchGas } from "./upkeep.ts";
 
 export type RunningDaemon = {
@@ -96,7 +96,7 @@ export async function startDaemon(config: Config, options: StartOptions): Promis
   } catch (error) {
     await app.close();
     await opened.close();
-    throw listenError(error, config);
+    throw listenError(error, config.listen, "SETTLEMENT_LISTEN");
   }
   loop = runLoop({
     tick: () => engine.tick(),
@@ -144,9 +144,4 @@ export async function startDaemon(config: Config, options: StartOptions): Promis
       return stopping;
     },
   };
-}
-
-function listenError(error: unknown, { listen }: Config): unknown {
-  const reason = reasonNotToListen(error, listen);
-  return reason === null ? error : new SettlementError("invalid_config", reason);
 }

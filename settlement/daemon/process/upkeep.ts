@@ -12,8 +12,8 @@ const UPKEEP_MS = 60 * 60 * 1_000;
 // Whoever repeats a request under its key a week later is answered again: as before, since what it did is known by its own name.
 const ANSWERS_KEPT_MS = 7 * 24 * 60 * 60 * 1_000;
 const FORGOTTEN_AT_ONCE = 500;
-const MAX_ROUNDS = 10_000;
-const ROUND_MS = 20;
+const MAX_PASSES = 10_000;
+const PAUSE_MS = 20;
 // Far more than an hour adds, so that what a long stop has left is soon gone.
 const MAX_FORGOTTEN = 5_000;
 
@@ -22,9 +22,9 @@ export function forgetOld(ledger: Ledger, clock: Clock, log: FastifyBaseLogger):
     await ledger.forgetStats(clock.nowMs() - STATS_KEPT_MS, MAX_FORGOTTEN);
     // Little by little, so that nobody waits for it.
     const beforeMs = clock.nowMs() - ANSWERS_KEPT_MS;
-    for (let i = 0; i < MAX_ROUNDS; i++) {
+    for (let i = 0; i < MAX_PASSES; i++) {
       if ((await ledger.forgetAnswers(beforeMs, FORGOTTEN_AT_ONCE)) < FORGOTTEN_AT_ONCE) return;
-      await pause(ROUND_MS);
+      await pause(PAUSE_MS);
     }
   };
   return setInterval(() => {

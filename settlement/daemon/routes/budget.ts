@@ -1,5 +1,5 @@
 import type { Address } from "viem";
-import type { SignedBudget } from "../../domain/budget.ts";
+import type { SignedBudget } from "../../domain/payer/budget.ts";
 import { broughtIn, type SignedFields } from "../http/brought.ts";
 import { ApiError } from "../http/errors.ts";
 import type { Services } from "../http/route.ts";

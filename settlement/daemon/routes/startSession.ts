@@ -1,6 +1,6 @@
 import type { Address } from "viem";
 import type { MicroUsdc } from "../../domain/money.ts";
-import type { Refusal } from "../../engine/accept/preflight.ts";
+import type { Refusal } from "../../engine/accept/preflight/preflight.ts";
 import { type SessionView, sessionView } from "../../views/session.ts";
 import { ApiError } from "../http/errors.ts";
 import type { Services } from "../http/route.ts";

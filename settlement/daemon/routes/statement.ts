@@ -1,5 +1,5 @@
 import { z } from "zod";
-import type { Place, StatementQuery } from "../../domain/statement.ts";
+import type { Place, StatementQuery } from "../../domain/charges/statement.ts";
 import * as field from "../http/fields.ts";
 import type { Answered, AnsweredText } from "../http/route.ts";
 

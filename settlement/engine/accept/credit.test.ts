@@ -19,14 +19,14 @@ import {
   usdc,
 } from "../../ledger/testing/fixtures.ts";
 import type { Admission } from "./admission.ts";
-import { hold } from "./hold.ts";
-import { preflight } from "./preflight.ts";
+import { hold } from "./calls/hold.ts";
+import { preflight } from "./preflight/preflight.ts";
 import type { Prices } from "./prices.ts";
-import { recordTurn } from "./recordTurn.ts";
+import { recordTurn } from "./turns/recordTurn.ts";
 
 const policy = { credit: { base: usdc(100), growthBps: 1_000, max: usdc(1_000) }, budgetMarginMs: 0 };
 const open: Admission = { write: (_, write) => write() };
-const anyPrice: Prices = { refuse: async () => null };
+const anyPrice: Prices = { refuse: async () => null, lower: async (costs) => costs };
 const costing = (id: string, amount: number) => turnOf(id, { modelCost: usdc(amount), tools: [] });
 const call = (callId: string, sessionId: string, amount: number) => ({
   callId,
@@ -107,11 +107,11 @@ describe.each(ledgers)("what is above a payer's credit, on $name", ({ create }) 
   });
 
   it("a turn above it is recorded if prepaid money covers it, asked for since something was taken", async () => {
-    const root = await (async () => {
+    const batchId = await (async () => {
       await ledger.flushPayer(ALICE, 2);
       return submitted(ledger, lease, [ALICE], 2);
     })();
-    await ledger.recordInclusion(lease, root, inclusionAt(7n), "success", outcomeOf());
+    await ledger.recordInclusion(lease, batchId, inclusionAt(7n), "success", outcomeOf());
     const asked: bigint[] = [];
     const read: ReadSpendable = (payer, notBefore = 0n) => {
       asked.push(notBefore);

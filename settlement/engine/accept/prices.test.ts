@@ -67,6 +67,25 @@ describe("what a tool may cost", () => {
     expect(await refuse([{ toolId: PAID, amount: usd("0.30") }], "throw")).toContain("at most 0.05");
   });
 
+  it("is taken of what was asked where that is more, which is still known", async () => {
+    const { lower, listed, state } = open();
+    const costs = [
+      { toolId: PAID, amount: usd("0.10"), calls: 2 },
+      { toolId: UNLISTED, amount: usd("9"), calls: 1 },
+    ];
+    expect(await lower(costs)).toEqual(costs);
+    listed.set(PAID, { price: usd("0.04"), stake: usd("500") });
+    state.nowMs = 5 * MINUTE_MS;
+    expect(await lower(costs)).toEqual([
+      { toolId: PAID, amount: usd("0.04"), calls: 2, asked: usd("0.10") },
+      { toolId: UNLISTED, amount: usd("9"), calls: 1 },
+    ]);
+    state.away = true;
+    state.nowMs = 10 * MINUTE_MS;
+    listed.delete(PAID);
+    expect(await lower([{ toolId: FREE, amount: usd("7") }])).toEqual([{ toolId: FREE, amount: usd("7") }]);
+  });
+
   it("is not known while the chain is away, which is a reason to wait or to go on", async () => {
     const { refuse, state } = open();
     state.away = true;

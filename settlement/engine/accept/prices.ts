@@ -11,6 +11,8 @@ export type Prices = {
   // Why one of these is more than its tool may cost; null if none is. `unknown` is what to do about tools of which the chain does
   // not say anything at present: to say so, or to take what is asked for them, without waiting for long.
   refuse(costs: readonly Cost[], unknown: "throw" | "take"): Promise<string | null>;
+  // The same costs, those lowered that are more than their tools may cost. What the chain says nothing of is taken as it is.
+  lower<T extends Cost>(costs: readonly T[]): Promise<readonly (T & { asked?: MicroUsdc })[]>;
 };
 
 export type PricesContext = Pick<EngineContext, "chain" | "clock"> & {
@@ -49,7 +51,7 @@ export function createPrices({ chain, clock, policy }: PricesContext): Prices {
     return most !== null && amount > most;
   };
 
-  return {
+  const prices: Prices = {
     async refuse(costs, unknown) {
       const paid = costs.filter(({ amount }) => amount > 0n);
       const readAll = async () => {
@@ -66,7 +68,14 @@ export function createPrices({ chain, clock, policy }: PricesContext): Prices {
       const most = formatUsd(microUsdc(cache.get(above.toolId)?.most ?? 0n));
       return `tool ${uuidFromToolId(above.toolId)} costs at most ${most} USDC as it is listed on chain, and ${formatUsd(above.amount)} was asked for it`;
     },
+    async lower(costs) {
+      if ((await prices.refuse(costs, "take")) === null) return costs;
+      return costs.map((cost) =>
+        isAbove(cost) ? { ...cost, amount: microUsdc(cache.get(cost.toolId)?.most ?? 0n), asked: cost.amount } : cost,
+      );
+    },
   };
+  return prices;
 }
 
 // False if it takes longer, or if the chain is away.

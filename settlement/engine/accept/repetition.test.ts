@@ -5,10 +5,10 @@ import { ledgers, type Store } from "../../ledger/testing/backends.ts";
 import { ALICE, BOB, toolOf, usdc } from "../../ledger/testing/fixtures.ts";
 import { DEFAULT_POLICY } from "../policy.ts";
 import type { Admission } from "./admission.ts";
-import { hold } from "./hold.ts";
-import type { Preflight, PreflightFunds } from "./preflight.ts";
+import { hold } from "./calls/hold.ts";
+import { startSession } from "./calls/startSession.ts";
+import type { Preflight, PreflightFunds } from "./preflight/preflight.ts";
 import type { Prices } from "./prices.ts";
-import { startSession } from "./startSession.ts";
 
 const zero = microUsdc(0n);
 const funds: PreflightFunds = {
@@ -29,7 +29,7 @@ const spendable = { amount: 10n ** 9n, prepaid: 0n, atBlock: 0n };
 const rich = async (): Promise<Preflight> => ({ code: "ok", funds, spendable });
 const poor = async (): Promise<Preflight> => ({ code: "insufficient_allowance", funds, reason: "the cap is used up" });
 const open: Admission = { write: (_, write) => write() };
-const anyPrice: Prices = { refuse: async () => null };
+const anyPrice: Prices = { refuse: async () => null, lower: async (costs) => costs };
 const session = { id: "s", payer: ALICE, maxSpend: usdc(100), ttlMs: 60_000, budgetId: null };
 const call = { callId: "c", sessionId: "s", toolId: toolOf(1), method: "quote", amount: usdc(10) };
 

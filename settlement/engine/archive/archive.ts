@@ -1,7 +1,7 @@
 import { SettlementError } from "../../domain/errors.ts";
-import { letOthersRun } from "../../domain/letOthersRun.ts";
 import type { MicroUsdc } from "../../domain/money.ts";
 import { microUsdc } from "../../domain/money.ts";
+import { letOthersRun } from "../../domain/scheduling/letOthersRun.ts";
 import type { EngineContext } from "../context.ts";
 
 export type ArchiveOptions = {

@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
 import type { Chain } from "../../chain/chain.ts";
 import { spendableOf } from "../../chain/testing/spendableOf.ts";
-import { type BudgetOnChain, hashTools, type KnownBudget } from "../../domain/budget.ts";
-import type { Exposure } from "../../domain/payer.ts";
+import { type BudgetOnChain, hashTools, type KnownBudget } from "../../domain/payer/budget.ts";
+import type { Exposure } from "../../domain/payer/payer.ts";
 import type { Ledger } from "../../ledger/ledger.ts";
 import { ALICE, usdc } from "../../ledger/testing/fixtures.ts";
 import { DEFAULT_POLICY } from "../policy.ts";

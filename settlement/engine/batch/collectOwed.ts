@@ -1,9 +1,9 @@
 import type { Address } from "viem";
 import type { Spendable } from "../../chain/chain.ts";
-import { hasEnded, type KnownBudget } from "../../domain/budget.ts";
 import { sumOf } from "../../domain/money.ts";
-import type { Exposure } from "../../domain/payer.ts";
-import { payableOf } from "../accept/preflight.ts";
+import { hasEnded, type KnownBudget } from "../../domain/payer/budget.ts";
+import type { Exposure } from "../../domain/payer/payer.ts";
+import { payableOf } from "../accept/preflight/preflight.ts";
 import type { EngineContext } from "../context.ts";
 
 // How many payers are looked at each time.

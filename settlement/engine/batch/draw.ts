@@ -1,10 +1,10 @@
 import type { Address } from "viem";
 import type { Spendable } from "../../chain/chain.ts";
 import { decodeSettle } from "../../chain/router/settleCall.ts";
-import type { ChargeFailure } from "../../domain/batch.ts";
-import { budgetName, type KnownBudget } from "../../domain/budget.ts";
+import type { ChargeFailure } from "../../domain/batch/batch.ts";
+import type { Submission } from "../../domain/batch/submission.ts";
 import { larger, smaller } from "../../domain/money.ts";
-import type { Submission } from "../../domain/submission.ts";
+import { budgetName, type KnownBudget } from "../../domain/payer/budget.ts";
 import { type BudgetDraw, budgetDrawOf, limitsOf } from "./drawBudget.ts";
 
 // What a row may not exceed: what the chain leaves, and what batches on their way there will take of it. `reason` is what the

@@ -1,5 +1,5 @@
-import type { RowBudget } from "../../domain/batch.ts";
-import { budgetName, hasEnded, isForTool, type KnownBudget, termsOf } from "../../domain/budget.ts";
+import type { RowBudget } from "../../domain/batch/batch.ts";
+import { budgetName, hasEnded, isForTool, type KnownBudget, termsOf } from "../../domain/payer/budget.ts";
 import type { ToolId } from "../../domain/toolId.ts";
 import type { Funds, Limit, Underway } from "./draw.ts";
 

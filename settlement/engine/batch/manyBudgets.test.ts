@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { Chain } from "../../chain/chain.ts";
 import { decodeSettle, NO_BATCH } from "../../chain/router/settleCall.ts";
 import { spendableOf } from "../../chain/testing/spendableOf.ts";
-import { type BudgetKey, hashTools } from "../../domain/budget.ts";
+import { type BudgetKey, hashTools } from "../../domain/payer/budget.ts";
 import type { Ledger } from "../../ledger/ledger.ts";
 import { ledgers, type Store } from "../../ledger/testing/backends.ts";
 import { ALICE, accountOf, BOB, INSURANCE, leaseOf, ROUTER, turnOf, usdc } from "../../ledger/testing/fixtures.ts";

@@ -1,5 +1,5 @@
 import { bytesToHex, type Hex, hexToBytes } from "viem";
-import { letOthersRun } from "../../domain/letOthersRun.ts";
+import { letOthersRun } from "../../domain/scheduling/letOthersRun.ts";
 import { keccak256 } from "./keccak.ts";
 
 const NODE_BYTES = 32;

@@ -1,10 +1,10 @@
 import fc from "fast-check";
-import { type Address, encodeAbiParameters, hexToBytes, padHex, parseAbiParameters, toHex } from "viem";
+import { type Address, encodeAbiParameters, hexToBytes, padHex, parseAbiParameters, size, toHex } from "viem";
 import { describe, expect, it } from "vitest";
 import type { Spendable } from "../../chain/chain.ts";
 import { NO_BATCH } from "../../chain/router/settleCall.ts";
 import { spendableOf } from "../../chain/testing/spendableOf.ts";
-import { type DueCharge, NO_HASHES } from "../../domain/charge.ts";
+import { type DueCharge, NO_HASHES } from "../../domain/charges/charge.ts";
 import { type MicroUsdc, microUsdc } from "../../domain/money.ts";
 import type { ToolId } from "../../domain/toolId.ts";
 import { verifyProof } from "../watch/prove.ts";
@@ -83,7 +83,7 @@ describe("net", () => {
           .map(({ entry }) => entry);
         const first = net(charges, everybodyCanPay(charges), BOUNDS).batch;
         const second = net(shuffled, everybodyCanPay(charges), BOUNDS).batch;
-        expect(second?.root).toBe(first?.root);
+        expect(second?.batchId).toBe(first?.batchId);
         expect(second?.calldata).toBe(first?.calldata);
       }),
     );
@@ -92,8 +92,8 @@ describe("net", () => {
   it("gives another root once a charge has failed", () => {
     const charges = [charge(0, 0, 5n), charge(1, 1, 5n)];
     const later = charges.map((entry) => ({ ...entry, attempts: 1 }));
-    const rootOf = (list: DueCharge[]) => net(list, everybodyCanPay(list), BOUNDS).batch?.root;
-    expect(rootOf(later)).not.toBe(rootOf(charges));
+    const batchIdOf = (list: DueCharge[]) => net(list, everybodyCanPay(list), BOUNDS).batch?.batchId;
+    expect(batchIdOf(later)).not.toBe(batchIdOf(charges));
   });
 
   it("stays within what an account can spend and settles what fits", () => {
@@ -215,6 +215,16 @@ describe("net", () => {
     expect(net(left, everybodyCanPay(left), BOUNDS).batch?.receipts).toHaveLength(3);
   });
 
+  it("leaves room for two words of each row, should all of them fail", () => {
+    const charges = Array.from({ length: 2_500 }, (_, n) => charge(n, n % 1_000, 1n, n % 200));
+    const bounds = { ...BOUNDS, maxRows: 1_000, maxLines: 2_500, maxCharges: 2_500 };
+    const { batch } = net(charges, everybodyCanPay(charges), bounds);
+    const rows = batch?.rows.length ?? 0;
+    expect(rows).toBeLessThan(1_000);
+    expect(size(batch?.calldata ?? "0x") + 64 * rows).toBeLessThanOrEqual(80_000);
+    expect(size(batch?.calldata ?? "0x") + 64 * rows).toBeGreaterThan(79_000);
+  });
+
   it("has room for 256 tools, because a line names its tool by one byte", () => {
     const charges = Array.from({ length: 300 }, (_, n) => charge(n, n % 3, 1n, n));
     const { batch } = net(charges, everybodyCanPay(charges), BOUNDS);
@@ -283,12 +293,13 @@ describe("receipts", () => {
 
   it("are others on another chain and under another router", () => {
     const charges = [charge(0, 0, 5n)];
-    const rootIn = (domain: typeof DOMAIN) => net(charges, everybodyCanPay(charges), { ...BOUNDS, domain }).batch?.root;
+    const batchIdIn = (domain: typeof DOMAIN) =>
+      net(charges, everybodyCanPay(charges), { ...BOUNDS, domain }).batch?.batchId;
     const elsewhere = [
       { ...DOMAIN, chainId: 84532 },
       { ...DOMAIN, router: account(5) },
-    ].map(rootIn);
-    expect(new Set([rootIn(DOMAIN), ...elsewhere]).size).toBe(3);
+    ].map(batchIdIn);
+    expect(new Set([batchIdIn(DOMAIN), ...elsewhere]).size).toBe(3);
   });
 
   it("prove every charge of a batch against its root, and no other", async () => {
@@ -296,7 +307,7 @@ describe("receipts", () => {
     const { batch } = net(charges, everybodyCanPay(charges), BOUNDS);
     const leaves = batch?.receipts.map(({ leaf }) => leaf) ?? [];
     const tree = createMerkleTree(leaves.map((leaf) => hexToBytes(leaf)));
-    expect(tree.root).toBe(batch?.root);
+    expect(tree.root).toBe(batch?.batchId);
     expect(await netInSteps(charges, everybodyCanPay(charges), BOUNDS)).toEqual(
       net(charges, everybodyCanPay(charges), BOUNDS),
     );

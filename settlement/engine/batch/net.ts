@@ -1,11 +1,11 @@
 import type { Address, Hex } from "viem";
 import { bytesOfRow, LINE_BYTES } from "../../chain/router/encodeRows.ts";
 import { encodeSettle } from "../../chain/router/settleCall.ts";
-import type { Batch, BatchBounds, BatchRow, ChargeFailure, NetResult, OperatorRoom } from "../../domain/batch.ts";
-import { budgetName, type KnownBudget } from "../../domain/budget.ts";
-import type { DueCharge } from "../../domain/charge.ts";
-import { letOthersRun } from "../../domain/letOthersRun.ts";
+import type { Batch, BatchBounds, BatchRow, ChargeFailure, NetResult, OperatorRoom } from "../../domain/batch/batch.ts";
+import type { DueCharge } from "../../domain/charges/charge.ts";
 import { MAX_AMOUNT, sumOf } from "../../domain/money.ts";
+import { budgetName, type KnownBudget } from "../../domain/payer/budget.ts";
+import { letOthersRun } from "../../domain/scheduling/letOthersRun.ts";
 import type { ToolId } from "../../domain/toolId.ts";
 import { type Draw, drawOf, exceeded, type Funds, mustWait, type Underway } from "./draw.ts";
 import { createMerkleTree, rootInSteps } from "./merkleTree.ts";
@@ -14,9 +14,11 @@ import { leafOf, type ReceiptDomain } from "./receipt.ts";
 // A line names its tool by one byte.
 const MAX_TOOLS = 256;
 const MAX_LINES_PER_ROW = 255;
-// Nodes take no transaction of more than 128 KiB, whatever gas it needs. One that was signed and is larger could neither be mined nor
-// split, and all that comes after it would wait. A budget brings up to some kilobytes of tools and signature into its row.
-const MAX_BYTES = 100_000;
+// The router takes no batch of more than 80,000 bytes, and 64 of them for each row of which something cannot be charged, because
+// whoever disputes it has to show all that to the court in a transaction. Whatever becomes of its rows, a batch stays within that, with
+// some hundred bytes around its rows and tools. A budget brings up to some kilobytes of tools and signature into its row.
+const MAX_BYTES = 79_500;
+const EXCEPTION_BYTES = 64;
 // A word of the list that the lines name it by.
 const TOOL_BYTES = 32;
 // Whoever contests a row has all of its receipts shown for one deposit. So many of them cost the operator no more gas than the deposit
@@ -61,9 +63,9 @@ export async function netInSteps(...args: Parameters<typeof choose>): Promise<Ne
     if (position % LEAVES_AT_ONCE === 0) await letOthersRun();
     leaves.set(leafOf(domain, charge), position * LEAF_BYTES);
   }
-  const root = await rootInSteps(leaves);
+  const batchId = await rootInSteps(leaves);
   await letOthersRun();
-  return { batch: build(chosen, leaves, root, previous), ...others };
+  return { batch: build(chosen, leaves, batchId, previous), ...others };
 }
 
 const LEAF_BYTES = 32;
@@ -134,7 +136,7 @@ function choose(
     const addsLine = toolId !== null && line === undefined;
     const addsTool = addsLine && !tools.has(toolId);
     const added =
-      (known === undefined ? bytesOfRow(row.draw.budget?.row) : 0) +
+      (known === undefined ? bytesOfRow(row.draw.budget?.row) + EXCEPTION_BYTES : 0) +
       (addsLine ? LINE_BYTES : 0) +
       (addsTool ? TOOL_BYTES : 0);
     const fits =
@@ -160,7 +162,7 @@ function choose(
   return { chosen: taken.length > 0 ? { charges: taken, rows, tools } : null, unpayable, waiting, aboveLimit };
 }
 
-function build({ charges, rows, tools }: Chosen, leaves: Buffer, root: Hex, previous: Hex): Batch {
+function build({ charges, rows, tools }: Chosen, leaves: Buffer, batchId: Hex, previous: Hex): Batch {
   const toolIds = [...tools].sort();
   const indexOf = new Map(toolIds.map((toolId, index) => [toolId, index]));
   const digits = leaves.toString("hex");
@@ -178,11 +180,11 @@ function build({ charges, rows, tools }: Chosen, leaves: Buffer, root: Hex, prev
     }),
   );
   return {
-    root,
+    batchId,
     rows: batchRows,
     receipts,
     total: sumOf(charges.map(({ amount }) => amount)),
-    calldata: encodeSettle({ previous, root, toolIds, rows: batchRows }),
+    calldata: encodeSettle({ previous, batchId, toolIds, rows: batchRows }),
   };
 }
 

@@ -1,7 +1,7 @@
 import type { Address } from "viem";
 import { decodeSettle } from "../../chain/router/settleCall.ts";
-import type { OperatorRoom } from "../../domain/batch.ts";
-import type { Submission } from "../../domain/submission.ts";
+import type { OperatorRoom } from "../../domain/batch/batch.ts";
+import type { Submission } from "../../domain/batch/submission.ts";
 import type { EngineContext } from "../context.ts";
 
 // The chain says what is left at its head; batches that are on their way there will take their part of it. One that is mined

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { type Address, encodeFunctionData, type Hex } from "viem";
 import { routerAbi } from "../../chain/router/abi.ts";
-import type { Submission } from "../../domain/submission.ts";
+import type { Submission } from "../../domain/batch/submission.ts";
 import type { Lease } from "../../ledger/ledger.ts";
 import type { EngineContext } from "../context.ts";
 

@@ -1,10 +1,10 @@
 import type { Address } from "viem";
-import type { NetResult, OperatorRoom } from "../../domain/batch.ts";
-import type { BudgetKey, KnownBudget } from "../../domain/budget.ts";
-import { isHigh } from "../../domain/credit.ts";
+import type { NetResult, OperatorRoom } from "../../domain/batch/batch.ts";
+import type { Submission } from "../../domain/batch/submission.ts";
 import { formatUsd, larger, microUsdc } from "../../domain/money.ts";
-import type { Submission } from "../../domain/submission.ts";
-import { together } from "../../domain/together.ts";
+import type { BudgetKey, KnownBudget } from "../../domain/payer/budget.ts";
+import { isHigh } from "../../domain/payer/credit.ts";
+import { together } from "../../domain/scheduling/together.ts";
 import type { DuePayer, DueRow, Lease } from "../../ledger/ledger.ts";
 import { type EngineContext, type Policy, retryPolicy } from "../context.ts";
 import { divide, inTurns } from "./divide.ts";
@@ -83,7 +83,7 @@ export async function plan(
   const held = reportLimit(context, lease.operator, room, netted);
   await setAside(context, lease, netted);
   if (submission === null) return held === null ? { kind: "nothing_due" } : { kind: "hold", reason: held };
-  context.report({ kind: "planned", root: submission.id, operator: lease.operator });
+  context.report({ kind: "planned", batchId: submission.id, operator: lease.operator });
   return { kind: "planned", submission };
 }
 

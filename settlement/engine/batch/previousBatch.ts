@@ -1,6 +1,6 @@
 import type { Address, Hex } from "viem";
 import { decodeSettle, NO_BATCH } from "../../chain/router/settleCall.ts";
-import type { Submission } from "../../domain/submission.ts";
+import type { Submission } from "../../domain/batch/submission.ts";
 import { halt } from "../confirm/confirm.ts";
 import type { EngineContext } from "../context.ts";
 

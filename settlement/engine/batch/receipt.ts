@@ -1,5 +1,5 @@
 import { type Address, bytesToHex, type Hex } from "viem";
-import type { DueCharge } from "../../domain/charge.ts";
+import type { DueCharge } from "../../domain/charges/charge.ts";
 import { keccak256 } from "./keccak.ts";
 
 const WORD_BYTES = 32;

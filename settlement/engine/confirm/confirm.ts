@@ -1,8 +1,8 @@
 import type { Address, Hex } from "viem";
 import type { Block, TxReceipt } from "../../chain/chain.ts";
 import { decodeSettle } from "../../chain/router/settleCall.ts";
-import type { BatchOutcome } from "../../domain/batch.ts";
-import type { Submission, SubmissionState } from "../../domain/submission.ts";
+import type { BatchOutcome } from "../../domain/batch/batch.ts";
+import type { Submission, SubmissionState } from "../../domain/batch/submission.ts";
 import type { Lease } from "../../ledger/ledger.ts";
 import { type EngineContext, retryPolicy } from "../context.ts";
 import { ranOutOfGas } from "../submit/gasLimit.ts";
@@ -71,8 +71,9 @@ async function include(
   receipt: TxReceipt,
 ): Promise<void> {
   const { chain, ledger } = context;
-  // A receipt of a block that has been left already is worth nothing.
+  // A receipt of a block that has been left already is worth nothing, and neither is one without its logs.
   if ((await chain.blockHash(receipt.blockNumber)) !== receipt.blockHash) return;
+  if (submission.kind === "settle" && receipt.status === "success" && !receipt.batches.has(submission.id)) return;
   // Somebody with a key has settled the root with other rows. What those have paid is for a person to take in.
   if (
     receipt.status === "success" &&
@@ -125,8 +126,22 @@ async function conclude(context: EngineContext, lease: Lease, id: Hex, finalized
   }
   // Another endpoint may have named the final block. On its chain the inclusion must stand, and not on one that was left.
   if ((await chain.blockHash(blockNumber, finalized)) !== blockHash) return false;
-  const receipt = await chain.receipt(txHash);
+  const receipt = await chain.finalReceipt(txHash);
+  if (receipt !== null && "differs" in receipt) {
+    context.report({ kind: "holding", operator: lease.operator, reason: receipt.differs });
+    return false;
+  }
   if (receipt === null || receipt.blockHash !== blockHash) return false;
+  if (!receipt.isAgreed && freesCharges(submission, receipt)) {
+    const reason = `rows of ${id} failed in ${txHash}, says one endpoint; another has that block and does not show it`;
+    context.report({ kind: "holding", operator: lease.operator, reason });
+    return false;
+  }
+  // One endpoint alone was asked when it was mined, and said what all of them do not say.
+  if ((receipt.status === "success") !== (submission.state.kind === "included")) {
+    await include(context, lease, submission, receipt);
+    return true;
+  }
   context.reached("before_finalize");
   if (receipt.status === "reverted") {
     // It reverts as well if a peer has settled the same root before. Then the charges are paid, and must not be due again.
@@ -158,6 +173,14 @@ const isMined = (state: SubmissionState) => state.kind === "included" || state.k
 
 function outcomeOf(submission: Submission, receipt: TxReceipt): BatchOutcome | null {
   return submission.kind === "settle" ? (receipt.batches.get(submission.id) ?? null) : null;
+}
+
+// Whether anybody would be charged again for what this receipt says.
+function freesCharges(submission: Submission, receipt: TxReceipt): boolean {
+  const outcome = outcomeOf(submission, receipt);
+  return (
+    outcome !== null && (outcome.failed.length > 0 || outcome.refused.some(({ reason }) => reason === "earning_cap"))
+  );
 }
 
 // The chain and the ledger disagree, or the chain undid what it called final. Nobody submits until a person has looked.

@@ -1,7 +1,7 @@
 import { decodeSettle } from "../../chain/router/settleCall.ts";
-import type { BatchOutcome } from "../../domain/batch.ts";
+import type { BatchOutcome } from "../../domain/batch/batch.ts";
+import type { Submission } from "../../domain/batch/submission.ts";
 import { microUsdc } from "../../domain/money.ts";
-import type { Submission } from "../../domain/submission.ts";
 import type { EngineContext } from "../context.ts";
 
 // A final batch has brought its signatures to the chain. What is forgotten by a crash before this is brought once more, which the

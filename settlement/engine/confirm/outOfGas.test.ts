@@ -24,9 +24,9 @@ describe.each(ledgers)("a batch that was mined and ran out of gas, on $name", ({
   // Signed for a million.
   async function mine(payers: readonly `0x${string}`[], result: Pick<TxReceipt, "status" | "gasUsed">): Promise<void> {
     for (const payer of payers) await ledger.recordTurn(turnOf(`${turns++}`, { payer }), 0);
-    const root = await submitted(ledger, lease, payers, 0);
+    const batchId = await submitted(ledger, lease, payers, 0);
     const block = { number: 1n, hash: hashOf("block"), timestampMs: 0 };
-    const batches = new Map(result.status === "success" ? [[root, outcomeOf()] as const] : []);
+    const batches = new Map(result.status === "success" ? [[batchId, outcomeOf()] as const] : []);
     const chain = {
       finalized: async () => ({ ...block, number: 0n }),
       blockHash: async () => block.hash,

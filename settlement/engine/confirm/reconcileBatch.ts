@@ -1,8 +1,8 @@
 import type { Address } from "viem";
 import { decodeSettle } from "../../chain/router/settleCall.ts";
-import type { BatchOutcome } from "../../domain/batch.ts";
+import type { BatchOutcome } from "../../domain/batch/batch.ts";
+import type { Submission } from "../../domain/batch/submission.ts";
 import { splitRevenue } from "../../domain/split.ts";
-import type { Submission } from "../../domain/submission.ts";
 import type { ToolId } from "../../domain/toolId.ts";
 
 // Compares what the chain logged for a batch with what the batch asked for, line by line. Returns the first difference
@@ -10,8 +10,8 @@ import type { ToolId } from "../../domain/toolId.ts";
 export function reconcileBatch(submission: Submission, outcome: BatchOutcome | null): string | null {
   if (submission.kind !== "settle") return null;
   if (outcome === null) return "the transaction has no BatchSettled event for it";
-  const { root, toolIds, rows } = decodeSettle(submission.calldata);
-  if (root !== submission.id) return `its calldata settles ${root}`;
+  const { batchId, toolIds, rows } = decodeSettle(submission.calldata);
+  if (batchId !== submission.id) return `its calldata settles ${batchId}`;
 
   const failed = new Set(outcome.failed.map(({ chargedTo }) => key(chargedTo)));
   const refused = new Set(outcome.refused.map(({ chargedTo, toolId }) => key(chargedTo, toolId)));

@@ -1,8 +1,8 @@
 import { decodeFunctionData, type Hex, hexToBytes, padHex, size, toHex } from "viem";
 import { describe, expect, it } from "vitest";
 import { receiptCourtAbi } from "../../chain/router/abi.ts";
-import type { AnswerProgress, Contest, ContestedLine } from "../../domain/contest.ts";
-import type { Submission } from "../../domain/submission.ts";
+import type { AnswerProgress, Contest, ContestedLine } from "../../domain/batch/contest.ts";
+import type { Submission } from "../../domain/batch/submission.ts";
 import { createMerkleTree } from "../batch/merkleTree.ts";
 import { NO_TOOL, type Receipt } from "../batch/receipt.ts";
 import { answerOf, hashLines } from "./answerOf.ts";
@@ -27,7 +27,7 @@ const LINES: readonly ContestedLine[] = [
   { toolId: SECOND, amount: 7n },
 ];
 const NOTHING_SHOWN: AnswerProgress = { linesHash: NO_HASH, lastLeaf: NO_HASH };
-const CONTEST = { root: ROOT, account: PAYER, lines: LINES, charged: 17n };
+const CONTEST = { batchId: ROOT, account: PAYER, lines: LINES, charged: 17n };
 
 function rowOf(paid = PAID): ReceiptsOfRow {
   const receipts = paid.map(([toolId, amount], i): Receipt & { leaf: Hex } => ({
@@ -59,7 +59,7 @@ function decoded(
   if (answer.kind !== "answer") throw new Error(answer.reason);
   expect(size(answer.calldata)).toBeLessThanOrEqual(bounds.maxBytes);
   const { args } = decodeFunctionData({ abi: receiptCourtAbi, data: answer.calldata });
-  return { root: args[0], account: args[1], ...(args[2] as unknown as Answer) };
+  return { batchId: args[0], account: args[1], ...(args[2] as unknown as Answer) };
 }
 const shownUpTo = (last: number, left: readonly bigint[]): AnswerProgress => ({
   linesHash: hashLines(LINES.map(({ toolId }, i) => ({ toolId, amount: left[i] ?? 0n }))),
@@ -71,7 +71,7 @@ type Answer = { lines: ContestedLine[]; receipts: Receipt[]; places: number[]; p
 describe("an answer", () => {
   it("shows every receipt of the row for its line, in the order of their leaves", () => {
     const { lines, receipts, places, ...answer } = decoded(CONTEST);
-    expect(answer).toMatchObject({ root: ROOT, account: expect.stringMatching(new RegExp(PAYER, "i")) });
+    expect(answer).toMatchObject({ batchId: ROOT, account: expect.stringMatching(new RegExp(PAYER, "i")) });
     expect(lines).toEqual(LINES);
     expect(receipts.map(({ toolId, amount }) => [toolId, amount])).toEqual(PAID);
     expect(places).toEqual([1, 0, 2, 1]);

@@ -1,6 +1,6 @@
 import { encodeAbiParameters, encodeFunctionData, type Hex, keccak256, size } from "viem";
 import { receiptCourtAbi } from "../../chain/router/abi.ts";
-import type { AnswerProgress, Contest, ContestedLine } from "../../domain/contest.ts";
+import type { AnswerProgress, Contest, ContestedLine } from "../../domain/batch/contest.ts";
 import { formatUsd, microUsdc } from "../../domain/money.ts";
 import { placesOf, type ReceiptsOfRow } from "./receiptsOf.ts";
 
@@ -16,7 +16,7 @@ export type AnswerBounds = { maxReceipts: number; maxBytes: number };
 // court takes them in no other. If the chain knows of another part, somebody else has used the key, and left out what cannot be shown
 // afterwards: then all is shown again from the first on, which the court takes as a new beginning.
 export function answerOf(
-  { root, account, lines, charged }: Pick<Contest, "root" | "account" | "lines" | "charged">,
+  { batchId, account, lines, charged }: Pick<Contest, "batchId" | "account" | "lines" | "charged">,
   progress: AnswerProgress,
   row: ReceiptsOfRow | null,
   { maxReceipts, maxBytes }: AnswerBounds,
@@ -52,7 +52,7 @@ export function answerOf(
     const calldata = encodeFunctionData({
       abi: receiptCourtAbi,
       functionName: "answer",
-      args: [root, account, answer],
+      args: [batchId, account, answer],
     });
     if (size(calldata) <= maxBytes) return { kind: "answer", calldata, receipts: count };
   }

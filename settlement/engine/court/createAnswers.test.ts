@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { Chain } from "../../chain/chain.ts";
 import { NO_BATCH } from "../../chain/router/settleCall.ts";
 import { spendableOf } from "../../chain/testing/spendableOf.ts";
-import type { Contest } from "../../domain/contest.ts";
+import type { Contest } from "../../domain/batch/contest.ts";
 import { SettlementError } from "../../domain/errors.ts";
 import type { Ledger } from "../../ledger/ledger.ts";
 import { ledgers, type Store } from "../../ledger/testing/backends.ts";
@@ -49,7 +49,7 @@ describe.each(ledgers)("answers to contests on $name", ({ create }) => {
   } as unknown as Chain;
 
   const contestOf = (fields: Partial<Contest>): Contest => ({
-    root: hashOf("nobody's batch"),
+    batchId: hashOf("nobody's batch"),
     account: ALICE,
     operator: OPERATOR,
     contester: BOB,
@@ -80,15 +80,15 @@ describe.each(ledgers)("answers to contests on $name", ({ create }) => {
       },
       2,
     );
-    return { lease, root: planned?.id ?? expect.fail("nothing was due") };
+    return { lease, batchId: planned?.id ?? expect.fail("nothing was due") };
   }
 
   it("are given however many contests there is nothing to answer with", async () => {
-    const { lease, root } = await settled();
+    const { lease, batchId } = await settled();
     // Of a batch that was taken in from the chain, for example, there are no receipts.
     const hopeless = Array.from({ length: 400 }, (_, i) => contestOf({ account: accountOf(0x7000 + i) }));
     await ledger.noteContests(hopeless, nowMs);
-    await ledger.noteContests([contestOf({ root, untilMs: nowMs + DAY_MS + 1_000 })], nowMs);
+    await ledger.noteContests([contestOf({ batchId, untilMs: nowMs + DAY_MS + 1_000 })], nowMs);
     const answers = createAnswers(contextOf(ledger));
     let planned: Awaited<ReturnType<typeof answers.planNext>> = null;
     for (let ticks = 0; ticks < 100 && planned === null; ticks++) {
@@ -100,7 +100,7 @@ describe.each(ledgers)("answers to contests on $name", ({ create }) => {
 
   it("wait for nothing, and batches for no answer, where a file of the archive is damaged", async () => {
     const lease = await leaseOf(ledger);
-    await ledger.noteContests([contestOf({ root: hashOf("archived") })], nowMs);
+    await ledger.noteContests([contestOf({ batchId: hashOf("archived") })], nowMs);
     const damaged: Ledger = {
       ...ledger,
       findSubmission: async () => {

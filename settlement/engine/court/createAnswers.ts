@@ -1,9 +1,9 @@
 import { LRUCache } from "lru-cache";
 import type { Address, Hex } from "viem";
 import type { Block } from "../../chain/chain.ts";
-import type { Contest } from "../../domain/contest.ts";
+import type { Contest } from "../../domain/batch/contest.ts";
+import type { Submission } from "../../domain/batch/submission.ts";
 import { SettlementError } from "../../domain/errors.ts";
-import type { Submission } from "../../domain/submission.ts";
 import type { Lease, NotedContest } from "../../ledger/ledger.ts";
 import type { EngineContext } from "../context.ts";
 import { answerOf } from "./answerOf.ts";
@@ -116,16 +116,16 @@ export function createAnswers(context: EngineContext) {
     head: Block,
     finalized: Block,
   ): Promise<Submission | null> {
-    const { root, account, answer } = contest;
+    const { batchId, account, answer } = contest;
     // A node that is behind the block of the last answer would have it answered again.
     if ((answer?.blockNumber ?? 0n) > head.number) return null;
-    const { stage, untilMs } = await chain.contestOf(root, account, head);
+    const { stage, untilMs } = await chain.contestOf(batchId, account, head);
     if (stage !== "contested" || head.timestampMs >= untilMs) {
       await conclude(lease, contest, finalized);
       return null;
     }
-    const progress = await chain.progressOf(root, account, lease.operator, head);
-    const next = answerOf(contest, progress, await receiptsOf(ledger, chain, root, account), policy.court);
+    const progress = await chain.progressOf(batchId, account, lease.operator, head);
+    const next = answerOf(contest, progress, await receiptsOf(ledger, chain, batchId, account), policy.court);
     if (next.kind === "no_receipts") {
       hopeless.set(nameOf(contest), true);
       unanswerable(contest, next.reason);
@@ -134,7 +134,7 @@ export function createAnswers(context: EngineContext) {
     hopeless.delete(nameOf(contest));
     const planned = await ledger.planAnswer(
       lease,
-      { root, account, court, calldata: next.calldata, answers: contest.answers },
+      { batchId, account, court, calldata: next.calldata, answers: contest.answers },
       clock.nowMs(),
     );
     // Whoever has noted it may have died before it could tell anybody.
@@ -143,13 +143,13 @@ export function createAnswers(context: EngineContext) {
   }
 
   // Its end is written down when no reorg can change it any more.
-  async function conclude(lease: Lease, { root, account, blockNumber, ...contest }: NotedContest, finalized: Block) {
+  async function conclude(lease: Lease, { batchId, account, blockNumber, ...contest }: NotedContest, finalized: Block) {
     if (blockNumber > finalized.number) return;
-    const { stage, untilMs } = await chain.contestOf(root, account, finalized);
+    const { stage, untilMs } = await chain.contestOf(batchId, account, finalized);
     if (stage === "contested" && finalized.timestampMs < untilMs) return;
     const ended = stage === "answered" ? "answered" : stage === "none" ? "undone" : "lapsed";
-    if (!(await ledger.closeContest(lease, root, account, ended))) return;
-    context.report({ kind: "contest_ended", ended, ...about({ ...contest, root, account }) });
+    if (!(await ledger.closeContest(lease, batchId, account, ended))) return;
+    context.report({ kind: "contest_ended", ended, ...about({ ...contest, batchId, account }) });
   }
 
   // While nothing may be signed nothing is answered, and whoever can change that must know how long there is.
@@ -164,7 +164,7 @@ export function createAnswers(context: EngineContext) {
   return { note, planNext, dropped, tellHeld };
 }
 
-const nameOf = ({ root, account }: Pick<Contest, "root" | "account">) => `${root} ${account}`;
+const nameOf = ({ batchId, account }: Pick<Contest, "batchId" | "account">) => `${batchId} ${account}`;
 const stateOf = ({
   blockNumber,
   answers,
@@ -172,8 +172,8 @@ const stateOf = ({
 }: Pick<NotedContest, "blockNumber" | "answers"> & { answer: { state: string } | null }) =>
   `${blockNumber} ${answers} ${answer?.state}`;
 
-const about = ({ root, account, operator, charged, untilMs }: Omit<Contest, "blockNumber">) => ({
-  root,
+const about = ({ batchId, account, operator, charged, untilMs }: Omit<Contest, "blockNumber">) => ({
+  batchId,
   account,
   operator,
   charged,

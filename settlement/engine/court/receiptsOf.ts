@@ -1,10 +1,10 @@
 import { type Address, bytesToHex, type Hex } from "viem";
 import type { Chain } from "../../chain/chain.ts";
 import { decodeSettle } from "../../chain/router/settleCall.ts";
-import type { Charge } from "../../domain/charge.ts";
-import type { ContestedLine } from "../../domain/contest.ts";
-import { letOthersRun } from "../../domain/letOthersRun.ts";
-import type { Submission } from "../../domain/submission.ts";
+import type { ContestedLine } from "../../domain/batch/contest.ts";
+import type { Submission } from "../../domain/batch/submission.ts";
+import type { Charge } from "../../domain/charges/charge.ts";
+import { letOthersRun } from "../../domain/scheduling/letOthersRun.ts";
 import type { Ledger } from "../../ledger/ledger.ts";
 import { type MerkleTree, treeInSteps } from "../batch/merkleTree.ts";
 import { leafOf, NO_TOOL, type Receipt, type ReceiptDomain, receiptOf } from "../batch/receipt.ts";
@@ -28,10 +28,10 @@ export type ReceiptsOfRow = {
 export async function receiptsOf(
   ledger: Ledger,
   chain: Pick<Chain, "chainId">,
-  root: Hex,
+  batchId: Hex,
   account: Address,
 ): Promise<ReceiptsOfRow | null> {
-  const submission = await ledger.findSubmission(root);
+  const submission = await ledger.findSubmission(batchId);
   if (submission?.kind !== "settle") return null;
   // Of the batch, and not of today's configuration: it may have been settled by an earlier router.
   const domain = { chainId: chain.chainId, router: submission.to };
@@ -40,9 +40,9 @@ export async function receiptsOf(
   const row = rows.findIndex(({ payer }) => payer.toLowerCase() === account.toLowerCase());
   const asked = rows[row];
   if (asked === undefined) return null;
-  const charges = await ledger.listChargesOfRow(root, account);
+  const charges = await ledger.listChargesOfRow(batchId, account);
   if (charges.length === 0) return null;
-  const stored = await ledger.listReceipts(root);
+  const stored = await ledger.listReceipts(batchId);
   const leaves = new Map(stored.map(({ chargeId, leaf }) => [chargeId, leaf]));
   const receipts = (await receiptsInSteps(domain, charges))
     .filter(({ chargeId, leaf }) => leaves.get(chargeId) === leaf)

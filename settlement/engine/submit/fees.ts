@@ -1,4 +1,4 @@
-import type { Broadcast } from "../../domain/submission.ts";
+import type { Broadcast } from "../../domain/batch/submission.ts";
 
 export type Fees = { maxFeePerGas: bigint; maxPriorityFeePerGas: bigint };
 

@@ -1,7 +1,7 @@
 import type { Address, Hex } from "viem";
 import { beforeEach, describe, expect, it } from "vitest";
 import type { Block } from "../../chain/chain.ts";
-import type { OtherSubmission, Submission } from "../../domain/submission.ts";
+import type { OtherSubmission, Submission } from "../../domain/batch/submission.ts";
 import type { EngineContext, EngineEvent } from "../context.ts";
 import { checkHome, fence } from "./fence.ts";
 
@@ -86,6 +86,20 @@ describe("a key after a restore", () => {
     fences.set(KEY, 9);
     await go([{ nonce: 7, state: { kind: "submitted" } } as Submission]);
     expect(filled).toEqual([8]);
+  });
+
+  it.each([
+    ["payout", 1],
+    ["answer", 1],
+    // Whatever it would charge may be settled already.
+    ["settle", 0],
+  ] as const)("finds a %s on a nonce that was never signed, and sends %i", async (kind, times) => {
+    fences.set(KEY, 8);
+    const found = { id: HASH, kind, nonce: 7, to: KEY, calldata: "0x", gasLimit: 1n, state: { kind: "planned" } };
+    context.ledger.planFiller = async () => ({ ...found, broadcasts: [] }) as unknown as Submission;
+    filled.push(7);
+    expect(await go([found as unknown as Submission])).toBe("fenced");
+    expect(sent).toBe(times);
   });
 
   it("waits for the other keys of the ledger as well", async () => {

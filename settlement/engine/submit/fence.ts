@@ -1,5 +1,5 @@
 import type { Signer } from "../../chain/signer/signer.ts";
-import { fillerOf, type Submission } from "../../domain/submission.ts";
+import { fillerOf, type Submission } from "../../domain/batch/submission.ts";
 import type { Lease } from "../../ledger/ledger.ts";
 import type { EngineContext } from "../context.ts";
 import { submit } from "./submit.ts";
@@ -49,9 +49,10 @@ export async function fence(
   const taken = new Set(unmined.filter(({ state }) => state.kind !== "planned").map(({ nonce }) => nonce));
   for (let nonce = chainNonce; nonce < own.fence; nonce++) {
     if (taken.has(nonce)) continue;
-    const filler = await ledger.planFiller(lease, { ...fillerOf(lease.operator, nonce), nonce }, clock.nowMs());
-    // Whatever else has this nonce is on its way, or was final before the chain undid it.
-    if (filler.kind === "filler" && filler.state.kind === "planned") await submit(context, lease, signer, filler);
+    const owner = await ledger.planFiller(lease, { ...fillerOf(lease.operator, nonce), nonce }, clock.nowMs());
+    // Whatever else has this nonce is on its way, or was final before the chain undid it. A payout or an answer that had its nonce
+    // and was never signed fills it as well, and charges nobody: all that comes after it waits for it. A batch is taken apart.
+    if (owner.kind !== "settle" && owner.state.kind === "planned") await submit(context, lease, signer, owner);
   }
   return fencedOff(own.operator);
 }
@@ -59,6 +60,6 @@ export async function fence(
 const fencedOff = (operator: string) => ({
   kind: "fenced" as const,
   reason:
-    `the ledger was restored or failed over; what it has forgotten is fenced off until the nonces of ${operator} are final; ` +
+    `the ledger was restored, failed over or took in a batch that it did not make; what it may not know is fenced off until the nonces of ${operator} are final; ` +
     "if no process has that key any more, suspend it and run reconcile --retire",
 });

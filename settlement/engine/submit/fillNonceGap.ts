@@ -1,9 +1,9 @@
 import type { Address } from "viem";
-import { fillerOf, type Submission } from "../../domain/submission.ts";
+import { fillerOf, type Submission } from "../../domain/batch/submission.ts";
 import type { Lease } from "../../ledger/ledger.ts";
 import type { EngineContext } from "../context.ts";
 
-// If the chain waits for a nonce that no submission has, everything after it waits forever. That happens when a
+// If the chain waits for a nonce that no submission has, everything after it waits permanently. That happens when a
 // transaction of somebody else's with the same key was counted and then dropped. An empty transfer to oneself fills it.
 export async function fillNonceGap(
   context: EngineContext,

@@ -7,7 +7,7 @@ const batchOf = (rows: number, lines: number, tools: number) => ({
   kind: "settle" as const,
   calldata: encodeSettle({
     previous: NO_BATCH,
-    root: NO_BATCH,
+    batchId: NO_BATCH,
     toolIds: Array.from({ length: tools }, (_, i) => toolOf(i + 1)),
     rows: Array.from({ length: rows }, (_, i) => ({
       payer: accountOf(i + 1),

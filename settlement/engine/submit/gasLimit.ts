@@ -1,6 +1,6 @@
 import { decodeSettle } from "../../chain/router/settleCall.ts";
+import type { Submission } from "../../domain/batch/submission.ts";
 import { larger } from "../../domain/money.ts";
-import type { Submission } from "../../domain/submission.ts";
 
 // What can cost more between simulation and inclusion, and by how much at the most, as measured on the contracts
 // (gasLimit.test.ts shows that it is enough):

@@ -2,8 +2,8 @@ import type { Chain } from "../../chain/chain.ts";
 import { budgetDigest } from "../../chain/router/budgetDigest.ts";
 import { isSignedByKey } from "../../chain/router/isSigned.ts";
 import { decodeSettle } from "../../chain/router/settleCall.ts";
+import type { Submission } from "../../domain/batch/submission.ts";
 import { microUsdc } from "../../domain/money.ts";
-import type { Submission } from "../../domain/submission.ts";
 
 // What the router lets a smart account use to judge its signature, and the call around it.
 const JUDGE_GAS = 110_000n;

@@ -1,6 +1,6 @@
 import type { Address, Hex } from "viem";
 import type { Signer } from "../../chain/signer/signer.ts";
-import type { Submission } from "../../domain/submission.ts";
+import type { Submission } from "../../domain/batch/submission.ts";
 import type { Lease } from "../../ledger/ledger.ts";
 import type { EngineContext } from "../context.ts";
 import { marketFees, replacementFees } from "./fees.ts";
@@ -10,7 +10,7 @@ import { signAndSave } from "./submit.ts";
 // Since which block the oldest transaction of an operator is known to wait.
 export type Waits = Map<Address, { txHash: Hex; sinceBlock: bigint }>;
 
-// Keeps what is submitted and not mined on its way: the same bytes are sent again, because a pool may have dropped them,
+// Keeps what is submitted and not mined on its way: the same bytes are sent again, because a mempool may have dropped them,
 // and the transaction that all others wait for is replaced by a higher-fee one when it is stuck.
 export async function rebroadcast(
   context: EngineContext,

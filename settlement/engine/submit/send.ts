@@ -1,5 +1,5 @@
 import type { SendOutcome } from "../../chain/chain.ts";
-import type { Submission } from "../../domain/submission.ts";
+import type { Submission } from "../../domain/batch/submission.ts";
 import type { EngineContext } from "../context.ts";
 
 // Sends the newest bytes of a submission. Whatever the answer, the bytes are in the ledger and the submission is looked

@@ -1,9 +1,9 @@
 import type { Address, Hex } from "viem";
 import { following } from "../../chain/router/settleCall.ts";
 import type { Signer } from "../../chain/signer/signer.ts";
+import type { Submission } from "../../domain/batch/submission.ts";
 import { SettlementError } from "../../domain/errors.ts";
 import { larger } from "../../domain/money.ts";
-import type { Submission } from "../../domain/submission.ts";
 import type { Lease } from "../../ledger/ledger.ts";
 import { stillFollows } from "../batch/previousBatch.ts";
 import type { EngineContext } from "../context.ts";

@@ -1,11 +1,11 @@
 import type { Hex } from "viem";
 import type { SettledBatch } from "../../chain/chain.ts";
 import { decodeSettle } from "../../chain/router/settleCall.ts";
-import type { BatchOutcome } from "../../domain/batch.ts";
+import type { BatchOutcome } from "../../domain/batch/batch.ts";
 import { larger, microUsdc } from "../../domain/money.ts";
 import type { ToolId } from "../../domain/toolId.ts";
 import type { Adoption, FoundBatch, TakenLine } from "../../ledger/ledger.ts";
-import { keepBudget } from "../accept/keepBudget.ts";
+import { keepBudget } from "../accept/budgets/keepBudget.ts";
 import type { EngineContext } from "../context.ts";
 import { explain, hasRowsOf, ourKeys, type Unexplained } from "./explain.ts";
 
@@ -30,23 +30,25 @@ export async function findUnknown(context: EngineContext): Promise<UnknownBatch[
 // it. Null if the chain does not show its transaction now.
 export async function adopt(
   context: EngineContext,
-  { root, operator, txHash, why }: UnknownBatch,
+  { batchId, operator, txHash, why }: UnknownBatch,
   all: readonly UnknownBatch[],
 ): Promise<Adoption | null> {
   const { ledger, chain, clock } = context;
-  const [receipt, calldata] = await Promise.all([chain.receipt(txHash), chain.calldataOf(txHash)]);
-  const outcome = receipt?.batches.get(root);
-  if (receipt === null || outcome === undefined || calldata === null) return null;
+  const [receipt, calldata] = await Promise.all([chain.finalReceipt(txHash), chain.calldataOf(txHash)]);
+  // What rows have failed is not taken; nobody is believed about that alone.
+  if (receipt === null || "differs" in receipt || !receipt.isAgreed || calldata === null) return null;
+  const outcome = receipt.batches.get(batchId);
+  if (outcome === undefined) return null;
   const { blockNumber, blockHash, gasUsed } = receipt;
   const found: FoundBatch = {
-    root,
+    batchId,
     operator,
     router: chain.router,
     calldata,
     inclusion: { txHash, blockNumber, blockHash, gasUsed },
     outcome,
-    otherRows: why === "other_rows" || (why === "abandoned" && (await isForged(context, root, txHash))),
-    lost: all.filter((other) => other.isFinal && other.why === "other_rows").map((other) => other.root),
+    otherRows: why === "other_rows" || (why === "abandoned" && (await isForged(context, batchId, txHash))),
+    lost: all.filter((other) => other.isFinal && other.why === "other_rows").map((other) => other.batchId),
     ...takenBy(calldata, outcome),
   };
   // First, so that a crash in between leaves a batch to be taken in once more.
@@ -54,8 +56,8 @@ export async function adopt(
   return ledger.adoptBatch(found, clock.nowMs());
 }
 
-async function isForged(context: EngineContext, root: Hex, txHash: Hex): Promise<boolean> {
-  const submission = await context.ledger.findSubmission(root);
+async function isForged(context: EngineContext, batchId: Hex, txHash: Hex): Promise<boolean> {
+  const submission = await context.ledger.findSubmission(batchId);
   return submission !== null && !(await hasRowsOf(context, submission, txHash));
 }
 

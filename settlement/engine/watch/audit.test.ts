@@ -14,15 +14,15 @@ function auditOf(
   submission: object | null,
   operator: Address = OPERATOR,
   operators: readonly Address[] = [OPERATOR],
-  { receipt = { batches: new Map() } as object | null, upTo = 5n } = {},
+  { receipt = { batches: new Map(), isAgreed: true } as object | null, upTo = 5n } = {},
 ) {
   const chain = {
     finalized: async () => ({ number: 9n, hash: TX, timestampMs: 0 }),
-    settledBatches: async () => [{ root: ROOT, operator, txHash: TX, blockNumber: 5n }],
-    receipt: async () => receipt,
+    settledBatches: async () => [{ batchId: ROOT, operator, txHash: TX, blockNumber: 5n }],
+    finalReceipt: async () => receipt,
   } as unknown as Chain;
   const ledger = {
-    readFinalBatches: async () => ({ roots: new Set(), charged: microUsdc(0n), upTo }),
+    readFinalBatches: async () => ({ batchIds: new Set(), charged: microUsdc(0n), upTo }),
     listOperators: async () => operators.map((known) => ({ operator: known })),
     findSubmission: async () => submission,
   } as unknown as Ledger;
@@ -56,4 +56,12 @@ it("says nothing while an endpoint does not show a receipt, or calls less final 
   const submitted = { kind: "settle", state: { kind: "submitted" } };
   await expect(auditOf(submitted, OPERATOR, [OPERATOR], { receipt: null })).rejects.toMatchObject({ retryable: true });
   await expect(auditOf(submitted, OPERATOR, [OPERATOR], { upTo: 10n })).rejects.toMatchObject({ retryable: true });
+});
+
+it("says nothing while endpoints show different receipts", async () => {
+  const submitted = { kind: "settle", state: { kind: "submitted" } };
+  const receipt = { differs: "endpoints show different receipts" };
+  await expect(auditOf(submitted, OPERATOR, [OPERATOR], { receipt })).rejects.toMatchObject({ retryable: true });
+  const alone = { batches: new Map(), isAgreed: false };
+  await expect(auditOf(submitted, OPERATOR, [OPERATOR], { receipt: alone })).rejects.toMatchObject({ retryable: true });
 });

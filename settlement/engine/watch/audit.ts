@@ -31,38 +31,46 @@ export async function audit(
   for (const { operator } of await ledger.listOperators()) keys.add(operator);
   const onChain = new Set<Hex>();
   let charged = 0n;
-  for (const { root, operator, txHash } of await chain.settledBatches(fromBlock, finalized.number)) {
-    const submission = await ledger.findSubmission(root);
+  // A transaction that one endpoint shows and another, which has its block, does not.
+  let doubted: Hex | null = null;
+  for (const { batchId, operator, txHash } of await chain.settledBatches(fromBlock, finalized.number)) {
+    const submission = await ledger.findSubmission(batchId);
     // Other operators of the same router have ledgers of their own.
     if (submission === null && !keys.has(operator)) continue;
-    onChain.add(root);
+    onChain.add(batchId);
     if (submission === null) {
-      differences.push(`batch ${root} in ${txHash} is on chain and not in the ledger`);
+      differences.push(`batch ${batchId} in ${txHash} is on chain and not in the ledger`);
       continue;
     }
     // What was signed may be mined before it is recorded; what was given up, or never signed, may not be.
     if (submission.state.kind === "abandoned") {
-      differences.push(`batch ${root} in ${txHash} is settled for good on chain and abandoned in the ledger`);
+      differences.push(`batch ${batchId} in ${txHash} is settled for good on chain and abandoned in the ledger`);
     }
     // No receipt is no verdict: the endpoint that has the log may not be the one that was asked now.
-    const receipt = await chain.receipt(txHash);
+    const receipt = await chain.finalReceipt(txHash);
     if (receipt === null) throw unanswered(`no endpoint shows transaction ${txHash} now`);
-    const outcome = receipt.batches.get(root) ?? null;
+    if ("differs" in receipt) throw unanswered(receipt.differs);
+    if (!receipt.isAgreed) doubted ??= txHash;
+    const outcome = receipt.batches.get(batchId) ?? null;
     const difference = reconcileBatch(submission, outcome);
-    if (difference !== null) differences.push(`batch ${root} in ${txHash}: ${difference}`);
+    if (difference !== null && !receipt.isAgreed) throw unshown(txHash);
+    if (difference !== null) differences.push(`batch ${batchId} in ${txHash}: ${difference}`);
     // What was mined and not yet final in the ledger was not part of its sums yet.
-    if (final.roots.has(root)) charged += outcome?.charged ?? 0n;
+    if (final.batchIds.has(batchId)) charged += outcome?.charged ?? 0n;
   }
 
-  for (const root of final.roots) {
-    if (!onChain.has(root)) differences.push(`batch ${root} is final in the ledger and not on chain`);
+  for (const batchId of final.batchIds) {
+    if (!onChain.has(batchId)) differences.push(`batch ${batchId} is final in the ledger and not on chain`);
   }
+  if (final.charged !== charged && doubted !== null && differences.length === 0) throw unshown(doubted);
   if (final.charged !== charged) {
     const amounts = [charged, final.charged].map((amount) => formatUsd(microUsdc(amount)));
     differences.push(`${amounts[0]} USDC were charged on chain and ${amounts[1]} in the ledger`);
   }
   return differences.length === 0 ? { kind: "equal", batches: onChain.size } : { kind: "different", differences };
 }
+
+const unshown = (txHash: Hex) => unanswered(`one endpoint shows transaction ${txHash} and another does not`);
 
 const unanswered = (reason: string) =>
   new SettlementError("chain_unavailable", `${reason}; run the audit again`, { retryable: true });

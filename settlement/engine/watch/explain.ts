@@ -1,8 +1,8 @@
 import type { Address, Hex } from "viem";
 import type { SettledBatch } from "../../chain/chain.ts";
 import { following, NO_BATCH } from "../../chain/router/settleCall.ts";
+import type { Submission } from "../../domain/batch/submission.ts";
 import { SettlementError } from "../../domain/errors.ts";
-import type { Submission } from "../../domain/submission.ts";
 import type { EngineContext } from "../context.ts";
 
 // Why the ledger does not stand by a batch that the chain has settled.
@@ -18,10 +18,10 @@ export async function ourKeys({ ledger, signers }: EngineContext): Promise<Set<A
 // explain, unless it is ours.
 export async function explain(
   context: EngineContext,
-  { root, operator, txHash }: SettledBatch,
+  { batchId, operator, txHash }: SettledBatch,
   keys: ReadonlySet<Address>,
 ): Promise<Unexplained | null> {
-  const submission = await context.ledger.findSubmission(root);
+  const submission = await context.ledger.findSubmission(batchId);
   if (submission === null) return keys.has(operator.toLowerCase() as Address) ? "not_in_ledger" : null;
   if (submission.state.kind === "abandoned") return "abandoned";
   // What is final was compared line by line when it became so.

@@ -1,6 +1,6 @@
 import { bytesToHex, type Hex } from "viem";
 import type { Chain } from "../../chain/chain.ts";
-import type { Charge } from "../../domain/charge.ts";
+import type { Charge } from "../../domain/charges/charge.ts";
 import type { Ledger } from "../../ledger/ledger.ts";
 import { treeInSteps, verifiesProof } from "../batch/merkleTree.ts";
 import { encodeReceipt, leafOf } from "../batch/receipt.ts";
@@ -22,24 +22,27 @@ export type ProofOutcome =
   | { kind: "charge_not_found" }
   | { kind: "not_in_a_batch" }
   // It was paid by a batch that was taken in from the chain, which somebody else has made.
-  | { kind: "no_receipt"; root: Hex };
+  | { kind: "no_receipt"; batchId: Hex };
 
 // Proves one charge against the root that is on chain, with no help from the ledger but the receipts themselves.
 export async function prove(ledger: Ledger, chain: Chain, chargeId: Hex): Promise<ProofOutcome> {
   const charge = await ledger.findCharge(chargeId);
   if (charge === null) return { kind: "charge_not_found" };
-  if (!("root" in charge.state)) return { kind: "not_in_a_batch" };
-  const { root } = charge.state;
+  if (!("batchId" in charge.state)) return { kind: "not_in_a_batch" };
+  const { batchId } = charge.state;
   // Of the batch, and not of today's configuration: it may have been settled by an earlier router.
-  const submission = await ledger.findSubmission(root);
+  const submission = await ledger.findSubmission(batchId);
   const domain = { chainId: chain.chainId, router: submission?.to ?? chain.router };
   const leaf = bytesToHex(leafOf(domain, charge));
-  const receipts = await ledger.listReceipts(root);
-  if (!receipts.some((receipt) => receipt.leaf === leaf)) return { kind: "no_receipt", root };
+  const receipts = await ledger.listReceipts(batchId);
+  if (!receipts.some((receipt) => receipt.leaf === leaf)) return { kind: "no_receipt", batchId };
   const tree = await treeInSteps(receipts.map((receipt) => Buffer.from(receipt.leaf.slice(2), "hex")));
   const path = tree.proofOf(leaf);
-  const settledAt = await chain.settledAt(root, "latest");
-  return { kind: "proof", proof: { charge, receipt: encodeReceipt(domain, charge), leaf, root, path, settledAt } };
+  const settledAt = await chain.settledAt(batchId, "latest");
+  return {
+    kind: "proof",
+    proof: { charge, receipt: encodeReceipt(domain, charge), leaf, root: batchId, path, settledAt },
+  };
 }
 
 // What anybody can check without the ledger.

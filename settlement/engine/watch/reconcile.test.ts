@@ -8,7 +8,7 @@ const hash = (n: number): Hex => `0x${n.toString(16).padStart(64, "0")}`;
 
 // A chain of ten blocks, of which the first five are final, and a ledger that is halted.
 describe("a person who reconciles", () => {
-  let batches: { root: Hex; operator: Address; txHash: Hex; blockNumber: bigint }[];
+  let batches: { batchId: Hex; operator: Address; txHash: Hex; blockNumber: bigint }[];
   let finals: { id: Hex; kind: string; blockNumber: bigint; blockHash: Hex; txHash: Hex }[];
   let head: bigint;
   let lifted: unknown[];
@@ -50,7 +50,7 @@ describe("a person who reconciles", () => {
   });
 
   it("lifts none while a batch of our keys that nobody knows is not final yet", async () => {
-    batches.push({ root: hash(1), operator: KEY, txHash: hash(99), blockNumber: 8n });
+    batches.push({ batchId: hash(1), operator: KEY, txHash: hash(99), blockNumber: 8n });
     const { resumed, differences } = await resume();
     expect(resumed).toBe(false);
     expect(differences).toEqual([expect.stringContaining("once the chain calls it final --adopt takes it in")]);

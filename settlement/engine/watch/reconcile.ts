@@ -22,7 +22,7 @@ export type ReconcileOptions = {
 
 export type Reconciliation = {
   differences: readonly string[];
-  adopted: readonly { root: Hex; charges: number; unexplained: MicroUsdc }[];
+  adopted: readonly { batchId: Hex; charges: number; unexplained: MicroUsdc }[];
   reopened: readonly { id: Hex; charges: number }[];
   retired: boolean;
   resumed: boolean;
@@ -56,8 +56,8 @@ export async function reconcile(context: EngineContext, options: ReconcileOption
 async function unknownOf(context: EngineContext): Promise<string[]> {
   const unknown = await findUnknown(context);
   return unknown.map(
-    ({ root, operator, txHash, why, isFinal }) =>
-      `batch ${root} in ${txHash} was settled by ${operator} and ${REASONS[why]}; ${wayOut(isFinal, "--adopt takes it in")}`,
+    ({ batchId, operator, txHash, why, isFinal }) =>
+      `batch ${batchId} in ${txHash} was settled by ${operator} and ${REASONS[why]}; ${wayOut(isFinal, "--adopt takes it in")}`,
   );
 }
 
@@ -112,20 +112,20 @@ async function retireKey(context: EngineContext, operator: Address, say: (line: 
 }
 
 async function adoptAll(context: EngineContext, say: (line: string) => void) {
-  const adopted: { root: Hex; charges: number; unexplained: MicroUsdc }[] = [];
+  const adopted: { batchId: Hex; charges: number; unexplained: MicroUsdc }[] = [];
   const unknown = (await findUnknown(context)).filter(({ isFinal }) => isFinal);
   for (const batch of unknown) {
     const adoption = await adopt(context, batch, unknown);
     if (adoption?.kind === "busy") {
-      say(`batch ${adoption.root} is still on its way; wait until it is final or abandoned, and run this again`);
+      say(`batch ${adoption.batchId} is still on its way; wait until it is final or abandoned, and run this again`);
       break;
     }
     if (adoption?.kind !== "adopted") continue;
     const { charges, unexplained } = adoption;
     say(
-      `batch ${batch.root} is taken in: it paid ${charges} charges, and ${formatUsd(unexplained)} USDC that no charge explains`,
+      `batch ${batch.batchId} is taken in: it paid ${charges} charges, and ${formatUsd(unexplained)} USDC that no charge explains`,
     );
-    adopted.push({ root: batch.root, charges, unexplained });
+    adopted.push({ batchId: batch.batchId, charges, unexplained });
   }
   return adopted;
 }
@@ -137,16 +137,16 @@ async function compare(
 ): Promise<string[]> {
   const differences: string[] = [];
   const batches = (await ledger.listBatches(limit, 0)).filter(({ state }) => state === "final" || state === "included");
-  for (const [i, { root, inclusion }] of batches.entries()) {
+  for (const [i, { batchId, inclusion }] of batches.entries()) {
     progress(`${i + 1} of ${batches.length} batches`);
-    const submission = await ledger.findSubmission(root);
+    const submission = await ledger.findSubmission(batchId);
     const receipt = inclusion === null ? null : await chain.receipt(inclusion.txHash);
     if (submission === null || receipt === null) {
-      differences.push(`batch ${root}: its transaction ${inclusion?.txHash} is not on chain`);
+      differences.push(`batch ${batchId}: its transaction ${inclusion?.txHash} is not on chain`);
       continue;
     }
-    const difference = reconcileBatch(submission, receipt.batches.get(root) ?? null);
-    if (difference !== null) differences.push(`batch ${root} in ${receipt.txHash}: ${difference}`);
+    const difference = reconcileBatch(submission, receipt.batches.get(batchId) ?? null);
+    if (difference !== null) differences.push(`batch ${batchId} in ${receipt.txHash}: ${difference}`);
   }
   return differences;
 }

@@ -55,7 +55,7 @@ export async function retire(context: EngineContext, operator: Address): Promise
     // Before what is unknown is asked for: nothing is taken in while batches are on their way.
     const submissions = await ledger.retire(lease, clock.nowMs());
     const unknown = (await findUnknown(context)).find((batch) => lower(batch.operator) === key);
-    if (unknown !== undefined) return refused(`batch ${unknown.root} has to be taken in first; --adopt does that`);
+    if (unknown !== undefined) return refused(`batch ${unknown.batchId} must be taken in first; --adopt does that`);
     await ledger.liftFence(lease);
     return { kind: "retired", submissions };
   } finally {

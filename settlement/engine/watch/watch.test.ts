@@ -1,7 +1,7 @@
 import type { Address, Hex } from "viem";
 import { beforeEach, describe, expect, it } from "vitest";
 import { encodeSettle, NO_BATCH } from "../../chain/router/settleCall.ts";
-import type { Contest } from "../../domain/contest.ts";
+import type { Contest } from "../../domain/batch/contest.ts";
 import { SettlementError } from "../../domain/errors.ts";
 import type { EngineContext, EngineEvent } from "../context.ts";
 import { createWatch } from "./watch.ts";
@@ -10,13 +10,16 @@ const KEY: Address = "0x00000000000000000000000000000000000000aa";
 const OTHER: Address = "0x00000000000000000000000000000000000000bb";
 const hash = (n: number): Hex => `0x${n.toString(16).padStart(64, "0")}`;
 const rowsOf = (modelCost: bigint, previous = NO_BATCH) =>
-  encodeSettle({ previous, root: hash(1), toolIds: [], rows: [{ payer: OTHER, modelCost, lines: [] }] });
+  encodeSettle({ previous, batchId: hash(1), toolIds: [], rows: [{ payer: OTHER, modelCost, lines: [] }] });
 const CALLDATA = rowsOf(5n);
 const LEASE = { operator: KEY, holder: "tests", token: 1, untilMs: 0 };
 
 // A chain of ten blocks, of which the first five are final, and a ledger that has given out the nonces 0 and 1.
 describe("the watch", () => {
-  let batches: { root: Hex; operator: Address; txHash: Hex; blockNumber: bigint }[];
+  let batches: { batchId: Hex; operator: Address; txHash: Hex; blockNumber: bigint }[];
+  // What the endpoint that is asked first does not show.
+  let leftOut: typeof batches;
+  let finals: { id: Hex; kind: string; blockNumber: bigint; blockHash: Hex; txHash: Hex }[];
   let contests: Contest[];
   let noted: (readonly Contest[])[];
   let known: Map<Hex, string>;
@@ -32,6 +35,8 @@ describe("the watch", () => {
 
   beforeEach(() => {
     batches = [];
+    leftOut = [];
+    finals = [];
     contests = [];
     noted = [];
     known = new Map();
@@ -53,6 +58,8 @@ describe("the watch", () => {
           batches: batches.filter(({ blockNumber }) => blockNumber >= from && blockNumber <= to),
           contests,
         }),
+        settledBatches: async (from: bigint, to: bigint) =>
+          [...batches, ...leftOut].filter(({ blockNumber }) => blockNumber >= from && blockNumber <= to),
         nonce: async () => chainNonce,
         calldataOf: async () => minedCalldata,
       },
@@ -62,10 +69,11 @@ describe("the watch", () => {
           finalized = { number: block.number, hash: block.hash };
         },
         listOperators: async () => [{ operator: KEY, holder: "tests", untilMs: 0, nextNonce: 2 }],
-        findSubmission: async (root: Hex) =>
-          known.has(root)
-            ? { state: { kind: known.get(root) }, broadcasts: [{ txHash: hash(99) }], calldata: CALLDATA }
+        findSubmission: async (batchId: Hex) =>
+          known.has(batchId)
+            ? { state: { kind: known.get(batchId) }, broadcasts: [{ txHash: hash(99) }], calldata: CALLDATA }
             : null,
+        listFinalSince: async () => finals,
         readHalt: async () => (halt === null ? null : { reason: halt, sinceMs: 0 }),
         halt: stop,
         haltForUndoneBlock: async (reason: string, block: { number: bigint; hash: Hex }) => {
@@ -83,7 +91,8 @@ describe("the watch", () => {
     watch = createWatch(context, note);
   });
 
-  const settle = (root: Hex, operator = KEY) => batches.push({ root, operator, txHash: hash(99), blockNumber: 7n });
+  const settle = (batchId: Hex, operator = KEY) =>
+    batches.push({ batchId, operator, txHash: hash(99), blockNumber: 7n });
 
   it("goes on from the newest final block when it knows every batch of our keys", async () => {
     settle(hash(1));
@@ -96,7 +105,7 @@ describe("the watch", () => {
 
   it("notes what is contested of our keys, and of no other, also while all is halted", async () => {
     const contest = (operator: Address): Contest => ({
-      root: hash(1),
+      batchId: hash(1),
       account: OTHER,
       operator,
       contester: OTHER,
@@ -148,7 +157,7 @@ describe("the watch", () => {
   });
 
   it("halts on a root of ours that somebody has settled with other rows, and says nothing while nobody shows them", async () => {
-    batches.push({ root: hash(1), operator: OTHER, txHash: hash(98), blockNumber: 7n });
+    batches.push({ batchId: hash(1), operator: OTHER, txHash: hash(98), blockNumber: 7n });
     known.set(hash(1), "submitted");
     await expect(watch.watch()).rejects.toMatchObject({ retryable: true });
     // A peer has settled it after a batch of its own.
@@ -158,6 +167,29 @@ describe("the watch", () => {
     minedCalldata = rowsOf(6n);
     await watch.watch();
     expect(halt).toContain("other rows");
+  });
+
+  it("halts on a batch that the endpoint which is asked first leaves out, before its block is never read again", async () => {
+    leftOut = [{ batchId: hash(1), operator: KEY, txHash: hash(99), blockNumber: 5n }];
+    await watch.watch();
+    expect(halt).toContain("not in the ledger");
+    expect(finalized?.number).toBe(3n);
+  });
+
+  it("looks once more at what is final: a batch may have been given up since it was mined", async () => {
+    const head = { number: 200n, hash: hash(10), timestampMs: 0, baseFeePerGas: 0n, maxGas: 0n };
+    context.chain.head = async () => head;
+    blockHashes.set(200n, hash(10));
+    settle(hash(1));
+    known.set(hash(1), "submitted");
+    await watch.watch();
+    known.set(hash(1), "abandoned");
+    // It is far from the head, and still to become final.
+    await watch.watch();
+    expect(halt).toBeNull();
+    context.chain.finalized = async () => ({ number: 7n, hash: hash(7), timestampMs: 0 });
+    await watch.watch();
+    expect(halt).toContain("abandoned");
   });
 
   it("finds again what was there while all was halted, however far it is from the head by then", async () => {
@@ -177,6 +209,17 @@ describe("the watch", () => {
     expect(halt).toContain("block 3 was final");
     // Once somebody has looked, the same block is not found again.
     expect(finalized).toEqual({ number: 0n, hash: hash(0) });
+  });
+
+  it("halts when something that became final since is in a block that the chain has left", async () => {
+    finals = [{ id: hash(1), kind: "settle", blockNumber: 4n, blockHash: hash(4), txHash: hash(99) }];
+    await watch.watch();
+    expect(halt).toBeNull();
+    finalized = { number: 3n, hash: hash(3) };
+    blockHashes.set(4n, hash(44));
+    await watch.watch();
+    expect(halt).toContain("which the chain has undone");
+    expect(finalized?.number).toBe(3n);
   });
 
   it("goes on from the same block under its new hash if the router came later than what was final, and halts once", async () => {

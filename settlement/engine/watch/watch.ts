@@ -1,12 +1,13 @@
 import type { Address, Hex } from "viem";
-import type { Block } from "../../chain/chain.ts";
-import type { Contest } from "../../domain/contest.ts";
+import type { Block, SettledBatch } from "../../chain/chain.ts";
+import type { Contest } from "../../domain/batch/contest.ts";
 import { SettlementError } from "../../domain/errors.ts";
 import { larger, smaller } from "../../domain/money.ts";
 import type { Lease } from "../../ledger/ledger.ts";
 import { halt } from "../confirm/confirm.ts";
 import type { EngineContext } from "../context.ts";
 import { explain, ourKeys } from "./explain.ts";
+import { findVanished } from "./reopenVanished.ts";
 
 // Logs may come from a node that is behind the one that named the head, and it does not say so. It is asked again for the
 // blocks of the last two minutes, and no batch becomes final within them.
@@ -45,17 +46,39 @@ export function createWatch(context: EngineContext, noteContests: (contests: rea
     const { batches, contests } = await chain.settledAndContested(from + 1n, head.number);
     // Before the block that they are in is noted as final, after which nobody reads it again.
     await noteContests(contests.filter(({ operator }) => keys.has(operator)));
-    for (const batch of batches) {
-      const why = await explain(context, batch, keys);
-      if (why === null) continue;
-      const { root, operator, txHash } = batch;
-      await halt(context, `${operator} has settled batch ${root} in ${txHash}, ${FINDINGS[why]}`);
+    await haltForUnexplained(batches, keys);
+    const isNew = last === null || last.number < finalized.number;
+    // Of what is final now nobody reads the logs again, and one endpoint may have left some out.
+    if (isNew) {
+      const since = larger(last?.number ?? -1n, context.fromBlock - 1n) + 1n;
+      await haltForUnexplained(await chain.settledBatches(since, finalized.number), keys);
+      await haltForVanished();
     }
     // What was found while all is halted must be found again when somebody has lifted the halt.
     if ((await ledger.readHalt()) !== null) return true;
     seen = head;
-    if (last === null || last.number < finalized.number) await ledger.noteFinalized(finalized);
+    if (isNew) await ledger.noteFinalized(finalized);
     return true;
+  }
+
+  // What became final above the block from which the watch goes on, after it was rewound, may have been undone once more.
+  async function haltForVanished(): Promise<void> {
+    const vanished = (await findVanished(context)).find(({ isFinal }) => isFinal);
+    if (vanished === undefined) return;
+    const { id, blockNumber, blockHash } = vanished;
+    await halt(
+      context,
+      `submission ${id} was final in block ${blockNumber} as ${blockHash}, which the chain has undone`,
+    );
+  }
+
+  async function haltForUnexplained(batches: readonly SettledBatch[], keys: ReadonlySet<Address>): Promise<void> {
+    for (const batch of batches) {
+      const why = await explain(context, batch, keys);
+      if (why === null) continue;
+      const { batchId, operator, txHash } = batch;
+      await halt(context, `${operator} has settled batch ${batchId} in ${txHash}, ${FINDINGS[why]}`);
+    }
   }
 
   // A chain that undoes what it called final breaks the promise that everything else rests on.

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { chargeIdOf } from "../../domain/charge.ts";
+import { chargeIdOf } from "../../domain/charges/charge.ts";
 import type { Ledger } from "../ledger.ts";
 import { ledgers, type Store } from "../testing/backends.ts";
 import { ALICE, BOB, leaseOf, OPERATOR, outcomeOf, settled, toolOf, turnOf, usdc } from "../testing/fixtures.ts";

@@ -1,8 +1,8 @@
 import type { Address } from "viem";
 import { type MicroUsdc, microUsdc } from "../../domain/money.ts";
 import { amount } from "../database/decode.ts";
-import { lockOperators } from "../database/lockOrder.ts";
-import type { Tx } from "../database/tx.ts";
+import { lockOperators } from "../database/transactions/lockOrder.ts";
+import type { Tx } from "../database/transactions/tx.ts";
 import { validAddress } from "../validate.ts";
 
 // The platform was repaid what it absorbed; the payer may go on. Returns what was owed.

@@ -1,7 +1,7 @@
 import type { Address } from "viem";
-import { lockOperators } from "../database/lockOrder.ts";
 import { chunksOf, placeholders } from "../database/sql.ts";
-import type { Tx } from "../database/tx.ts";
+import { lockOperators } from "../database/transactions/lockOrder.ts";
+import type { Tx } from "../database/transactions/tx.ts";
 import { validAddress, validTime } from "../validate.ts";
 
 // What these payers owe is due now, because they can pay it.

@@ -1,4 +1,4 @@
-import type { Runner } from "../database/createRunner.ts";
+import type { Runner } from "../database/transactions/createRunner.ts";
 import { clearDebt } from "./clearDebt.ts";
 import { collect } from "./collect.ts";
 import { holdTurn } from "./holdTurn.ts";

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import type { CreditPolicy } from "../../domain/credit.ts";
+import type { CreditPolicy } from "../../domain/payer/credit.ts";
 import type { Lease, Ledger } from "../ledger.ts";
 import { createPostgresLedger, ledgers, type Store } from "../testing/backends.ts";
 import {
@@ -87,8 +87,8 @@ describe.each(ledgers)("credit on $name", ({ create }) => {
     const prepaid = (atBlock: bigint) => ({ credit, prepaid: { amount: 50n, atBlock } });
     expect(await ledger.recordTurn(costing("a", 150), 0, prepaid(0n))).toMatchObject({ kind: "recorded" });
     expect(await hold("c", "s", 1, 50n)).toMatchObject({ kind: "credit_exceeded", exposure: 101n });
-    const root = await submitted(ledger, lease, [ALICE], 0);
-    await ledger.recordInclusion(lease, root, inclusionAt(7n), "success", outcomeOf());
+    const batchId = await submitted(ledger, lease, [ALICE], 0);
+    await ledger.recordInclusion(lease, batchId, inclusionAt(7n), "success", outcomeOf());
     expect(await ledger.recordTurn(costing("b", 150), 0, prepaid(6n))).toMatchObject({
       kind: "credit_exceeded",
       takenAtBlock: 7n,
@@ -98,12 +98,12 @@ describe.each(ledgers)("credit on $name", ({ create }) => {
 
   it("comes back with what is taken on chain, and grows with what is final", async () => {
     await ledger.recordTurn(costing("a", 100), 0, terms);
-    const root = await submitted(ledger, lease, [ALICE], 0);
+    const batchId = await submitted(ledger, lease, [ALICE], 0);
     expect(await hold("c", "s", 1)).toMatchObject({ kind: "credit_exceeded" });
-    await ledger.recordInclusion(lease, root, inclusionAt(0n), "success", outcomeOf());
+    await ledger.recordInclusion(lease, batchId, inclusionAt(0n), "success", outcomeOf());
     expect(await ledger.readExposures([ALICE])).toMatchObject([{ pending: 0n, settled: 0n }]);
     expect(await hold("c", "s", 101)).toMatchObject({ kind: "credit_exceeded", limit: 100n });
-    await ledger.finalize(lease, root, outcomeOf(), RETRY, 1);
+    await ledger.finalize(lease, batchId, outcomeOf(), RETRY, 1);
     expect(await ledger.readExposures([ALICE])).toMatchObject([{ settled: 100n }]);
     expect(await hold("c", "s", 110)).toMatchObject({ kind: "held" });
   });
@@ -118,9 +118,9 @@ describe.each(ledgers)("credit on $name", ({ create }) => {
     expect(await ledger.readExposures([ALICE])).toMatchObject([{ debt: 100n, settled: 0n }]);
 
     await ledger.recordTurn(costing("b", 50), 3);
-    const root = await settled(ledger, lease, [ALICE], outcomeOf(), 3);
+    const batchId = await settled(ledger, lease, [ALICE], outcomeOf(), 3);
     expect(await ledger.readExposures([ALICE])).toMatchObject([{ settled: 50n }]);
-    await ledger.reopen(root, 40_000);
+    await ledger.reopen(batchId, 40_000);
     expect(await ledger.readExposures([ALICE])).toMatchObject([{ settled: 0n, pending: 50n }]);
   });
 

@@ -1,6 +1,6 @@
 import type { Hex } from "viem";
-import { type Charge, type ChargeState, type DueCharge, NO_HASH } from "../../domain/charge.ts";
-import type { Exposure } from "../../domain/payer.ts";
+import { type Charge, type ChargeState, type DueCharge, NO_HASH } from "../../domain/charges/charge.ts";
+import type { Exposure } from "../../domain/payer/payer.ts";
 import type { ToolId } from "../../domain/toolId.ts";
 import { address, amount, budgetId, count, hex, integer, text } from "../database/decode.ts";
 import type { Row } from "../database/sql.ts";
@@ -47,9 +47,9 @@ function chargeStateFrom(row: Row): ChargeState {
     case "voided":
       return { kind };
     case "refused":
-      return { kind, root: hex(row, "root") };
+      return { kind, batchId: hex(row, "batch_id") };
     default:
-      return { kind: batchedStateOf(row), root: hex(row, "root") };
+      return { kind: batchedStateOf(row), batchId: hex(row, "batch_id") };
   }
 }
 

@@ -1,14 +1,14 @@
+import type { Turn, TurnHold } from "../../domain/charges/turn.ts";
+import { microUsdc } from "../../domain/money.ts";
 import {
   type BudgetFailure,
   type BudgetKey,
   type BudgetOnChain,
   budgetName,
   whyNotDrawn,
-} from "../../domain/budget.ts";
-import { microUsdc } from "../../domain/money.ts";
-import type { Turn, TurnHold } from "../../domain/turn.ts";
+} from "../../domain/payer/budget.ts";
 import { readBudgets } from "../budgets/draw.ts";
-import type { Tx } from "../database/tx.ts";
+import type { Tx } from "../database/transactions/tx.ts";
 import type { DeliveredCharge } from "./insertCharges.ts";
 
 export type DrawRefusal = { kind: "budget_refused"; reason: BudgetFailure | "budget_unknown" };

@@ -1,12 +1,12 @@
-import { budgetName, remainingOf } from "../../domain/budget.ts";
-import { type CreditPolicy, type CreditRefusal, refuseCredit } from "../../domain/credit.ts";
-import type { ReadFunds } from "../../domain/payer.ts";
-import type { TurnHold } from "../../domain/turn.ts";
+import type { TurnHold } from "../../domain/charges/turn.ts";
+import { budgetName, remainingOf } from "../../domain/payer/budget.ts";
+import { type CreditPolicy, type CreditRefusal, refuseCredit } from "../../domain/payer/credit.ts";
+import type { ReadFunds } from "../../domain/payer/payer.ts";
 import { readBudgets } from "../budgets/draw.ts";
 import type { Conflict } from "../conflict.ts";
 import { amount, integer } from "../database/decode.ts";
-import { touching } from "../database/lockOrder.ts";
-import type { Tx } from "../database/tx.ts";
+import { touching } from "../database/transactions/lockOrder.ts";
+import type { Tx } from "../database/transactions/tx.ts";
 import { invalid, validAddress, validAmount, validName, validTime } from "../validate.ts";
 import { turnHoldFrom } from "./turnHolds.ts";
 

@@ -1,9 +1,10 @@
 import type { Address, Hex } from "viem";
-import { type ContentHashes, NO_HASH } from "../../domain/charge.ts";
+import { type ContentHashes, NO_HASH } from "../../domain/charges/charge.ts";
 import { type MicroUsdc, microUsdc } from "../../domain/money.ts";
 import type { ToolId } from "../../domain/toolId.ts";
-import { evenLengthsOf, type Param } from "../database/sql.ts";
-import type { Tx } from "../database/tx.ts";
+import { type Insertion, insertionsOf, sendAll } from "../database/lists.ts";
+import type { Param } from "../database/sql.ts";
+import type { Tx } from "../database/transactions/tx.ts";
 
 // The charges of one delivery. Those of a turn are due at once; those of a call wait for its session to be flushed, and not longer
 // than until they are due.
@@ -54,50 +55,33 @@ export function insertCharges(tx: Tx, deliveries: readonly Delivery[]): void {
     const accrued = { accrued: microUsdc(all), accruedCharges: charges.length };
     tx.count(accruedAtMs, voided === 0n ? accrued : { ...accrued, voided: microUsdc(voided) });
   }
-  sendRows(tx, OF_TURNS, ofTurns);
-  sendRows(tx, OF_CALLS, ofCalls);
+  sendAll(tx, insertionsOf(tx, OF_TURNS, ofTurns));
+  sendAll(tx, insertionsOf(tx, OF_CALLS, ofCalls));
 }
 
-type Shape = { columns: string; width: number; row: (at: (parameter: number) => string) => string };
+const ABOUT = {
+  tool_id: "TEXT",
+  calls: "INTEGER",
+  payer: "TEXT",
+  budget_id: "TEXT",
+  amount: "BIGINT",
+  request_hash: "TEXT",
+  response_hash: "TEXT",
+  schema_hash: "TEXT",
+  accrued_at: "BIGINT",
+  state: "TEXT",
+} as const;
 
-const ABOUT = `tool_id, calls, payer, budget_id, amount, request_hash, response_hash, schema_hash, accrued_at, state, charged_to, waiting`;
-const about = (at: (parameter: number) => string, from: number) =>
-  `${Array.from({ length: 10 }, (_, i) => at(from + i)).join(", ")}, ${at(from + 2)}`;
-
-// What is the same in all of them, or twice in one, is written down once: each parameter takes its time on the way to the database.
-const OF_TURNS: Shape = {
-  columns: `id, turn_id, ${ABOUT}, due_at`,
-  width: 12,
-  row: (at) => `(${at(1)}, ${at(2)}, ${about(at, 3)}, 0, ${at(11)})`,
+const OF_TURNS: Insertion = {
+  into: "charges",
+  columns: { id: "TEXT", turn_id: "TEXT", ...ABOUT },
+  derived: { charged_to: "payer", waiting: "0", due_at: "accrued_at" },
 };
-const OF_CALLS: Shape = {
-  columns: `id, session_id, call_id, due_at, ${ABOUT}`,
-  width: 14,
-  row: (at) => `(${at(1)}, ${at(2)}, ${at(3)}, ${at(4)}, ${about(at, 5)}, 1)`,
+const OF_CALLS: Insertion = {
+  into: "charges",
+  columns: { id: "TEXT", session_id: "TEXT", call_id: "TEXT", due_at: "BIGINT", ...ABOUT },
+  derived: { charged_to: "payer", waiting: "1" },
 };
-
-function sendRows(tx: Tx, shape: Shape, params: readonly Param[]): void {
-  const { width } = shape;
-  let start = 0;
-  for (const length of evenLengthsOf(params.length / width)) {
-    tx.send(statementFor(shape, length), params.slice(start * width, (start + length) * width));
-    start += length;
-  }
-}
-
-// Remembered: there are few, and each is asked for again and again.
-function statementFor(shape: Shape, rows: number): string {
-  const known = statements.get(shape)?.get(rows);
-  if (known !== undefined) return known;
-  const { columns, width, row } = shape;
-  const values = Array.from({ length: rows }, (_, i) => row((parameter) => `$${i * width + parameter}`));
-  const text = `INSERT INTO charges (${columns}) VALUES ${values.join(", ")}`;
-  const ofShape = statements.get(shape) ?? new Map<number, string>();
-  statements.set(shape, ofShape.set(rows, text));
-  return text;
-}
-
-const statements = new Map<Shape, Map<number, string>>();
 
 function known(hash: Hex): Hex | null {
   return hash === NO_HASH ? null : hash;

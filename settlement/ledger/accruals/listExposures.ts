@@ -1,4 +1,4 @@
-import type { Exposure } from "../../domain/payer.ts";
+import type { Exposure } from "../../domain/payer/payer.ts";
 import type { Reader } from "../database/sql.ts";
 import { validCount } from "../validate.ts";
 import { exposureFrom } from "./decode.ts";

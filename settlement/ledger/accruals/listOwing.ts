@@ -1,5 +1,5 @@
 import type { Address } from "viem";
-import type { Exposure } from "../../domain/payer.ts";
+import type { Exposure } from "../../domain/payer/payer.ts";
 import type { Reader } from "../database/sql.ts";
 import { lower, validCount } from "../validate.ts";
 import { exposureFrom } from "./decode.ts";

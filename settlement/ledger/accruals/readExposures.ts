@@ -1,6 +1,6 @@
 import type { Address } from "viem";
 import { microUsdc } from "../../domain/money.ts";
-import type { Exposure } from "../../domain/payer.ts";
+import type { Exposure } from "../../domain/payer/payer.ts";
 import { chunksOf, placeholders, type Reader } from "../database/sql.ts";
 import { validAddress } from "../validate.ts";
 import { exposureFrom } from "./decode.ts";

@@ -1,18 +1,19 @@
 import { hash } from "node:crypto";
 import type { Hex } from "viem";
-import type { BudgetOnChain } from "../../domain/budget.ts";
-import { chargeIdOf, NO_HASH } from "../../domain/charge.ts";
-import { type Credit, type CreditPolicy, type CreditRefusal, refuseCredit } from "../../domain/credit.ts";
-import { letOthersRun } from "../../domain/letOthersRun.ts";
+import { chargeIdOf, NO_HASH } from "../../domain/charges/charge.ts";
+import { MAX_CALLS_PER_TURN, type Turn, type TurnHold } from "../../domain/charges/turn.ts";
 import { larger } from "../../domain/money.ts";
-import { MAX_CALLS_PER_TURN, type Turn, type TurnHold } from "../../domain/turn.ts";
+import type { BudgetOnChain } from "../../domain/payer/budget.ts";
+import { type Credit, type CreditPolicy, type CreditRefusal, refuseCredit } from "../../domain/payer/credit.ts";
+import { letOthersRun } from "../../domain/scheduling/letOthersRun.ts";
 import { type Fingerprint, turnName } from "../archive/names.ts";
 import { placesOf } from "../archive/places.ts";
 import type { Conflict } from "../conflict.ts";
 import { address, amount as amountIn, integer, text } from "../database/decode.ts";
-import { CREDIT_COLUMNS } from "../database/lockOrder.ts";
-import { chunksOf, inEvenChunks, type Param, placeholders, tuples } from "../database/sql.ts";
-import type { Tx } from "../database/tx.ts";
+import { allOf, askingWithin, type Insertion, insertionsOf } from "../database/lists.ts";
+import { chunksOf, type Param, placeholders } from "../database/sql.ts";
+import { CREDIT_COLUMNS } from "../database/transactions/lockOrder.ts";
+import type { Tx } from "../database/transactions/tx.ts";
 import {
   invalid,
   validAddress,
@@ -74,9 +75,10 @@ export function checkTurns(reports: readonly Report[], nowMs: number): ReportedT
 function checkTurn({ turn, terms = null, onChain = null, ruledOut = [] }: Report, nowMs: number): ReportedTurn {
   const id = validName("the turn's id", turn.id);
   const tools = turn.tools
-    .map(({ toolId, amount, calls, schemaHash = NO_HASH }) => ({
+    .map(({ toolId, amount, calls, schemaHash = NO_HASH, asked = amount }) => ({
       toolId: validToolId(toolId),
       amount: validAmount("a tool's amount", amount),
+      ...(asked !== amount && { asked: validAmount("what was asked for a tool", asked) }),
       calls: validCount("a tool's number of calls", calls),
       ...(schemaHash !== NO_HASH && { schemaHash: validHash("a tool's schema hash", schemaHash) }),
     }))
@@ -111,6 +113,12 @@ function checkTurn({ turn, terms = null, onChain = null, ruledOut = [] }: Report
 // Some milliseconds.
 const TURNS_AT_ONCE = 500;
 
+const TURNS: Insertion = {
+  into: "turns",
+  columns: { id: "TEXT", digest: "TEXT", charge_ids: "TEXT", recorded_at: "BIGINT" },
+  tail: "ON CONFLICT (id) DO NOTHING RETURNING id",
+};
+
 // Turns that share a commit also share its statements, whoever reported them: they are recorded in the order of their ids, as on every
 // other daemon. Of several with one id, the first is the one that is recorded. Payers are locked, so that the turns and calls of many
 // daemons never come to more than their credit. Whoever reports thousands at once does not keep everybody else from running meanwhile.
@@ -129,16 +137,9 @@ export async function recordTurns(
 }
 
 async function recordSome(tx: Tx, turns: readonly ReportedTurn[]): Promise<(TurnOutcome | MaybeArchivedTurn)[]> {
-  const inserting = inEvenChunks(turns, (chunk) => {
-    const params: Param[] = [];
-    for (const { turn, digest, chargeIds, nowMs } of chunk) params.push(turn.id, digest, chargeIds.join(" "), nowMs);
-    return tx.all(
-      `INSERT INTO turns (id, digest, charge_ids, recorded_at) VALUES ${tuples(chunk.length, 4)}
-       ON CONFLICT (id) DO NOTHING
-       RETURNING id`,
-      params,
-    );
-  });
+  const params: Param[] = [];
+  for (const { turn, digest, chargeIds, nowMs } of turns) params.push(turn.id, digest, chargeIds.join(" "), nowMs);
+  const inserting = allOf(tx, insertionsOf(tx, TURNS, params));
   // Asked behind the insert, which waits for whoever is just archiving the same turn: before it, its name would be in neither.
   const archived = placesOf(
     tx,
@@ -219,9 +220,8 @@ async function readCredits(
   const payers = new Set(turns.flatMap(({ turn, terms }) => (terms === null ? [] : [turn.payer])));
   // Whoever is locked was read with that.
   const unread = [...payers].filter((payer) => !tx.lockedPayers.has(payer));
-  const rows = await inEvenChunks(unread, (chunk) =>
-    tx.all(`SELECT ${CREDIT_COLUMNS} FROM payers WHERE payer IN ${tuples(1, chunk.length)}`, chunk),
-  );
+  const asking = askingWithin(tx, "TEXT", unread, (list) => `SELECT ${CREDIT_COLUMNS} FROM payers WHERE payer ${list}`);
+  const rows = await allOf(tx, asking);
   const read = new Map(rows.map((row) => [address(row, "payer"), row]));
   return new Map(
     [...payers].map((payer) => {
@@ -276,9 +276,9 @@ function digestOf(turn: Turn): Hex {
     turn.payer,
     turn.outcome,
     turn.modelCost.toString(),
-    turn.tools.map(({ toolId, amount, calls, schemaHash }) => [
+    turn.tools.map(({ toolId, amount, calls, schemaHash, asked = amount }) => [
       toolId,
-      amount.toString(),
+      asked.toString(),
       calls,
       // Not written where there is none, so that what was recorded before is the same turn as ever.
       ...(schemaHash === undefined ? [] : [schemaHash]),

@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { type BudgetOnChain, hashTools } from "../../domain/budget.ts";
-import type { CreditPolicy } from "../../domain/credit.ts";
+import { type BudgetOnChain, hashTools } from "../../domain/payer/budget.ts";
+import type { CreditPolicy } from "../../domain/payer/credit.ts";
 import type { Ledger } from "../ledger.ts";
-import { backends, createPostgresStore, type Store } from "../testing/backends.ts";
+import { createPostgresLedger, ledgers, type Store } from "../testing/backends.ts";
 import { ALICE, BOB, RICH, toolOf, turnOf, usdc } from "../testing/fixtures.ts";
 
 const credit: CreditPolicy = { base: usdc(100), growthBps: 0, max: usdc(0) };
@@ -14,7 +14,7 @@ const NEW: BudgetOnChain = {
 const costing = (id: string, amount: number, fields = {}) =>
   turnOf(id, { modelCost: usdc(amount), tools: [], ...fields });
 
-describe.each(backends)("what is held for a question, on $name,", ({ create }) => {
+describe.each(ledgers)("what is held for a question, on $name,", ({ create }) => {
   let store: Store;
   let ledger: Ledger;
   beforeEach(async () => {
@@ -188,7 +188,7 @@ describe.each(backends)("what is held for a question, on $name,", ({ create }) =
 
 describe("what is held for a question, with two daemons,", () => {
   it("is given to one of them", async () => {
-    const store = await createPostgresStore();
+    const store = await createPostgresLedger();
     try {
       const [one, two] = [await store.open(), await store.open()];
       const asked = Array.from({ length: 20 }, (_, i) =>

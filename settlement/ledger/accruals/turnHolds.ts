@@ -1,7 +1,8 @@
-import type { Turn, TurnHold } from "../../domain/turn.ts";
+import type { Turn, TurnHold } from "../../domain/charges/turn.ts";
 import { address, amount, budgetId, text } from "../database/decode.ts";
-import { chunksOf, inEvenChunks, placeholders, type Reader, type Row, tuples } from "../database/sql.ts";
-import type { Tx } from "../database/tx.ts";
+import { allOf, askingWithin } from "../database/lists.ts";
+import { chunksOf, placeholders, type Reader, type Row } from "../database/sql.ts";
+import type { Tx } from "../database/transactions/tx.ts";
 import { validName } from "../validate.ts";
 
 export function turnHoldFrom(row: Row): TurnHold {
@@ -26,9 +27,8 @@ export function findTurnHold(turnId: string) {
 // none of this turn's.
 export async function readTurnHolds(tx: Tx, turns: readonly Pick<Turn, "id" | "payer">[]) {
   const ids = [...new Set(turns.map(({ id }) => id))];
-  const rows = await inEvenChunks(ids, (chunk) =>
-    tx.all(`SELECT * FROM turn_holds WHERE turn_id IN ${tuples(1, chunk.length)}`, chunk),
-  );
+  const asking = askingWithin(tx, "TEXT", ids, (list) => `SELECT * FROM turn_holds WHERE turn_id ${list}`);
+  const rows = await allOf(tx, asking);
   const holds = new Map(rows.map((row) => [text(row, "turn_id"), turnHoldFrom(row)]));
   return ({ id, payer }: Pick<Turn, "id" | "payer">): TurnHold | null => {
     const hold = holds.get(id);

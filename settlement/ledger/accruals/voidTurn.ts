@@ -1,6 +1,6 @@
 import type { Address } from "viem";
-import { touching } from "../database/lockOrder.ts";
-import type { Tx } from "../database/tx.ts";
+import { touching } from "../database/transactions/lockOrder.ts";
+import type { Tx } from "../database/transactions/tx.ts";
 import { validAddress, validName } from "../validate.ts";
 import { dropTurnHolds, readTurnHolds } from "./turnHolds.ts";
 

@@ -3,7 +3,7 @@ import { mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from "node:
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { chargeIdOf, chargeIdOfCall } from "../../domain/charge.ts";
+import { chargeIdOf, chargeIdOfCall } from "../../domain/charges/charge.ts";
 import type { Ledger } from "../ledger.ts";
 import { ledgers, type Store } from "../testing/backends.ts";
 import {
@@ -133,16 +133,16 @@ describe.each(ledgers)("the archive on $name", ({ create }) => {
   it("what is final and old leaves, is counted, and is found again by every name", async () => {
     await liveThrough();
     const lease = await leaseOf(ledger);
-    const [paidBatch, root] = (await ledger.listBatches(10, 0)).toReversed().map((batch) => batch.root);
+    const [paidBatch, batchId] = (await ledger.listBatches(10, 0)).toReversed().map((batch) => batch.batchId);
     const before = {
       charge: await ledger.findCharge(chargeIdOf({ kind: "turn", turnId: "of bob" }, { kind: "model" })),
       turn: await ledger.listChargesOf({ turnId: "turn 3" }),
       call: await ledger.listChargesOf({ callId: "captured" }),
       hold: await ledger.findHold("voided"),
       failures: await ledger.listFailures(chargeIdOf({ kind: "turn", turnId: "of bob" }, { kind: "model" })),
-      receipts: await ledger.listReceipts(root ?? "0x"),
+      receipts: await ledger.listReceipts(batchId ?? "0x"),
       row: await ledger.listChargesOfRow(paidBatch ?? "0x", ALICE),
-      submission: await ledger.findSubmission(root ?? "0x"),
+      submission: await ledger.findSubmission(batchId ?? "0x"),
       statement: await ledger.listChargesOfPayer(ALICE, { fromMs: 0, toMs: LATER, after: null, limit: 100 }),
       byTool: await ledger.readSettledByTool(),
       byAccount: await ledger.readSettledByAccount(),
@@ -172,9 +172,9 @@ describe.each(ledgers)("the archive on $name", ({ create }) => {
       call: await ledger.listChargesOf({ callId: "captured" }),
       hold: await ledger.findHold("voided"),
       failures: await ledger.listFailures(chargeIdOf({ kind: "turn", turnId: "of bob" }, { kind: "model" })),
-      receipts: await ledger.listReceipts(root ?? "0x"),
+      receipts: await ledger.listReceipts(batchId ?? "0x"),
       row: (await ledger.listChargesOfRow(paidBatch ?? "0x", ALICE)).sort((a, b) => (a.id < b.id ? -1 : 1)),
-      submission: await ledger.findSubmission(root ?? "0x"),
+      submission: await ledger.findSubmission(batchId ?? "0x"),
       statement: (await ledger.listChargesOfPayer(ALICE, { fromMs: 0, toMs: 50, after: null, limit: 100 })).slice(),
       byTool: before.byTool,
       byAccount: before.byAccount,
@@ -188,16 +188,19 @@ describe.each(ledgers)("the archive on $name", ({ create }) => {
 
   it("receipts outlive all that is forgotten", async () => {
     await liveThrough();
-    const [root = "0x"] = (await ledger.listBatches(10, 0)).toReversed().map((batch) => batch.root);
-    const before = { receipts: await ledger.listReceipts(root), charges: await ledger.listChargesOfRow(root, ALICE) };
+    const [batchId = "0x"] = (await ledger.listBatches(10, 0)).toReversed().map((batch) => batch.batchId);
+    const before = {
+      receipts: await ledger.listReceipts(batchId),
+      charges: await ledger.listChargesOfRow(batchId, ALICE),
+    };
     expect(before.charges).not.toHaveLength(0);
     await archiveAll(ledger);
     await ledger.forgetAnswers(Number.MAX_SAFE_INTEGER, 1_000);
     await ledger.forgetStats(Number.MAX_SAFE_INTEGER, 1_000);
     const byId = (a: { id: string }, b: { id: string }) => (a.id < b.id ? -1 : 1);
     expect({
-      receipts: await ledger.listReceipts(root),
-      charges: (await ledger.listChargesOfRow(root, ALICE)).sort(byId),
+      receipts: await ledger.listReceipts(batchId),
+      charges: (await ledger.listChargesOfRow(batchId, ALICE)).sort(byId),
     }).toEqual(before);
   });
 
@@ -332,13 +335,13 @@ describe.each(ledgers)("the archive on $name", ({ create }) => {
     await ledger.moveArchived(number);
     // The chain undoes a final block, and a person puts the batch on its way again.
     const [first] = (await ledger.listBatches(10, 0)).toReversed();
-    expect(await ledger.reopen(first?.root ?? "0x", LATER)).toMatchObject({ kind: "reopened" });
+    expect(await ledger.reopen(first?.batchId ?? "0x", LATER)).toMatchObject({ kind: "reopened" });
     expect(await moveAll(ledger, number)).toBe("cut");
     expect((await ledger.findArchive(number))?.blocks).toBeLessThan(blocks);
     expect(await ledger.audit()).toEqual([]);
     await archiveAll(ledger);
     expect(await ledger.audit()).toEqual([]);
-    expect((await ledger.findSubmission(first?.root ?? "0x"))?.state.kind).toBe("submitted");
+    expect((await ledger.findSubmission(first?.batchId ?? "0x"))?.state.kind).toBe("submitted");
   });
 
   it("a batch whose charges have left is not put on its way again without them", async () => {
@@ -346,7 +349,7 @@ describe.each(ledgers)("the archive on $name", ({ create }) => {
     const [first] = (await ledger.listBatches(10, 0)).toReversed();
     await ledger.startArchive(LATER, LATER, SMALL);
     await ledger.moveArchived(1);
-    expect(await ledger.reopen(first?.root ?? "0x", LATER)).toEqual({ kind: "archived" });
+    expect(await ledger.reopen(first?.batchId ?? "0x", LATER)).toEqual({ kind: "archived" });
     expect(await ledger.audit()).toEqual([]);
   });
 

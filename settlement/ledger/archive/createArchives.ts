@@ -1,5 +1,5 @@
 import { SettlementError } from "../../domain/errors.ts";
-import type { Runner } from "../database/createRunner.ts";
+import type { Runner } from "../database/transactions/createRunner.ts";
 import { validCount, validTime } from "../validate.ts";
 import { type Archive, findArchive, findUnfinishedArchive, listArchives } from "./listArchives.ts";
 import { Changed, cutArchive, type MoveOutcome, moveBlock } from "./moveBlock.ts";

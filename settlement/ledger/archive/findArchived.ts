@@ -1,8 +1,8 @@
 import type { Address, Hex } from "viem";
-import type { Charge } from "../../domain/charge.ts";
-import { letOthersRun } from "../../domain/letOthersRun.ts";
-import type { Hold } from "../../domain/session.ts";
-import type { StatementQuery } from "../../domain/statement.ts";
+import type { Charge } from "../../domain/charges/charge.ts";
+import type { Hold } from "../../domain/charges/session.ts";
+import type { StatementQuery } from "../../domain/charges/statement.ts";
+import { letOthersRun } from "../../domain/scheduling/letOthersRun.ts";
 import { chargeFrom } from "../accruals/decode.ts";
 import { integer } from "../database/decode.ts";
 import { chunksOf, type Reader, type Row } from "../database/sql.ts";
@@ -49,7 +49,8 @@ export function createFindArchived(sql: Reader, files: ArchiveFiles) {
   }
 
   const chargeOf = async (id: Hex) => find(hashName(id), ({ charges }) => charges.find((row) => row.id === id));
-  const batchOf = async (root: Hex) => find(hashName(root), ({ batches }) => batches.find((row) => row.root === root));
+  const batchOf = async (batchId: Hex) =>
+    find(hashName(batchId), ({ batches }) => batches.find((row) => row.batch_id === batchId));
 
   return {
     async turn(id: string): Promise<Row | null> {
@@ -85,19 +86,19 @@ export function createFindArchived(sql: Reader, files: ArchiveFiles) {
       const found = await chargeOf(chargeId);
       return found === null ? [] : found[1].failures.filter((row) => row.charge_id === chargeId);
     },
-    async receipts(root: Hex): Promise<string | null> {
-      const found = await batchOf(root);
+    async receipts(batchId: Hex): Promise<string | null> {
+      const found = await batchOf(batchId);
       return found === null ? null : String(found[0].receipts);
     },
     // Its calldata, and its signed bytes, oldest first.
-    async submission(root: Hex): Promise<{ calldata: Hex; broadcasts: Row[] } | null> {
-      const found = await batchOf(root);
+    async submission(batchId: Hex): Promise<{ calldata: Hex; broadcasts: Row[] } | null> {
+      const found = await batchOf(batchId);
       if (found === null) return null;
       const [, { submissions, broadcasts }] = found;
       return {
-        calldata: submissions.find((row) => row.id === root)?.calldata as Hex,
+        calldata: submissions.find((row) => row.id === batchId)?.calldata as Hex,
         broadcasts: broadcasts
-          .filter((row) => row.submission_id === root)
+          .filter((row) => row.submission_id === batchId)
           .toSorted((a, b) => Number(integer(a, "position") - integer(b, "position"))),
       };
     },

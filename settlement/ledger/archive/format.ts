@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { constants, zstdCompressSync, zstdDecompressSync } from "node:zlib";
 import type { Hex } from "viem";
-import { type ChargeFor, type ChargeSource, chargeIdOf } from "../../domain/charge.ts";
+import { type ChargeFor, type ChargeSource, chargeIdOf } from "../../domain/charges/charge.ts";
 import { SettlementError } from "../../domain/errors.ts";
 import type { ToolId } from "../../domain/toolId.ts";
 import type { Row, Value } from "../database/sql.ts";

@@ -1,8 +1,8 @@
 import { SettlementError } from "../../domain/errors.ts";
 import { address, amount, budgetId, text } from "../database/decode.ts";
-import { lockOperators } from "../database/lockOrder.ts";
 import { chargeKeys, chunksOf, placeholders, type Row, tuples } from "../database/sql.ts";
-import type { Tx } from "../database/tx.ts";
+import { lockOperators } from "../database/transactions/lockOrder.ts";
+import type { Tx } from "../database/transactions/tx.ts";
 import type { Block } from "./format.ts";
 import { archiveOf } from "./listArchives.ts";
 import { namesIn, placeOf } from "./names.ts";
@@ -85,8 +85,8 @@ export async function addToSessions(tx: Tx, holds: readonly Row[], sign: bigint)
 }
 
 async function moveCharges(tx: Tx, { charges, failures }: Block): Promise<void> {
-  const roots = [...new Set(charges.flatMap(({ root }) => (root === null ? [] : [String(root)])))];
-  for (const chunk of chunksOf(roots)) {
+  const batchIds = [...new Set(charges.flatMap((row) => (row.batch_id === null ? [] : [text(row, "batch_id")])))];
+  for (const chunk of chunksOf(batchIds)) {
     const open = await tx.all(
       `SELECT id FROM submissions WHERE id IN (${placeholders(chunk.length)}) AND state <> 'final'`,
       chunk,
@@ -112,16 +112,16 @@ async function moveCharges(tx: Tx, { charges, failures }: Block): Promise<void> 
 
 async function moveBatches(tx: Tx, block: Block): Promise<void> {
   if (block.batches.length === 0) return;
-  const roots = block.batches.map((row) => text(row, "root"));
-  const there = await batchesOf(tx, roots);
+  const batchIds = block.batches.map((row) => text(row, "batch_id"));
+  const there = await batchesOf(tx, batchIds);
   same(there.batches, block.batches);
   same(there.submissions, block.submissions);
   same(there.broadcasts, block.broadcasts);
-  const of = (key: string) => `WHERE ${key} IN (${placeholders(roots.length)})`;
-  await tx.run(`DELETE FROM broadcasts ${of("submission_id")}`, roots);
-  const emptied = await tx.run(`UPDATE submissions SET calldata = '' ${of("id")} AND state = 'final'`, roots);
-  if (emptied !== roots.length) throw new Changed("a batch is on its way again");
-  await tx.run(`UPDATE batches SET receipts = '', archived = 1 ${of("root")}`, roots);
+  const of = (key: string) => `WHERE ${key} IN (${placeholders(batchIds.length)})`;
+  await tx.run(`DELETE FROM broadcasts ${of("submission_id")}`, batchIds);
+  const emptied = await tx.run(`UPDATE submissions SET calldata = '' ${of("id")} AND state = 'final'`, batchIds);
+  if (emptied !== batchIds.length) throw new Changed("a batch is on its way again");
+  await tx.run(`UPDATE batches SET receipts = '', archived = 1 ${of("batch_id")}`, batchIds);
 }
 
 async function remember(tx: Tx, block: Block, place: bigint): Promise<void> {
@@ -173,4 +173,4 @@ function same(there: readonly Row[], written: readonly Row[]): void {
 
 // A failure has no name of its own; those of a charge are told apart by their number.
 const keyOf = (row: Row) =>
-  String(row.tx_hash ?? row.call_id ?? row.id ?? row.root ?? `${row.charge_id} ${row.attempt} ${row.failed_at}`);
+  String(row.tx_hash ?? row.call_id ?? row.id ?? row.batch_id ?? `${row.charge_id} ${row.attempt} ${row.failed_at}`);

@@ -32,7 +32,7 @@ export function namesIn({ turns, holds, charges, batches }: Block): Fingerprint[
     ...turns.map(({ id }) => turnName(String(id))),
     ...holds.map(({ call_id: id }) => callName(String(id))),
     ...charges.map(({ id }) => hashName(id as Hex)),
-    ...batches.map(({ root }) => hashName(root as Hex)),
+    ...batches.map((row) => hashName(row.batch_id as Hex)),
   ]);
   // In the order of the index that they go into.
   return [...names].sort((a, b) => (a < b ? -1 : a > b ? 1 : 0));

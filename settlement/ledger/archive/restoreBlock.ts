@@ -1,8 +1,8 @@
 import { SettlementError } from "../../domain/errors.ts";
 import { text } from "../database/decode.ts";
-import { lockOperators } from "../database/lockOrder.ts";
 import { chunksOf, type Param, placeholders, type Row, tuples } from "../database/sql.ts";
-import type { Tx } from "../database/tx.ts";
+import { lockOperators } from "../database/transactions/lockOrder.ts";
+import type { Tx } from "../database/transactions/tx.ts";
 import type { Block } from "./format.ts";
 import { archiveOf } from "./listArchives.ts";
 import { addToSessions, count, lockPayers } from "./moveBlock.ts";
@@ -73,8 +73,8 @@ async function insert(tx: Tx, table: string, rows: readonly Row[]): Promise<void
 
 async function restoreBatches(tx: Tx, { batches, submissions, broadcasts }: Block): Promise<void> {
   for (const row of batches) {
-    await tx.run("UPDATE batches SET receipts = $2, archived = 0 WHERE root = $1", [
-      text(row, "root"),
+    await tx.run("UPDATE batches SET receipts = $2, archived = 0 WHERE batch_id = $1", [
+      text(row, "batch_id"),
       text(row, "receipts"),
     ]);
   }

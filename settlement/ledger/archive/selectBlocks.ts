@@ -53,7 +53,7 @@ async function selectKeys(sql: Reader, beforeMs: number, limit: number): Promise
   while (keys.length < limit) {
     const rows = await sql.all(
       `SELECT c.accrued_at, c.id, c.payer FROM charges c
-         LEFT JOIN submissions s ON s.id = c.root LEFT JOIN batches b ON b.root = c.root
+         LEFT JOIN submissions s ON s.id = c.batch_id LEFT JOIN batches b ON b.batch_id = c.batch_id
        WHERE (c.accrued_at, c.id) > ($1, $2) AND c.accrued_at < $4 AND ${FINISHED}
        ORDER BY c.accrued_at, c.id LIMIT $5`,
       [place.atMs, place.id, beforeMs, untilMs, Math.min(KEYS_PER_PAGE, limit - keys.length)],
@@ -112,9 +112,9 @@ async function selectOthers(sql: Reader, beforeMs: number, limits: ArchiveLimits
 
 async function selectBatches(sql: Reader, beforeMs: number): Promise<Block[]> {
   const sized = await sql.all(
-    `SELECT b.root, LENGTH(b.receipts) + LENGTH(s.calldata) AS size FROM batches b JOIN submissions s ON s.id = b.root
+    `SELECT b.batch_id, LENGTH(b.receipts) + LENGTH(s.calldata) AS size FROM batches b JOIN submissions s ON s.id = b.batch_id
      WHERE b.archived = 0 AND b.final_at < $1 AND s.state = 'final'
-     ORDER BY b.final_at, b.root LIMIT ${MAX_BATCHES}`,
+     ORDER BY b.final_at, b.batch_id LIMIT ${MAX_BATCHES}`,
     [beforeMs],
   );
   const groups: string[][] = [];
@@ -123,23 +123,23 @@ async function selectBatches(sql: Reader, beforeMs: number): Promise<Block[]> {
     const size = count(row, "size");
     const group = groups.at(-1);
     if (group === undefined || group.length === MAX_BATCHES_PER_BLOCK || size > room) {
-      groups.push([text(row, "root")]);
+      groups.push([text(row, "batch_id")]);
       room = BATCH_TEXT_PER_BLOCK - size;
     } else {
-      group.push(text(row, "root"));
+      group.push(text(row, "batch_id"));
       room -= size;
     }
   }
-  return Promise.all(groups.map((roots) => batchesOf(sql, roots)));
+  return Promise.all(groups.map((batchIds) => batchesOf(sql, batchIds)));
 }
 
-export async function batchesOf(sql: Reader, roots: readonly string[]): Promise<Block> {
-  const of = (key: string) => `WHERE ${key} IN (${placeholders(roots.length)})`;
+export async function batchesOf(sql: Reader, batchIds: readonly string[]): Promise<Block> {
+  const of = (key: string) => `WHERE ${key} IN (${placeholders(batchIds.length)})`;
   return {
     ...NO_ROWS,
-    batches: await sql.all(`SELECT root, receipts FROM batches ${of("root")} ORDER BY root`, roots),
-    submissions: await sql.all(`SELECT id, calldata FROM submissions ${of("id")} ORDER BY id`, roots),
-    broadcasts: await sql.all(`SELECT * FROM broadcasts ${of("submission_id")} ORDER BY tx_hash`, roots),
+    batches: await sql.all(`SELECT batch_id, receipts FROM batches ${of("batch_id")} ORDER BY batch_id`, batchIds),
+    submissions: await sql.all(`SELECT id, calldata FROM submissions ${of("id")} ORDER BY id`, batchIds),
+    broadcasts: await sql.all(`SELECT * FROM broadcasts ${of("submission_id")} ORDER BY tx_hash`, batchIds),
   };
 }
 

@@ -1,5 +1,5 @@
-import { letOthersRun } from "../../domain/letOthersRun.ts";
-import type { Tx } from "../database/tx.ts";
+import { letOthersRun } from "../../domain/scheduling/letOthersRun.ts";
+import type { Tx } from "../database/transactions/tx.ts";
 import type { ArchiveFolder } from "./folder.ts";
 import { type Block, encodeBlock, encodeFile } from "./format.ts";
 

@@ -1,15 +1,15 @@
 import type { Address, Hex } from "viem";
-import type { ChargeFailure } from "../../domain/batch.ts";
-import type { BudgetOnChain } from "../../domain/budget.ts";
-import { type Charge, chargeIdOfCall } from "../../domain/charge.ts";
-import type { CreditPolicy } from "../../domain/credit.ts";
+import type { ChargeFailure } from "../../domain/batch/batch.ts";
+import type { Submission } from "../../domain/batch/submission.ts";
+import { type Charge, chargeIdOfCall } from "../../domain/charges/charge.ts";
+import type { Call, Capture, Hold, Session } from "../../domain/charges/session.ts";
+import type { StatementQuery } from "../../domain/charges/statement.ts";
+import type { Turn } from "../../domain/charges/turn.ts";
 import { type MicroUsdc, microUsdc } from "../../domain/money.ts";
-import type { ReadFunds } from "../../domain/payer.ts";
-import type { Call, Capture, Hold, Session } from "../../domain/session.ts";
-import type { StatementQuery } from "../../domain/statement.ts";
-import type { Submission } from "../../domain/submission.ts";
+import type { BudgetOnChain } from "../../domain/payer/budget.ts";
+import type { CreditPolicy } from "../../domain/payer/credit.ts";
+import type { ReadFunds } from "../../domain/payer/payer.ts";
 import type { ToolId } from "../../domain/toolId.ts";
-import type { Turn } from "../../domain/turn.ts";
 import type { Accruals } from "../accruals/createAccruals.ts";
 import type { Report, TurnOutcome, TurnTerms } from "../accruals/recordTurn.ts";
 import { address, amount, count, hex, text } from "../database/decode.ts";
@@ -47,10 +47,10 @@ export function withArchive(hot: Hot, archived: FindArchived) {
     );
   }
 
-  async function listReceipts(root: Hex): Promise<StoredReceipt[]> {
-    const here = await hot.listReceipts(root);
+  async function listReceipts(batchId: Hex): Promise<StoredReceipt[]> {
+    const here = await hot.listReceipts(batchId);
     if (here.length > 0) return here;
-    const packed = await archived.receipts(lower(root));
+    const packed = await archived.receipts(lower(batchId));
     return packed === null ? [] : unpackReceipts(packed);
   }
 
@@ -173,12 +173,13 @@ export function withArchive(hot: Hot, archived: FindArchived) {
       return [...all.values()].sort(byPlace).slice(0, query.limit);
     },
 
-    async listChargesOfRow(root: Hex, account: Address): Promise<Charge[]> {
+    async listChargesOfRow(batchId: Hex, account: Address): Promise<Charge[]> {
       // Which charges of a batch have left is known by its receipts alone. What leaves in between is in both, and told once.
-      const ids = (await listReceipts(root)).map(({ chargeId }) => chargeId);
-      const here = await hot.listChargesOfRow(root, account);
+      const ids = (await listReceipts(batchId)).map(({ chargeId }) => chargeId);
+      const here = await hot.listChargesOfRow(batchId, account);
       const old = (await archived.charges(ids)).filter(
-        ({ chargedTo, state }) => chargedTo === lower(account) && "root" in state && state.root === lower(root),
+        ({ chargedTo, state }) =>
+          chargedTo === lower(account) && "batchId" in state && state.batchId === lower(batchId),
       );
       return [...new Map([...here, ...old].map((charge) => [charge.id, charge])).values()];
     },

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { type BudgetOnChain, hashTools, type SignedBudget } from "../../domain/budget.ts";
 import { microUsdc } from "../../domain/money.ts";
+import { type BudgetOnChain, hashTools, type SignedBudget } from "../../domain/payer/budget.ts";
 import type { Lease, Ledger } from "../ledger.ts";
 import { ledgers, type Store } from "../testing/backends.ts";
 import {
@@ -180,11 +180,11 @@ describe.each(ledgers)("budgets on $name", ({ create }) => {
     const { payer, hold, capture, drawn } = await prepared(10);
     await hold("c", 10);
     await capture("c");
-    const root = await submitted(ledger, lease, [payer], 2);
+    const batchId = await submitted(ledger, lease, [payer], 2);
     const refused = [{ chargedTo: payer, toolId: toolOf(1), amount: usdc(10), reason: "under_staked" as const }];
-    await ledger.recordInclusion(lease, root, inclusionAt(5n), "success", outcomeOf({ refused }));
+    await ledger.recordInclusion(lease, batchId, inclusionAt(5n), "success", outcomeOf({ refused }));
     expect(await drawn()).toEqual({ held: 0n, pending: 0n, taken: 0n });
-    await ledger.finalize(lease, root, outcomeOf({ refused }), RETRY, 3);
+    await ledger.finalize(lease, batchId, outcomeOf({ refused }), RETRY, 3);
     expect(await drawn()).toEqual({ held: 0n, pending: 0n, taken: 0n });
     expect(await hold("d", 10, NEW, 5n)).toMatchObject({ kind: "held" });
   });
@@ -224,15 +224,15 @@ describe.each(ledgers)("budgets on $name", ({ create }) => {
     await capture("b");
     expect(await drawn()).toEqual({ held: 10n, pending: 10n, taken: 0n });
     expect(await ledger.listBudgetsDue([payer])).toMatchObject([{ id, pending: 10n }]);
-    const root = await submitted(ledger, lease, [payer], 2);
-    await ledger.recordInclusion(lease, root, inclusionAt(5n), "success", outcomeOf());
+    const batchId = await submitted(ledger, lease, [payer], 2);
+    await ledger.recordInclusion(lease, batchId, inclusionAt(5n), "success", outcomeOf());
     expect(await drawn()).toEqual({ held: 10n, pending: 0n, taken: 10n });
     // What was said before it was taken says too much.
     expect(await hold("d", 10, NEW, 4n)).toEqual({ kind: "outdated", takenAtBlock: 5n });
-    await ledger.recordLoss(lease, root);
+    await ledger.recordLoss(lease, batchId);
     expect(await drawn()).toEqual({ held: 10n, pending: 10n, taken: 0n });
-    await ledger.recordInclusion(lease, root, inclusionAt(6n), "success", outcomeOf());
-    await ledger.finalize(lease, root, outcomeOf(), RETRY, 3);
+    await ledger.recordInclusion(lease, batchId, inclusionAt(6n), "success", outcomeOf());
+    await ledger.finalize(lease, batchId, outcomeOf(), RETRY, 3);
     expect(await drawn()).toEqual({ held: 10n, pending: 0n, taken: 10n });
     expect(await ledger.listBudgetsDue([payer])).toEqual([]);
   });

@@ -1,4 +1,4 @@
-import type { Runner } from "../database/createRunner.ts";
+import type { Runner } from "../database/transactions/createRunner.ts";
 import { findBudget } from "./findBudget.ts";
 import { keepBudget } from "./keepBudget.ts";
 import { countOpenBudgets, listBudgets, listBudgetsDue } from "./listBudgets.ts";

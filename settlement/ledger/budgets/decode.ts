@@ -1,4 +1,4 @@
-import type { KnownBudget } from "../../domain/budget.ts";
+import type { KnownBudget } from "../../domain/payer/budget.ts";
 import type { ToolId } from "../../domain/toolId.ts";
 import { address, amount, hex, integer, text } from "../database/decode.ts";
 import type { Row } from "../database/sql.ts";

@@ -1,4 +1,4 @@
-import type { BudgetKey, KnownBudget } from "../../domain/budget.ts";
+import type { BudgetKey, KnownBudget } from "../../domain/payer/budget.ts";
 import type { Reader } from "../database/sql.ts";
 import { lower } from "../validate.ts";
 import { budgetFrom } from "./decode.ts";

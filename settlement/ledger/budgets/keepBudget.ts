@@ -5,9 +5,9 @@ import {
   MAX_VALID_UNTIL,
   type SignedBudget,
   widens,
-} from "../../domain/budget.ts";
-import { touching } from "../database/lockOrder.ts";
-import type { Tx } from "../database/tx.ts";
+} from "../../domain/payer/budget.ts";
+import { touching } from "../database/transactions/lockOrder.ts";
+import type { Tx } from "../database/transactions/tx.ts";
 import { invalid, validAddress, validAmount, validBytes, validTime, validToolId } from "../validate.ts";
 import { budgetFrom } from "./decode.ts";
 import { budgetOf } from "./findBudget.ts";

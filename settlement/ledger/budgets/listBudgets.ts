@@ -1,5 +1,5 @@
 import type { Address } from "viem";
-import type { BudgetKey, KnownBudget } from "../../domain/budget.ts";
+import type { BudgetKey, KnownBudget } from "../../domain/payer/budget.ts";
 import { count } from "../database/decode.ts";
 import { chunksOf, placeholders, type Reader, type Row } from "../database/sql.ts";
 import { lower, validCount } from "../validate.ts";

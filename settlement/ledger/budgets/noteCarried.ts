@@ -1,7 +1,7 @@
-import type { BudgetKey } from "../../domain/budget.ts";
 import type { MicroUsdc } from "../../domain/money.ts";
-import { touching } from "../database/lockOrder.ts";
-import type { Tx } from "../database/tx.ts";
+import type { BudgetKey } from "../../domain/payer/budget.ts";
+import { touching } from "../database/transactions/lockOrder.ts";
+import type { Tx } from "../database/transactions/tx.ts";
 import { validAddress, validAmount } from "../validate.ts";
 
 export type Carried = BudgetKey & { maxSpend: MicroUsdc };

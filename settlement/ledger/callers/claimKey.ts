@@ -1,8 +1,8 @@
 import type { Hex } from "viem";
 import type { Conflict } from "../conflict.ts";
 import { text } from "../database/decode.ts";
-import { touching } from "../database/lockOrder.ts";
-import type { Tx } from "../database/tx.ts";
+import { touching } from "../database/transactions/lockOrder.ts";
+import type { Tx } from "../database/transactions/tx.ts";
 import { validCount, validHash, validName, validTime } from "../validate.ts";
 import { type Answer, answerAt, answerOf } from "./saveAnswer.ts";
 

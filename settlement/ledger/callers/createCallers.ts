@@ -1,4 +1,4 @@
-import type { Runner } from "../database/createRunner.ts";
+import type { Runner } from "../database/transactions/createRunner.ts";
 import { claimKey } from "./claimKey.ts";
 import { forgetAnswers } from "./forgetAnswers.ts";
 import { releaseKey } from "./releaseKey.ts";

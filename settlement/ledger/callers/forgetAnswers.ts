@@ -1,4 +1,4 @@
-import type { Tx } from "../database/tx.ts";
+import type { Tx } from "../database/transactions/tx.ts";
 import { validCount, validTime } from "../validate.ts";
 
 // Forgets at most `limit` answers to what was asked before this time, oldest first, and returns how many there were. Whoever asks
@@ -9,8 +9,9 @@ export function forgetAnswers(beforeMs: number, limit: number) {
   validCount("the limit", limit);
   return async (tx: Tx): Promise<number> =>
     tx.run(
-      `DELETE FROM answers WHERE (caller, key) IN
-         (SELECT caller, key FROM answers WHERE asked_at < $1 ORDER BY asked_at LIMIT $2 ${tx.locks.skipLocked})`,
+      `WITH old AS MATERIALIZED
+         (SELECT caller, key FROM answers WHERE asked_at < $1 ORDER BY asked_at LIMIT $2 ${tx.locks.skipLocked})
+       DELETE FROM answers WHERE (caller, key) IN (SELECT caller, key FROM old)`,
       [beforeMs, limit],
     );
 }

@@ -1,5 +1,5 @@
-import { touching } from "../database/lockOrder.ts";
-import type { Tx } from "../database/tx.ts";
+import { touching } from "../database/transactions/lockOrder.ts";
+import type { Tx } from "../database/transactions/tx.ts";
 import { validName, validTime } from "../validate.ts";
 import { answerAt } from "./saveAnswer.ts";
 

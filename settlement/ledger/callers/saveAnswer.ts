@@ -1,7 +1,7 @@
 import { count, text } from "../database/decode.ts";
-import { type Touches, touching } from "../database/lockOrder.ts";
 import type { Reader } from "../database/sql.ts";
-import type { Tx } from "../database/tx.ts";
+import { type Touches, touching } from "../database/transactions/lockOrder.ts";
+import type { Tx } from "../database/transactions/tx.ts";
 import { validName, validText } from "../validate.ts";
 
 export type Answer = { status: number; body: string };

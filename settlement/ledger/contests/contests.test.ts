@@ -1,17 +1,17 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import type { Contest } from "../../domain/contest.ts";
+import type { Contest } from "../../domain/batch/contest.ts";
 import type { Lease, Ledger } from "../ledger.ts";
 import { ledgers, type Store } from "../testing/backends.ts";
 import { ALICE, BOB, hashOf, inclusionAt, leaseOf, OPERATOR, ROUTER } from "../testing/fixtures.ts";
 
-const ROOT = hashOf("root");
+const ROOT = hashOf("batch_id");
 const OTHER = hashOf("other");
 const LINES = [
   { toolId: `0x${"0".repeat(32)}`, amount: 0n },
   { toolId: `0x${"1".repeat(32)}`, amount: 7n },
 ] as const;
 const contestOf = (fields: Partial<Contest> = {}): Contest => ({
-  root: ROOT,
+  batchId: ROOT,
   account: ALICE,
   operator: OPERATOR,
   contester: BOB,
@@ -33,8 +33,12 @@ describe.each(ledgers)("contests on $name", ({ create }) => {
   });
   afterEach(() => store.remove());
 
-  const answer = (answers: number, fields: { root?: typeof ROOT } = {}) =>
-    ledger.planAnswer(lease, { root: ROOT, account: ALICE, court: ROUTER, calldata: "0x12", answers, ...fields }, 20);
+  const answer = (answers: number, fields: { batchId?: typeof ROOT } = {}) =>
+    ledger.planAnswer(
+      lease,
+      { batchId: ROOT, account: ALICE, court: ROUTER, calldata: "0x12", answers, ...fields },
+      20,
+    );
 
   it("are noted once, and come back with all that the court said", async () => {
     expect(await ledger.noteContests([contestOf()], 10)).toEqual([contestOf()]);
@@ -47,8 +51,8 @@ describe.each(ledgers)("contests on $name", ({ create }) => {
   });
 
   it("that end first are answered first", async () => {
-    await ledger.noteContests([contestOf(), contestOf({ root: OTHER, untilMs: 4_000 })], 10);
-    expect((await ledger.listOpenContests(OPERATOR, 10)).map(({ root }) => root)).toEqual([OTHER, ROOT]);
+    await ledger.noteContests([contestOf(), contestOf({ batchId: OTHER, untilMs: 4_000 })], 10);
+    expect((await ledger.listOpenContests(OPERATOR, 10)).map(({ batchId }) => batchId)).toEqual([OTHER, ROOT]);
     expect(await ledger.listOpenContests(OPERATOR, 1)).toHaveLength(1);
   });
 
@@ -83,7 +87,7 @@ describe.each(ledgers)("contests on $name", ({ create }) => {
     expect(second?.id).not.toBe(first?.id);
     await ledger.closeContest(lease, ROOT, ALICE, "answered");
     expect(await answer(2)).toBeNull();
-    expect(await answer(0, { root: OTHER })).toBeNull();
+    expect(await answer(0, { batchId: OTHER })).toBeNull();
   });
 
   it("have answers that go the way of every submission", async () => {

@@ -1,4 +1,4 @@
-import type { Runner } from "../database/createRunner.ts";
+import type { Runner } from "../database/transactions/createRunner.ts";
 import { createLeased } from "../operators/lease.ts";
 import { closeContest } from "./closeContest.ts";
 import { dropAnswer } from "./dropAnswer.ts";

@@ -1,6 +1,6 @@
 import type { Hex } from "viem";
 import { SettlementError } from "../../domain/errors.ts";
-import type { Tx } from "../database/tx.ts";
+import type { Tx } from "../database/transactions/tx.ts";
 import type { Lease } from "../operators/lease.ts";
 import { ownSubmission, validId } from "../submissions/findSubmission.ts";
 

@@ -1,6 +1,6 @@
 import type { Address, Hex } from "viem";
-import type { Contest, ContestState } from "../../domain/contest.ts";
-import type { SubmissionState } from "../../domain/submission.ts";
+import type { Contest, ContestState } from "../../domain/batch/contest.ts";
+import type { SubmissionState } from "../../domain/batch/submission.ts";
 import { address, count, hex, integer, text } from "../database/decode.ts";
 import type { Reader, Row } from "../database/sql.ts";
 import { lower, validCount } from "../validate.ts";
@@ -21,7 +21,7 @@ export function listOpenContests(operator: Address, limit: number, offset = 0) {
   const page = [validCount("the limit", limit), validCount("the offset", offset)];
   return async (sql: Reader): Promise<NotedContest[]> => {
     const rows = await sql.all(
-      `${CONTESTS} WHERE c.operator = $1 AND c.state = 'open' ORDER BY c.until_at, c.root, c.account LIMIT $2 OFFSET $3`,
+      `${CONTESTS} WHERE c.operator = $1 AND c.state = 'open' ORDER BY c.until_at, c.batch_id, c.account LIMIT $2 OFFSET $3`,
       [lower(operator), ...page],
     );
     return rows.map(contestFrom);
@@ -33,7 +33,7 @@ export function listContests(limit: number, offset: number) {
   const page = [validCount("the limit", limit), validCount("the offset", offset)];
   return async (sql: Reader): Promise<NotedContest[]> => {
     const rows = await sql.all(
-      `${CONTESTS} ORDER BY c.noted_at DESC, c.root DESC, c.account DESC LIMIT $1 OFFSET $2`,
+      `${CONTESTS} ORDER BY c.noted_at DESC, c.batch_id DESC, c.account DESC LIMIT $1 OFFSET $2`,
       page,
     );
     return rows.map(contestFrom);
@@ -42,7 +42,7 @@ export function listContests(limit: number, offset: number) {
 
 function contestFrom(row: Row): NotedContest {
   return {
-    root: hex(row, "root"),
+    batchId: hex(row, "batch_id"),
     account: address(row, "account"),
     operator: address(row, "operator"),
     contester: address(row, "contester"),

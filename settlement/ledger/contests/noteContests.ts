@@ -1,9 +1,9 @@
-import type { Contest } from "../../domain/contest.ts";
-import type { Tx } from "../database/tx.ts";
+import type { Contest } from "../../domain/batch/contest.ts";
+import type { Tx } from "../database/transactions/tx.ts";
 import { validAddress, validAmount, validHash, validTime } from "../validate.ts";
 
 const byName = (one: Contest, other: Contest) =>
-  `${one.root} ${one.account}` < `${other.root} ${other.account}` ? -1 : 1;
+  `${one.batchId} ${one.account}` < `${other.batchId} ${other.account}` ? -1 : 1;
 
 // Remembers what was contested; again without effect. Returns what is new. One that is mined again after a reorg has another
 // block and another end, and is open if it was taken for undone. What has come to its end stays there.
@@ -12,7 +12,7 @@ export function noteContests(contests: readonly Contest[], nowMs: number) {
   const valid = contests
     .map((contest) => ({
       ...contest,
-      root: validHash("the batch", contest.root),
+      batchId: validHash("the batch", contest.batchId),
       account: validAddress("the account", contest.account),
       operator: validAddress("the operator", contest.operator),
       contester: validAddress("who contests", contest.contester),
@@ -23,16 +23,16 @@ export function noteContests(contests: readonly Contest[], nowMs: number) {
   return async (tx: Tx): Promise<Contest[]> => {
     const noted: Contest[] = [];
     for (const contest of valid) {
-      const { root, account, operator, contester, charged, untilMs, lines, blockNumber } = contest;
+      const { batchId, account, operator, contester, charged, untilMs, lines, blockNumber } = contest;
       const written = await tx.run(
-        `INSERT INTO contests (root, account, operator, contester, charged, until_at, lines, block_number, noted_at, state)
+        `INSERT INTO contests (batch_id, account, operator, contester, charged, until_at, lines, block_number, noted_at, state)
          VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, 'open')
-         ON CONFLICT (root, account) DO UPDATE SET operator = excluded.operator, contester = excluded.contester,
+         ON CONFLICT (batch_id, account) DO UPDATE SET operator = excluded.operator, contester = excluded.contester,
            charged = excluded.charged, until_at = excluded.until_at, lines = excluded.lines,
            block_number = excluded.block_number, state = 'open'
          WHERE contests.state IN ('open', 'undone') AND (contests.block_number <> excluded.block_number
            OR contests.until_at <> excluded.until_at)`,
-        [root, account, operator, contester, charged, untilMs, linesToJson(lines), blockNumber, nowMs],
+        [batchId, account, operator, contester, charged, untilMs, linesToJson(lines), blockNumber, nowMs],
       );
       if (written > 0) noted.push(contest);
     }

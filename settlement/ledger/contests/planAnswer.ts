@@ -1,14 +1,14 @@
 import type { Address, Hex } from "viem";
-import { answerIdOf, type Submission } from "../../domain/submission.ts";
+import { answerIdOf, type Submission } from "../../domain/batch/submission.ts";
 import { count, hex } from "../database/decode.ts";
-import type { Tx } from "../database/tx.ts";
+import type { Tx } from "../database/transactions/tx.ts";
 import type { Lease } from "../operators/lease.ts";
 import { requireSubmission } from "../submissions/findSubmission.ts";
 import { storeSubmission } from "../submissions/plan/planSubmission.ts";
 import { validAddress, validBytes, validCount, validHash, validTime } from "../validate.ts";
 
 export type AnswerPlan = {
-  root: Hex;
+  batchId: Hex;
   account: Address;
   court: Address;
   calldata: Hex;
@@ -18,8 +18,8 @@ export type AnswerPlan = {
 
 // The next answer to a contest that is open. Null if it is open no longer, or if another answer was planned meanwhile: then whoever
 // asks looks again.
-export function planAnswer(lease: Lease, { root, account, court, calldata, answers }: AnswerPlan, nowMs: number) {
-  const key = [validHash("the batch", root), validAddress("the account", account)] as const;
+export function planAnswer(lease: Lease, { batchId, account, court, calldata, answers }: AnswerPlan, nowMs: number) {
+  const key = [validHash("the batch", batchId), validAddress("the account", account)] as const;
   const to = validAddress("the court", court);
   const bytes = validBytes("the calldata", calldata);
   validCount("the answers", answers);
@@ -28,7 +28,7 @@ export function planAnswer(lease: Lease, { root, account, court, calldata, answe
     const id = answerIdOf(lease.operator, ...key, answers);
     const [row] = await tx.all(
       `UPDATE contests SET answers = $4 + 1, answer_id = $5
-       WHERE root = $1 AND account = $2 AND operator = $3 AND state = 'open' AND answers = $4
+       WHERE batch_id = $1 AND account = $2 AND operator = $3 AND state = 'open' AND answers = $4
        RETURNING answers, answer_id`,
       [...key, lease.operator, answers, id],
     );

@@ -18,10 +18,10 @@ import { openLedger } from "../openLedger.ts";
 import { backends, createPostgresStore, postgresUrl, type Store } from "../testing/backends.ts";
 import { ALICE, accountOf, HASHES, POLICY, RICH, toolOf, turnOf, usdc } from "../testing/fixtures.ts";
 import { administer } from "../testing/startPostgres.ts";
-import { copySqlite } from "./copySqlite.ts";
 import { migrate, migrationsOf } from "./migrate.ts";
 import type { Database } from "./sql.ts";
-import { openSqlite } from "./sqlite.ts";
+import { copySqlite } from "./sqlite/copySqlite.ts";
+import { openSqlite } from "./sqlite/openSqlite.ts";
 
 describe("a SQLite file", () => {
   let folder: string;

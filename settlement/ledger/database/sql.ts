@@ -15,15 +15,19 @@ export type Sql = {
   // in the order in which they were given, and if one fails, all of them have.
   send(text: string, params?: readonly Param[]): void;
   locks: Locks;
+  // Whether a whole list can be one parameter.
+  takesArrays: boolean;
   // An expression for the time in milliseconds by the database's clock: the one that all who share it have in common.
   now: string;
   // Whether that is another clock than this process's.
   hasOwnClock: boolean;
 };
 
-export type Reader = Pick<Sql, "all">;
+export type Reader = Pick<Sql, "all" | "takesArrays">;
 
-// What to append to a SELECT so that nobody else changes its rows before the commit. SQLite has one writer and needs none.
+// What to append to a SELECT so that nobody else changes its rows before the commit. SQLite has one writer and needs none. A SELECT
+// with a lock and a LIMIT inside of another statement must be MATERIALIZED: PostgreSQL may otherwise run it once for each row that it
+// looks at, and each time it finds others.
 export type Locks = { forUpdate: string; skipLocked: string };
 
 // `mayHaveCommitted` is true when an earlier try of the same work lost its connection while it was committing.
@@ -61,15 +65,13 @@ export function chunksOf<T>(items: readonly T[], size = CHUNK): T[][] {
   return chunks;
 }
 
-// Chunks of few different lengths, so that few statements must be prepared and few round trips made.
+// Chunks of few different lengths, so that few statements must be prepared.
 export function evenChunksOf<T>(items: readonly T[]): T[][] {
-  const chunks: T[][] = [];
   let start = 0;
-  for (const length of evenLengthsOf(items.length)) {
-    chunks.push(items.slice(start, start + length));
+  return evenLengthsOf(items.length).map((length) => {
     start += length;
-  }
-  return chunks;
+    return items.slice(start - length, start);
+  });
 }
 
 // How long those are.
@@ -80,14 +82,6 @@ export function evenLengthsOf(count: number): number[] {
     for (; left >= length; left -= length) lengths.push(length);
   }
   return lengths;
-}
-
-// One statement for each chunk, all asked in one go: the database takes them in their order, and one answer is waited for.
-export async function inEvenChunks<T>(
-  items: readonly T[],
-  ask: (chunk: readonly T[]) => Row[] | Promise<Row[]>,
-): Promise<Row[]> {
-  return (await Promise.all(evenChunksOf(items).map(ask))).flat();
 }
 
 const EVEN_CHUNKS = [64, 32, 16, 8, 4, 2, 1];

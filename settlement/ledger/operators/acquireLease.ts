@@ -1,6 +1,6 @@
 import type { Address } from "viem";
 import { count } from "../database/decode.ts";
-import type { Tx } from "../database/tx.ts";
+import type { Tx } from "../database/transactions/tx.ts";
 import { validAddress, validCount, validName } from "../validate.ts";
 import type { Lease } from "./lease.ts";
 

@@ -1,4 +1,4 @@
-import type { Runner } from "../database/createRunner.ts";
+import type { Runner } from "../database/transactions/createRunner.ts";
 import { acquireLease } from "./acquireLease.ts";
 import { noteHome, planFiller, removeFence, setFence } from "./fence.ts";
 import { haltForUndoneBlock, noteFinalized, readFinalized } from "./finality.ts";

@@ -2,8 +2,8 @@ import { copyFileSync, mkdtempSync, renameSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { fillerOf } from "../../domain/submission.ts";
-import { copySqlite } from "../database/copySqlite.ts";
+import { fillerOf } from "../../domain/batch/submission.ts";
+import { copySqlite } from "../database/sqlite/copySqlite.ts";
 import type { Ledger } from "../ledger.ts";
 import { openLedger } from "../openLedger.ts";
 import { ledgers, type Store } from "../testing/backends.ts";
@@ -50,7 +50,7 @@ describe.each(ledgers)("where a ledger is, on $name", ({ create }) => {
   it("is another place for a copy: then all keys are fenced off, once, and those that come later too", async () => {
     const lease = await leaseOf(ledger);
     await ledger.noteHome("here");
-    expect(await ledger.noteHome("there")).toMatchObject({ kind: "moved", from: "here" });
+    expect(await ledger.noteHome("there")).toMatchObject({ kind: "moved", from: expect.stringMatching(/^here/) });
     expect(await fences()).toEqual([-1]);
     await ledger.setFence(lease, 7, 3);
     await ledger.setFence(lease, 9, 5);
@@ -65,36 +65,55 @@ describe.each(ledgers)("where a ledger is, on $name", ({ create }) => {
     expect(await fences()).toEqual([0, -1]);
   });
 
+  it("is another place for rows that were brought back from a dump into where they were", async () => {
+    await leaseOf(ledger);
+    const home = await ledger.readHome();
+    await ledger.noteHome(home);
+    const database = store.database();
+    const rewrite = (text: string) =>
+      database.transaction(async (sql) => void (await sql.all(text)), { repeatable: false });
+    await rewrite("CREATE TABLE dump AS SELECT * FROM homes");
+    await rewrite("DELETE FROM homes");
+    await rewrite("INSERT INTO homes SELECT * FROM dump");
+    await rewrite("DROP TABLE dump");
+    await database.close();
+    // A file is known by itself, and what `backup` has copied by its mark.
+    const kind = store.location.startsWith("postgres") ? "moved" : "same";
+    expect(await ledger.noteHome(home)).toMatchObject({ kind });
+    expect(await fences()).toEqual([kind === "moved" ? -1 : 0]);
+    expect(await ledger.noteHome(home)).toMatchObject({ kind: "same" });
+  });
+
   it("a filler takes the nonce of what was abandoned on it, and of nothing else", async () => {
     const lease = await leaseOf(ledger);
     await ledger.recordTurn(turnOf("a"), 1);
-    const root = await submitted(ledger, lease, [ALICE], 2);
-    const nonce = (await ledger.findSubmission(root))?.nonce ?? 0;
+    const batchId = await submitted(ledger, lease, [ALICE], 2);
+    const nonce = (await ledger.findSubmission(batchId))?.nonce ?? 0;
     const filler = { ...fillerOf(OPERATOR, nonce), nonce };
-    expect((await ledger.planFiller(lease, filler, 3)).id).toBe(root);
-    await ledger.abandon(lease, root, 4);
+    expect((await ledger.planFiller(lease, filler, 3)).id).toBe(batchId);
+    await ledger.abandon(lease, batchId, 4);
     expect(await ledger.planFiller(lease, filler, 5)).toMatchObject({ kind: "filler", nonce });
-    expect((await ledger.findSubmission(root))?.nonce).toBeNull();
+    expect((await ledger.findSubmission(batchId))?.nonce).toBeNull();
   });
 
   it("a filler takes the nonce of a batch that is final by a transaction which this ledger never signed", async () => {
     const lease = await leaseOf(ledger);
     await ledger.recordTurn(turnOf("a"), 1);
-    const root = await submitted(ledger, lease, [ALICE], 2);
-    const { nonce, broadcasts } = (await ledger.findSubmission(root)) ?? { nonce: null, broadcasts: [] };
+    const batchId = await submitted(ledger, lease, [ALICE], 2);
+    const { nonce, broadcasts } = (await ledger.findSubmission(batchId)) ?? { nonce: null, broadcasts: [] };
     const filler = { ...fillerOf(OPERATOR, nonce ?? 0), nonce: nonce ?? 0 };
     const own = { ...inclusionAt(5n), txHash: broadcasts[0]?.txHash ?? "0x" };
-    await ledger.recordInclusion(lease, root, own, "success", outcomeOf());
-    await ledger.finalize(lease, root, outcomeOf(), RETRY, 10);
+    await ledger.recordInclusion(lease, batchId, own, "success", outcomeOf());
+    await ledger.finalize(lease, batchId, outcomeOf(), RETRY, 10);
     // Its own bytes have spent it.
-    expect((await ledger.planFiller(lease, filler, 11)).id).toBe(root);
-    await ledger.reopen(root, 12);
+    expect((await ledger.planFiller(lease, filler, 11)).id).toBe(batchId);
+    await ledger.reopen(batchId, 12);
     const renewed = await leaseOf(ledger);
-    await ledger.recordInclusion(renewed, root, inclusionAt(6n), "success", outcomeOf());
-    expect((await ledger.planFiller(renewed, filler, 13)).id).toBe(root);
-    await ledger.finalize(renewed, root, outcomeOf(), RETRY, 14);
+    await ledger.recordInclusion(renewed, batchId, inclusionAt(6n), "success", outcomeOf());
+    expect((await ledger.planFiller(renewed, filler, 13)).id).toBe(batchId);
+    await ledger.finalize(renewed, batchId, outcomeOf(), RETRY, 14);
     expect(await ledger.planFiller(renewed, filler, 15)).toMatchObject({ kind: "filler", nonce });
-    expect(await ledger.findSubmission(root)).toMatchObject({ nonce: null, state: { kind: "final" } });
+    expect(await ledger.findSubmission(batchId)).toMatchObject({ nonce: null, state: { kind: "final" } });
   });
 
   it("a filler that was abandoned fills its nonce after all when the chain has undone what had spent it", async () => {
@@ -106,23 +125,43 @@ describe.each(ledgers)("where a ledger is, on $name", ({ create }) => {
   });
 });
 
-it.each(["copied", "backed up"])("a file that was %s and put in its place is another home", async (how) => {
+it.each([
+  { how: "copied and put in its place", copy: copyFileSync, bring: renameSync },
+  { how: "backed up and put in its place", copy: copySqlite, bring: renameSync },
+  // The file is the one that it was, with other bytes.
+  { how: "backed up and written over it", copy: copySqlite, bring: copyFileSync },
+])("a file that was $how is another home", async ({ copy, bring }) => {
   const folder = mkdtempSync(join(tmpdir(), "home-"));
-  const [path, copy] = [join(folder, "ledger.db"), join(folder, "copy.db")];
+  const [path, target] = [join(folder, "ledger.db"), join(folder, "copy.db")];
   try {
     const first = await openLedger(path);
     const home = await first.readHome();
     expect(await first.noteHome(home)).toMatchObject({ kind: "same" });
     await first.close();
-    if (how === "copied") copyFileSync(path, copy);
-    else copySqlite(path, copy);
+    copy(path, target);
     const opened = await openLedger(path);
-    expect(await opened.readHome()).toBe(home);
+    expect(await opened.noteHome(await opened.readHome())).toMatchObject({ kind: "same" });
     await opened.close();
 
-    renameSync(copy, path);
+    bring(target, path);
     const restored = await openLedger(path);
-    expect(await restored.noteHome(await restored.readHome())).toMatchObject({ kind: "moved", from: home });
+    const check = await restored.noteHome(await restored.readHome());
+    expect(check).toMatchObject({ kind: "moved", from: expect.stringContaining(home) });
+    expect(await restored.noteHome(await restored.readHome())).toMatchObject({ kind: "same" });
+    await restored.close();
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+});
+
+it("a copy that was made before anybody had looked is another home as well", async () => {
+  const folder = mkdtempSync(join(tmpdir(), "home-"));
+  const [path, target] = [join(folder, "ledger.db"), join(folder, "copy.db")];
+  try {
+    await (await openLedger(path)).close();
+    copySqlite(path, target);
+    const restored = await openLedger(target);
+    expect(await restored.noteHome(await restored.readHome())).toMatchObject({ kind: "moved" });
     await restored.close();
   } finally {
     rmSync(folder, { recursive: true, force: true });

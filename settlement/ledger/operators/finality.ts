@@ -1,7 +1,7 @@
 import type { Hex } from "viem";
 import { hex, integer } from "../database/decode.ts";
 import type { Reader } from "../database/sql.ts";
-import type { Tx } from "../database/tx.ts";
+import type { Tx } from "../database/transactions/tx.ts";
 import { validHash } from "../validate.ts";
 import { halt } from "./halt.ts";
 

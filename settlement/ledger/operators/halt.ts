@@ -2,7 +2,7 @@ import { SettlementError } from "../../domain/errors.ts";
 import { count, text } from "../database/decode.ts";
 import type { Reader, Row } from "../database/sql.ts";
 import { toStorable } from "../database/storable.ts";
-import type { Tx } from "../database/tx.ts";
+import type { Tx } from "../database/transactions/tx.ts";
 import { validCount, validTime } from "../validate.ts";
 
 export type Halt = { reason: string; sinceMs: number };

@@ -1,4 +1,4 @@
-import type { Tx } from "../database/tx.ts";
+import type { Tx } from "../database/transactions/tx.ts";
 import { validCount } from "../validate.ts";
 import { halt } from "./halt.ts";
 import type { Lease } from "./lease.ts";

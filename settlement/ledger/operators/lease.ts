@@ -1,8 +1,8 @@
 import type { Address } from "viem";
 import { SettlementError } from "../../domain/errors.ts";
-import type { Run, Runner, Verb } from "../database/createRunner.ts";
 import { count, text } from "../database/decode.ts";
-import type { Tx } from "../database/tx.ts";
+import type { Run, Runner, Verb } from "../database/transactions/createRunner.ts";
+import type { Tx } from "../database/transactions/tx.ts";
 import { validAddress, validName } from "../validate.ts";
 
 // The right to write for an operator. The token grows with every new holder. A writer that lost its lease meanwhile gets a

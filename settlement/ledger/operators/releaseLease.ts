@@ -1,4 +1,4 @@
-import type { Tx } from "../database/tx.ts";
+import type { Tx } from "../database/transactions/tx.ts";
 import { type Lease, NOBODY, validLease } from "./lease.ts";
 
 // Without effect if somebody else has it by now.

@@ -1,9 +1,9 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { Ledger } from "../ledger.ts";
-import { backends, type Store } from "../testing/backends.ts";
+import { ledgers, type Store } from "../testing/backends.ts";
 import { ALICE, inclusionAt, leaseOf, OPERATOR, outcomeOf, planned, submitted, turnOf } from "../testing/fixtures.ts";
 
-describe.each(backends)("a key that is given up, on $name", ({ create }) => {
+describe.each(ledgers)("a key that is given up, on $name", ({ create }) => {
   let store: Store;
   let ledger: Ledger;
   beforeEach(async () => {
@@ -50,10 +50,10 @@ describe.each(backends)("a key that is given up, on $name", ({ create }) => {
   it("is not given up while something of it is mined and not final", async () => {
     const lease = await leaseOf(ledger);
     await ledger.recordTurn(turnOf("a"), 1);
-    const root = await submitted(ledger, lease, [ALICE], 2);
-    await ledger.recordInclusion(lease, root, inclusionAt(1n), "success", outcomeOf());
+    const batchId = await submitted(ledger, lease, [ALICE], 2);
+    await ledger.recordInclusion(lease, batchId, inclusionAt(1n), "success", outcomeOf());
     await expect(ledger.retire(lease, 3)).rejects.toMatchObject({ code: "invalid_input" });
-    expect((await ledger.findSubmission(root))?.state.kind).toBe("included");
+    expect((await ledger.findSubmission(batchId))?.state.kind).toBe("included");
     expect(await ledger.listOperators()).toMatchObject([{ retired: false }]);
   });
 });

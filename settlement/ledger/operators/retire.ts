@@ -1,6 +1,6 @@
 import { SettlementError } from "../../domain/errors.ts";
 import { hex, text } from "../database/decode.ts";
-import type { Tx } from "../database/tx.ts";
+import type { Tx } from "../database/transactions/tx.ts";
 import { giveUp } from "../submissions/outcome/abandon.ts";
 import { validTime } from "../validate.ts";
 import type { Lease } from "./lease.ts";

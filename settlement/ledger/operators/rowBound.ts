@@ -1,7 +1,7 @@
 import type { Address } from "viem";
 import { count } from "../database/decode.ts";
 import type { Reader } from "../database/sql.ts";
-import type { Tx } from "../database/tx.ts";
+import type { Tx } from "../database/transactions/tx.ts";
 import { validAddress, validCount } from "../validate.ts";
 import type { Lease } from "./lease.ts";
 

@@ -1,7 +1,7 @@
-import type { BatchOutcome } from "../../domain/batch.ts";
+import type { BatchOutcome } from "../../domain/batch/batch.ts";
 import { address, amount, hex, text } from "../database/decode.ts";
 import type { Reader, Row } from "../database/sql.ts";
-import { SUMS } from "../database/stats.ts";
+import { SUMS } from "../database/sums/stats.ts";
 import { isOwed, isRefused } from "../submissions/adopt/takenOnChain.ts";
 import { outcomeFromJson } from "../submissions/outcome/outcomeJson.ts";
 
@@ -36,7 +36,7 @@ async function auditTotals(sql: Reader): Promise<string[]> {
   const add = (sum: string, by: bigint) => expected.set(sum, (expected.get(sum) ?? 0n) + by);
   const rows = await sql.all(
     `SELECT ${ENDING} AS ending, COUNT(*) AS charges, CAST(SUM(amount) AS BIGINT) AS amount
-     FROM charges c LEFT JOIN submissions s ON s.id = c.root
+     FROM charges c LEFT JOIN submissions s ON s.id = c.batch_id
      GROUP BY ${ENDING}`,
   );
   for (const row of rows) {
@@ -72,20 +72,20 @@ type OwnCharges = { row: Row; part: "pending" | "taken" };
 async function readOwn(sql: Reader): Promise<OwnCharges[]> {
   const outcomes = new Map<string, BatchOutcome>();
   for (const row of await sql.all(
-    `SELECT b.root, b.outcome FROM batches b JOIN submissions s ON s.id = b.root
+    `SELECT b.batch_id, b.outcome FROM batches b JOIN submissions s ON s.id = b.batch_id
      WHERE b.outcome IS NOT NULL AND s.state = 'included'`,
   )) {
-    outcomes.set(hex(row, "root"), outcomeFromJson(text(row, "outcome")));
+    outcomes.set(hex(row, "batch_id"), outcomeFromJson(text(row, "outcome")));
   }
   const rows = await sql.all(
-    `SELECT payer, budget_id, COALESCE(root, '') AS root, COALESCE(tool_id, '') AS tool_id,
+    `SELECT payer, budget_id, COALESCE(batch_id, '') AS batch_id, COALESCE(tool_id, '') AS tool_id,
        CAST(SUM(amount) AS BIGINT) AS amount, CAST(SUM(owed * amount) AS BIGINT) AS owed
-     FROM charges c LEFT JOIN submissions s ON s.id = c.root
+     FROM charges c LEFT JOIN submissions s ON s.id = c.batch_id
      WHERE (c.state = 'accrued' OR (c.state = 'batched' AND s.state <> 'final')) AND charged_to = payer
-     GROUP BY payer, budget_id, root, tool_id`,
+     GROUP BY payer, budget_id, batch_id, tool_id`,
   );
   return rows.flatMap((row): OwnCharges[] => {
-    const outcome = outcomes.get(text(row, "root"));
+    const outcome = outcomes.get(text(row, "batch_id"));
     const [payer, toolId] = [address(row, "payer"), hex(row, "tool_id")];
     if (outcome === undefined || isOwed(outcome)(payer, toolId)) return [{ row, part: "pending" }];
     return isRefused(outcome)(payer, toolId) ? [] : [{ row, part: "taken" }];
@@ -114,7 +114,7 @@ async function auditBudgets(sql: Reader, own: readonly OwnCharges[]): Promise<st
     ...(await compare(sql, "taken", {
       counted: "SELECT payer || ' ' || id AS name, taken AS counted, 0 AS expected FROM budgets",
       expected: [
-        `SELECT payer || ' ' || budget_id, 0, CAST(SUM(amount) AS BIGINT) FROM charges c JOIN submissions s ON s.id = c.root
+        `SELECT payer || ' ' || budget_id, 0, CAST(SUM(amount) AS BIGINT) FROM charges c JOIN submissions s ON s.id = c.batch_id
          WHERE c.state = 'batched' AND s.state = 'final' AND charged_to = payer AND budget_id IS NOT NULL
          GROUP BY payer, budget_id`,
         "SELECT payer || ' ' || id, 0, archived FROM budgets WHERE archived > 0",
@@ -143,7 +143,7 @@ async function auditPayers(sql: Reader, own: readonly OwnCharges[]): Promise<str
     ...(await compare(sql, "settled", {
       counted: "SELECT payer AS name, settled AS counted, 0 AS expected FROM payers",
       expected: [
-        `SELECT payer, 0, CAST(SUM(amount) AS BIGINT) FROM charges c JOIN submissions s ON s.id = c.root
+        `SELECT payer, 0, CAST(SUM(amount) AS BIGINT) FROM charges c JOIN submissions s ON s.id = c.batch_id
          WHERE c.state = 'batched' AND s.state = 'final' AND charged_to = payer GROUP BY payer`,
         "SELECT payer, 0, archived FROM payers WHERE archived > 0",
       ],

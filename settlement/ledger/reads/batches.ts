@@ -1,7 +1,7 @@
 import type { Address, Hex } from "viem";
-import type { BatchOutcome } from "../../domain/batch.ts";
+import type { BatchOutcome } from "../../domain/batch/batch.ts";
+import type { Inclusion, SubmissionState } from "../../domain/batch/submission.ts";
 import { larger, type MicroUsdc, microUsdc } from "../../domain/money.ts";
-import type { Inclusion, SubmissionState } from "../../domain/submission.ts";
 import { address, amount, count, hex, integer, text } from "../database/decode.ts";
 import type { Reader, Row } from "../database/sql.ts";
 import { inclusionFrom } from "../submissions/decode.ts";
@@ -11,7 +11,7 @@ import { lower, validCount } from "../validate.ts";
 import { statsOfAll } from "./totals.ts";
 
 export type SettledBatch = {
-  root: Hex;
+  batchId: Hex;
   operator: Address;
   state: SubmissionState["kind"];
   rows: number;
@@ -24,15 +24,15 @@ export type SettledBatch = {
 };
 
 // `upTo` is the newest block that one of them is in.
-export type FinalBatches = { roots: ReadonlySet<Hex>; charged: MicroUsdc; upTo: bigint };
+export type FinalBatches = { batchIds: ReadonlySet<Hex>; charged: MicroUsdc; upTo: bigint };
 
-const BATCHES = `SELECT b.root, b.row_count, b.charge_count, b.total, b.outcome, b.created_at, s.operator, s.state,
+const BATCHES = `SELECT b.batch_id, b.row_count, b.charge_count, b.total, b.outcome, b.created_at, s.operator, s.state,
     b.final_at, s.tx_hash, s.block_number, s.block_hash, s.gas_used
-  FROM batches b JOIN submissions s ON s.id = b.root`;
+  FROM batches b JOIN submissions s ON s.id = b.batch_id`;
 
-export function findBatch(root: Hex) {
+export function findBatch(batchId: Hex) {
   return async (sql: Reader): Promise<SettledBatch | null> => {
-    const [row] = await sql.all(`${BATCHES} WHERE b.root = $1`, [lower(root)]);
+    const [row] = await sql.all(`${BATCHES} WHERE b.batch_id = $1`, [lower(batchId)]);
     return row === undefined ? null : batchFrom(row);
   };
 }
@@ -41,24 +41,24 @@ export function findBatch(root: Hex) {
 export function listBatches(limit: number, offset: number) {
   const page = [validCount("the limit", limit), validCount("the offset", offset)];
   return async (sql: Reader): Promise<SettledBatch[]> => {
-    const rows = await sql.all(`${BATCHES} ORDER BY b.created_at DESC, b.root DESC LIMIT $1 OFFSET $2`, page);
+    const rows = await sql.all(`${BATCHES} ORDER BY b.created_at DESC, b.batch_id DESC LIMIT $1 OFFSET $2`, page);
     return rows.map(batchFrom);
   };
 }
 
 // The leaves of a batch as it was built, whatever became of its charges later.
-export function listReceipts(root: Hex) {
+export function listReceipts(batchId: Hex) {
   return async (sql: Reader): Promise<StoredReceipt[]> => {
-    const [row] = await sql.all("SELECT receipts FROM batches WHERE root = $1", [lower(root)]);
+    const [row] = await sql.all("SELECT receipts FROM batches WHERE batch_id = $1", [lower(batchId)]);
     return row === undefined ? [] : unpackReceipts(text(row, "receipts"));
   };
 }
 
 // The accounts that a batch charges.
-export function listAccounts(root: Hex) {
+export function listAccounts(batchId: Hex) {
   return async (sql: Reader): Promise<Address[]> => {
-    const rows = await sql.all("SELECT DISTINCT charged_to FROM charges WHERE root = $1 ORDER BY charged_to", [
-      lower(root),
+    const rows = await sql.all("SELECT DISTINCT charged_to FROM charges WHERE batch_id = $1 ORDER BY charged_to", [
+      lower(batchId),
     ]);
     return rows.map((row) => address(row, "charged_to"));
   };
@@ -74,13 +74,13 @@ export function readFinalBatches() {
     );
     const charged = microUsdc(settled + absorbed + amount(unexplained));
     const upTo = rows.map((row) => integer(row, "block_number")).reduce(larger, 0n);
-    return { roots: new Set(rows.map((row) => hex(row, "id"))), charged, upTo };
+    return { batchIds: new Set(rows.map((row) => hex(row, "id"))), charged, upTo };
   };
 }
 
 function batchFrom(row: Row): SettledBatch {
   return {
-    root: hex(row, "root"),
+    batchId: hex(row, "batch_id"),
     operator: address(row, "operator"),
     state: text(row, "state") as SettledBatch["state"],
     rows: count(row, "row_count"),

@@ -1,11 +1,11 @@
 import type { Address, Hex } from "viem";
-import type { ChargeFailure } from "../../domain/batch.ts";
-import { type Charge, chargeIdOfCall } from "../../domain/charge.ts";
-import { letOthersRun } from "../../domain/letOthersRun.ts";
-import type { Place, StatementQuery } from "../../domain/statement.ts";
+import type { ChargeFailure } from "../../domain/batch/batch.ts";
+import { type Charge, chargeIdOfCall } from "../../domain/charges/charge.ts";
+import type { Place, StatementQuery } from "../../domain/charges/statement.ts";
+import { letOthersRun } from "../../domain/scheduling/letOthersRun.ts";
 import { chargeFrom } from "../accruals/decode.ts";
 import { count, text } from "../database/decode.ts";
-import { chunksOf, type Param, placeholders, type Reader } from "../database/sql.ts";
+import { chunksOf, type Param, placeholders, type Reader, type Row } from "../database/sql.ts";
 import { holdFrom } from "../sessions/decode.ts";
 import { lower, validCount, validTime } from "../validate.ts";
 import { paged } from "./paged.ts";
@@ -47,12 +47,10 @@ export function listChargesOf(source: { turnId: string } | { callId: string }) {
 export function listChargesOfPayer(payer: Address, query: StatementQuery) {
   const page = paged(query);
   return (sql: Reader): Promise<Charge[]> =>
-    charges(
-      sql,
-      "c.payer = $1 AND c.accrued_at < $3 AND (c.accrued_at, c.id) > ($2, $4)",
-      [lower(payer), ...page],
-      "c.accrued_at, c.id LIMIT $5",
-    );
+    chargesOfPayer(sql, "c.accrued_at < $3 AND (c.accrued_at, c.id) > ($2, $4)", [lower(payer), ...page], {
+      direction: "ASC",
+      limit: "$5",
+    });
 }
 
 // Of everybody or of one payer, newest first, from before a place on.
@@ -60,18 +58,18 @@ export function listNewestCharges(payer: Address | null, before: Place | null, l
   const { atMs, id } = before ?? { atMs: Number.MAX_SAFE_INTEGER, id: "" };
   const page = [validTime("the place", atMs), lower(id), validCount("the limit", limit)];
   return (sql: Reader): Promise<Charge[]> =>
-    charges(
-      sql,
-      `(c.accrued_at, c.id) < ($1, $2) ${payer === null ? "" : "AND c.payer = $4"}`,
-      payer === null ? page : [...page, lower(payer)],
-      "c.accrued_at DESC, c.id DESC LIMIT $3",
-    );
+    payer === null
+      ? charges(sql, "(c.accrued_at, c.id) < ($1, $2)", page, "c.accrued_at DESC, c.id DESC LIMIT $3")
+      : chargesOfPayer(sql, "(c.accrued_at, c.id) < ($2, $3)", [lower(payer), ...page], {
+          direction: "DESC",
+          limit: "$4",
+        });
 }
 
 // Those of a batch that one account is charged for.
-export function listChargesOfRow(root: Hex, account: Address) {
+export function listChargesOfRow(batchId: Hex, account: Address) {
   return (sql: Reader): Promise<Charge[]> =>
-    charges(sql, "c.root = $1 AND c.charged_to = $2", [lower(root), lower(account)]);
+    charges(sql, "c.batch_id = $1 AND c.charged_to = $2", [lower(batchId), lower(account)]);
 }
 
 // Each time that its payer could not pay.
@@ -85,14 +83,37 @@ export function listFailures(chargeId: Hex) {
   };
 }
 
+const CHARGES = "SELECT c.*, s.state AS submission_state FROM charges c LEFT JOIN submissions s ON s.id = c.batch_id";
+
 async function charges(sql: Reader, condition: string, params: readonly Param[], order = "c.id"): Promise<Charge[]> {
-  const rows = await sql.all(
-    `SELECT c.*, s.state AS submission_state
-     FROM charges c LEFT JOIN submissions s ON s.id = c.root
-     WHERE ${condition}
-     ORDER BY ${order}`,
-    params,
+  return decoded(await sql.all(`${CHARGES} WHERE ${condition} ORDER BY ${order}`, params));
+}
+
+// Where those of a payer, the first parameter, are found, each by an index of its own: what is or was in a batch, what is due, and what is
+// due again of somebody else, who took it over.
+const OF_PAYER = [
+  "c.payer = $1 AND c.state <> 'accrued'",
+  "c.payer = $1 AND c.state = 'accrued' AND c.charged_to = $1",
+  "c.payer = $1 AND c.state = 'accrued' AND c.charged_to <> c.payer",
+];
+
+// In one statement, so that none is missed that gets into a batch, or out of one, at the same time.
+async function chargesOfPayer(
+  sql: Reader,
+  condition: string,
+  params: readonly Param[],
+  { direction, limit }: { direction: "ASC" | "DESC"; limit: string },
+): Promise<Charge[]> {
+  const [ofOne, ofAll] = ["c.", ""].map(
+    (table) => `ORDER BY ${table}accrued_at ${direction}, ${table}id ${direction} LIMIT ${limit}`,
   );
+  const parts = OF_PAYER.map(
+    (place, i) => `SELECT * FROM (${CHARGES} WHERE ${place} AND ${condition} ${ofOne}) AS part${i}`,
+  );
+  return decoded(await sql.all(`${parts.join(" UNION ALL ")} ${ofAll}`, params));
+}
+
+async function decoded(rows: readonly Row[]): Promise<Charge[]> {
   // A row of a batch may have thousands of them.
   const found: Charge[] = [];
   for (const some of chunksOf(rows, DECODED_AT_ONCE)) {

@@ -1,4 +1,4 @@
-import type { Runner } from "../database/createRunner.ts";
+import type { Runner } from "../database/transactions/createRunner.ts";
 import { audit } from "./audit.ts";
 import { findBatch, listAccounts, listBatches, listReceipts, readFinalBatches } from "./batches.ts";
 import {

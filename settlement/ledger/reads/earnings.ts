@@ -1,6 +1,6 @@
 import type { Address } from "viem";
+import type { Earning, StatementQuery } from "../../domain/charges/statement.ts";
 import type { MicroUsdc } from "../../domain/money.ts";
-import type { Earning, StatementQuery } from "../../domain/statement.ts";
 import type { ToolId } from "../../domain/toolId.ts";
 import { address, amount, count, hex } from "../database/decode.ts";
 import type { Reader, Row } from "../database/sql.ts";
@@ -22,10 +22,10 @@ export function listEarnings(payee: Address, query: StatementQuery) {
   const page = paged(query);
   return async (sql: Reader): Promise<Earning[]> => {
     const rows = await sql.all(
-      `SELECT e.*, s.tx_hash FROM earnings e JOIN submissions s ON s.id = e.root
+      `SELECT e.*, s.tx_hash FROM earnings e JOIN submissions s ON s.id = e.batch_id
        WHERE e.payee = $1 AND e.settled_at >= $2 AND e.settled_at < $3
-         AND (e.settled_at > $2 OR (e.settled_at = $2 AND e.root || SUBSTR(e.tool_id, 3) > $4))
-       ORDER BY e.settled_at, e.root, e.tool_id LIMIT $5`,
+         AND (e.settled_at > $2 OR (e.settled_at = $2 AND e.batch_id || SUBSTR(e.tool_id, 3) > $4))
+       ORDER BY e.settled_at, e.batch_id, e.tool_id LIMIT $5`,
       [lower(payee), ...page],
     );
     return rows.map(earningFrom);
@@ -57,7 +57,7 @@ const EARNED =
 
 function earningFrom(row: Row): Earning {
   return {
-    root: hex(row, "root"),
+    batchId: hex(row, "batch_id"),
     txHash: hex(row, "tx_hash"),
     toolId: hex(row, "tool_id") as ToolId,
     payee: address(row, "payee"),

@@ -1,4 +1,4 @@
-import type { StatementQuery } from "../../domain/statement.ts";
+import type { StatementQuery } from "../../domain/charges/statement.ts";
 import { lower, validCount, validTime } from "../validate.ts";
 
 // The parameters of a page: from when and up to when, after which id, and how many. The place is the last line that was shown.

@@ -1,6 +1,6 @@
-import type { ChargeFailure } from "../../domain/batch.ts";
+import type { ChargeFailure } from "../../domain/batch/batch.ts";
+import type { SubmissionKind } from "../../domain/batch/submission.ts";
 import { type MicroUsdc, microUsdc } from "../../domain/money.ts";
-import type { SubmissionKind } from "../../domain/submission.ts";
 import { amount, count, text } from "../database/decode.ts";
 import type { Reader } from "../database/sql.ts";
 

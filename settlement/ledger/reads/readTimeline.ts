@@ -1,7 +1,7 @@
 import { count } from "../database/decode.ts";
 import type { Reader } from "../database/sql.ts";
-import { NO_STATS, STATS_STEP_MS, type Stats, SUMS, statsFrom } from "../database/stats.ts";
-import type { Tx } from "../database/tx.ts";
+import { NO_STATS, STATS_STEP_MS, type Stats, SUMS, statsFrom } from "../database/sums/stats.ts";
+import type { Tx } from "../database/transactions/tx.ts";
 import { invalid, validCount, validTime } from "../validate.ts";
 
 // Times in milliseconds; steps are whole multiples of ten seconds.
@@ -38,8 +38,9 @@ export function forgetStats(beforeMs: number, limit: number) {
   validCount("the limit", limit);
   return async (tx: Tx): Promise<number> => {
     return tx.run(
-      `DELETE FROM stats WHERE (at, shard) IN
-         (SELECT at, shard FROM stats WHERE at < $1 ORDER BY at, shard LIMIT $2 ${tx.locks.skipLocked})`,
+      `WITH old AS MATERIALIZED
+         (SELECT at, shard FROM stats WHERE at < $1 ORDER BY at, shard LIMIT $2 ${tx.locks.skipLocked})
+       DELETE FROM stats WHERE (at, shard) IN (SELECT at, shard FROM old)`,
       [beforeMs, limit],
     );
   };

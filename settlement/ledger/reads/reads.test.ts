@@ -1,7 +1,23 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import type { Charge } from "../../domain/charges/charge.ts";
 import type { Lease, Ledger } from "../ledger.ts";
 import { ledgers, type Store } from "../testing/backends.ts";
-import { ALICE, accountOf, BOB, leaseOf, outcomeOf, RICH, settled, toolOf, turnOf, usdc } from "../testing/fixtures.ts";
+import {
+  ALICE,
+  accountOf,
+  BOB,
+  INSURANCE,
+  leaseOf,
+  netOf,
+  outcomeOf,
+  RETRY,
+  RICH,
+  ROUTER,
+  settled,
+  toolOf,
+  turnOf,
+  usdc,
+} from "../testing/fixtures.ts";
 
 const DEVELOPER = accountOf(0xde7);
 const ALL = { fromMs: 0, toMs: 1_000_000, after: null, limit: 100 };
@@ -35,15 +51,37 @@ describe.each(ledgers)("statements and gauges on $name", ({ create }) => {
     expect(await ledger.listChargesOfPayer(ALICE, { ...ALL, fromMs: 11, toMs: 12 })).toHaveLength(4);
   });
 
+  it("a payer's charges are listed wherever they are: settled, waiting, or taken over by the platform", async () => {
+    const lease: Lease = await leaseOf(ledger);
+    await ledger.recordTurn(turnOf("settled"), 10);
+    await settled(ledger, lease, [ALICE], outcomeOf({ charged: usdc(120_000) }), 20);
+    await ledger.recordTurn(turnOf("taken over"), 30);
+    const retry = { ...RETRY, maxAttempts: 1 };
+    const net = netOf(() => "balance");
+    await ledger.planBatch(lease, { accounts: [ALICE], maxCharges: 9, router: ROUTER, net, retry }, 40);
+    await ledger.recordTurn(turnOf("waiting"), 50);
+    await ledger.recordTurn(turnOf("bob", { payer: BOB }), 50);
+    const told = ({ accruedAtMs, chargedTo, state }: Charge) => [accruedAtMs, chargedTo, state.kind];
+    const expected = [
+      [10, ALICE, "final"],
+      [30, INSURANCE, "accrued"],
+      [50, ALICE, "accrued"],
+    ];
+    const twice = expected.flatMap((charge) => [charge, charge]);
+    expect((await ledger.listChargesOfPayer(ALICE, ALL)).map(told)).toEqual(twice);
+    expect((await ledger.listNewestCharges(ALICE, null, 100)).map(told)).toEqual(twice.toReversed());
+    expect((await ledger.listNewestCharges(ALICE, null, 3)).map(told)).toEqual(twice.toReversed().slice(0, 3));
+  });
+
   it("a final batch is in its payee's statement and in its tool's earnings, once", async () => {
     const lease: Lease = await leaseOf(ledger);
     await ledger.recordTurn(turnOf("t"), 10);
     const paid = [{ toolId: toolOf(1), payee: DEVELOPER, amount: usdc(100_000), developerShare: usdc(90_000) }];
-    const root = await settled(ledger, lease, [ALICE], outcomeOf({ charged: usdc(120_000), paid }), 20);
-    const earning = { root, payee: DEVELOPER, toolId: toolOf(1), amount: 100_000n, developerShare: 90_000n };
+    const batchId = await settled(ledger, lease, [ALICE], outcomeOf({ charged: usdc(120_000), paid }), 20);
+    const earning = { batchId, payee: DEVELOPER, toolId: toolOf(1), amount: 100_000n, developerShare: 90_000n };
     expect(await ledger.listEarnings(DEVELOPER, ALL)).toMatchObject([{ ...earning, settledAtMs: 20 }]);
     expect(
-      await ledger.listEarnings(DEVELOPER, { ...ALL, after: { atMs: 20, id: root + toolOf(1).slice(2) } }),
+      await ledger.listEarnings(DEVELOPER, { ...ALL, after: { atMs: 20, id: batchId + toolOf(1).slice(2) } }),
     ).toEqual([]);
     expect(await ledger.listEarnings(ALICE, ALL)).toEqual([]);
     const earnings = { toolId: toolOf(1), batches: 1, amount: 100_000n, developerShare: 90_000n };

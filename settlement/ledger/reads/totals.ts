@@ -3,7 +3,7 @@ import { type MicroUsdc, microUsdc } from "../../domain/money.ts";
 import type { ToolId } from "../../domain/toolId.ts";
 import { address, amount, hex } from "../database/decode.ts";
 import type { Reader } from "../database/sql.ts";
-import { NO_STATS, type Stats, SUMS, statsFrom } from "../database/stats.ts";
+import { NO_STATS, type Stats, SUMS, statsFrom } from "../database/sums/stats.ts";
 
 export type Totals = {
   accrued: MicroUsdc;
@@ -14,7 +14,8 @@ export type Totals = {
   voided: MicroUsdc;
 };
 
-const SETTLED = "FROM charges c JOIN submissions s ON s.id = c.root WHERE c.state = 'batched' AND s.state = 'final'";
+const SETTLED =
+  "FROM charges c JOIN submissions s ON s.id = c.batch_id WHERE c.state = 'batched' AND s.state = 'final'";
 
 // By final state of every charge: accrued = pending + settled + absorbed + refused + voided, always.
 export function readTotals() {

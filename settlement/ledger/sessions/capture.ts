@@ -1,12 +1,13 @@
 import type { Address, Hex } from "viem";
-import { chargeIdOfCall } from "../../domain/charge.ts";
-import { type CreditPolicy, isHigh } from "../../domain/credit.ts";
+import { chargeIdOfCall } from "../../domain/charges/charge.ts";
+import type { Capture, Hold, Session } from "../../domain/charges/session.ts";
 import type { MicroUsdc } from "../../domain/money.ts";
-import type { Capture, Hold, Session } from "../../domain/session.ts";
+import { type CreditPolicy, isHigh } from "../../domain/payer/credit.ts";
 import { type Delivery, insertCharges } from "../accruals/insertCharges.ts";
 import { address, amount, text } from "../database/decode.ts";
-import { evenChunksOf, inEvenChunks, type Param, tuples } from "../database/sql.ts";
-import type { Tx } from "../database/tx.ts";
+import { allOf, askingWith, askingWithin } from "../database/lists.ts";
+import { evenChunksOf, type Param } from "../database/sql.ts";
+import type { Tx } from "../database/transactions/tx.ts";
 import { validCount, validHash, validName, validTime } from "../validate.ts";
 import { holdFrom, SESSION_COLUMNS, sessionFrom } from "./decode.ts";
 import { holdOf } from "./findHold.ts";
@@ -72,15 +73,16 @@ type Taken = AskedCapture & { hold: Hold };
 
 // The condition is in the statement that changes the row: of all who ask, one gets it.
 async function takeHolds(tx: Tx, asked: readonly AskedCapture[]): Promise<Map<string, Hold>> {
-  const rows = await inEvenChunks(asked, (chunk) =>
-    tx.all(
-      `UPDATE holds SET state = 'captured', captured_at = asked.column2
-       FROM (VALUES ${chunk.map((_, i) => `($${2 * i + 1}, CAST($${2 * i + 2} AS BIGINT))`).join(", ")}) AS asked
+  const asking = askingWith(
+    tx,
+    ["TEXT", "BIGINT"],
+    asked.flatMap(({ capture, nowMs }) => [capture.callId, nowMs]),
+    (table) =>
+      `UPDATE holds SET state = 'captured', captured_at = asked.column2 FROM ${table} AS asked
        WHERE call_id = asked.column1 AND state = 'held'
        RETURNING call_id, session_id, payer, budget_id, tool_id, method, amount, held_at, state`,
-      chunk.flatMap(({ capture, nowMs }) => [capture.callId, nowMs]),
-    ),
   );
+  const rows = await allOf(tx, asking);
   return new Map(rows.map((row) => [text(row, "call_id"), holdFrom(row)]));
 }
 
@@ -102,32 +104,30 @@ function deliveryOf({ capture, policy, nowMs, hold }: Taken): Delivery {
 }
 
 async function spend(tx: Tx, bySession: ReadonlyMap<string, readonly Taken[]>): Promise<Map<string, Session>> {
-  const updated = await inEvenChunks([...bySession], (chunk) => {
-    const params: Param[] = [];
-    for (const [id, taken] of chunk) {
-      const waiting = taken.filter(({ hold }) => waits(hold));
-      const since = waiting.length === 0 ? null : Math.min(...waiting.map(({ nowMs }) => nowMs));
-      params.push(
-        id,
-        taken.reduce((sum, { hold }) => sum + hold.amount, 0n),
-        waiting.length,
-        since,
-      );
-    }
-    const rows = chunk.map((_, i) => {
-      const [id, amount, count, since] = [1, 2, 3, 4].map((column) => `$${4 * i + column}`);
-      return `(${id}, CAST(${amount} AS BIGINT), CAST(${count} AS INTEGER), CAST(${since} AS BIGINT))`;
-    });
-    return tx.all(
+  const params: Param[] = [];
+  for (const [id, taken] of bySession) {
+    const waiting = taken.filter(({ hold }) => waits(hold));
+    const since = waiting.length === 0 ? null : Math.min(...waiting.map(({ nowMs }) => nowMs));
+    params.push(
+      id,
+      taken.reduce((sum, { hold }) => sum + hold.amount, 0n),
+      waiting.length,
+      since,
+    );
+  }
+  const spending = askingWith(
+    tx,
+    ["TEXT", "BIGINT", "INTEGER", "BIGINT"],
+    params,
+    (table) =>
       `UPDATE sessions SET held = held - taken.column2, spent = spent + taken.column2,
          waiting_count = waiting_count + taken.column3, waiting_amount = waiting_amount + taken.column2,
          waiting_since = COALESCE(waiting_since, taken.column4)
-       FROM (VALUES ${rows.join(", ")}) AS taken
+       FROM ${table} AS taken
        WHERE id = taken.column1
        RETURNING ${SESSION_COLUMNS}`,
-      params,
-    );
-  });
+  );
+  const updated = await allOf(tx, spending);
   return new Map(updated.map((row) => [text(row, "id"), sessionFrom(row)]));
 }
 
@@ -154,9 +154,13 @@ async function flushFull(
 async function exposedOf(tx: Tx, taken: readonly Taken[]): Promise<Set<Address>> {
   const creditOf = new Map<Address, CreditPolicy>();
   for (const { hold, policy } of taken) if (policy.credit !== undefined) creditOf.set(hold.payer, policy.credit);
-  const rows = await inEvenChunks([...creditOf.keys()], (chunk) =>
-    tx.all(`SELECT payer, pending, settled FROM payers WHERE payer IN ${tuples(1, chunk.length)}`, chunk),
+  const asking = askingWithin(
+    tx,
+    "TEXT",
+    [...creditOf.keys()],
+    (list) => `SELECT payer, pending, settled FROM payers WHERE payer ${list}`,
   );
+  const rows = await allOf(tx, asking);
   const known = new Map(rows.map((row) => [address(row, "payer"), row]));
   const exposed = [...creditOf].filter(([payer, credit]) => {
     const row = known.get(payer);

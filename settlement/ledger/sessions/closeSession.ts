@@ -1,6 +1,6 @@
-import type { Session } from "../../domain/session.ts";
-import { touching } from "../database/lockOrder.ts";
-import type { Tx } from "../database/tx.ts";
+import type { Session } from "../../domain/charges/session.ts";
+import { touching } from "../database/transactions/lockOrder.ts";
+import type { Tx } from "../database/transactions/tx.ts";
 import { validName, validTime } from "../validate.ts";
 import { sessionFrom } from "./decode.ts";
 import { hasExpiredAt, isOpenAt } from "./expiry.ts";

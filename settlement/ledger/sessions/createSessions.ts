@@ -1,4 +1,4 @@
-import type { Runner } from "../database/createRunner.ts";
+import type { Runner } from "../database/transactions/createRunner.ts";
 import { captureCalls, checkCapture } from "./capture.ts";
 import { closeSession } from "./closeSession.ts";
 import { findHold } from "./findHold.ts";

@@ -1,5 +1,5 @@
-import { chargeIdOfCall } from "../../domain/charge.ts";
-import type { Hold, Session, SessionStatus } from "../../domain/session.ts";
+import { chargeIdOfCall } from "../../domain/charges/charge.ts";
+import type { Hold, Session, SessionStatus } from "../../domain/charges/session.ts";
 import type { ToolId } from "../../domain/toolId.ts";
 import { address, amount, budgetId, count, text } from "../database/decode.ts";
 import type { Row } from "../database/sql.ts";

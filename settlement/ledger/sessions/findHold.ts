@@ -1,4 +1,4 @@
-import type { Hold } from "../../domain/session.ts";
+import type { Hold } from "../../domain/charges/session.ts";
 import type { Reader } from "../database/sql.ts";
 import { holdFrom } from "./decode.ts";
 

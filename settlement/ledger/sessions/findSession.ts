@@ -1,4 +1,4 @@
-import type { Session } from "../../domain/session.ts";
+import type { Session } from "../../domain/charges/session.ts";
 import type { Reader } from "../database/sql.ts";
 import { sessionFrom } from "./decode.ts";
 

@@ -1,7 +1,7 @@
 import type { Address } from "viem";
 import { text } from "../database/decode.ts";
 import { CHUNK, type Reader } from "../database/sql.ts";
-import type { Tx } from "../database/tx.ts";
+import type { Tx } from "../database/transactions/tx.ts";
 import { validAddress, validTime } from "../validate.ts";
 import { flushSessions } from "./flushSessions.ts";
 

@@ -1,7 +1,7 @@
-import type { Session } from "../../domain/session.ts";
+import type { Session } from "../../domain/charges/session.ts";
 import { address } from "../database/decode.ts";
 import { placeholders } from "../database/sql.ts";
-import type { Tx } from "../database/tx.ts";
+import type { Tx } from "../database/transactions/tx.ts";
 import { sessionFrom } from "./decode.ts";
 
 // Hands to settlement what these sessions have captured.

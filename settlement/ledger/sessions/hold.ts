@@ -1,16 +1,17 @@
 import type { Address } from "viem";
-import { type BudgetKey, budgetName, type KnownBudget, remainingOf } from "../../domain/budget.ts";
-import { type CreditPolicy, type CreditRefusal, refuseCredit } from "../../domain/credit.ts";
+import { type Call, type Hold, type Session, statusAt } from "../../domain/charges/session.ts";
 import { microUsdc } from "../../domain/money.ts";
-import type { ReadFunds } from "../../domain/payer.ts";
-import { type Call, type Hold, type Session, statusAt } from "../../domain/session.ts";
+import { type BudgetKey, budgetName, type KnownBudget, remainingOf } from "../../domain/payer/budget.ts";
+import { type CreditPolicy, type CreditRefusal, refuseCredit } from "../../domain/payer/credit.ts";
+import type { ReadFunds } from "../../domain/payer/payer.ts";
 import { callName } from "../archive/names.ts";
 import { placesOf } from "../archive/places.ts";
 import { readBudgets } from "../budgets/draw.ts";
 import type { Conflict } from "../conflict.ts";
 import { amount, integer, text } from "../database/decode.ts";
-import { evenChunksOf, inEvenChunks, type Param, tuples } from "../database/sql.ts";
-import type { Tx } from "../database/tx.ts";
+import { allOf, askingWith, askingWithin, type Insertion, insertionsOf, sendAll } from "../database/lists.ts";
+import type { Param } from "../database/sql.ts";
+import type { Tx } from "../database/transactions/tx.ts";
 import { validAmount, validName, validTime, validToolId } from "../validate.ts";
 import { holdFrom, sessionFrom } from "./decode.ts";
 
@@ -192,24 +193,24 @@ export function isSameCall(hold: Hold, { sessionId, toolId, method, amount }: Ca
 }
 
 async function readHolds(tx: Tx, callIds: readonly string[]): Promise<Map<string, Hold>> {
-  const rows = await inEvenChunks(callIds, (chunk) =>
-    tx.all(`SELECT * FROM holds WHERE call_id IN ${tuples(1, chunk.length)}`, chunk),
-  );
+  const asking = askingWithin(tx, "TEXT", callIds, (list) => `SELECT * FROM holds WHERE call_id ${list}`);
+  const rows = await allOf(tx, asking);
   return new Map(rows.map((row) => [text(row, "call_id"), holdFrom(row)]));
 }
 
 async function readSessions(tx: Tx, ids: readonly string[]) {
   const sessions = new Map<string, Session>();
   const commitments = new Map<Address, Commitment>();
-  const rows = await inEvenChunks(ids, (chunk) =>
-    tx.all(
+  const asking = askingWithin(
+    tx,
+    "TEXT",
+    ids,
+    (list) =>
       `SELECT s.*, COALESCE(p.pending, 0) + COALESCE(p.held, 0) AS committed,
          COALESCE(p.settled, 0) AS settled, COALESCE(p.taken_at_block, 0) AS taken_at_block
-       FROM sessions s LEFT JOIN payers p ON p.payer = s.payer WHERE s.id IN ${tuples(1, chunk.length)}`,
-      chunk,
-    ),
+       FROM sessions s LEFT JOIN payers p ON p.payer = s.payer WHERE s.id ${list}`,
   );
-  for (const row of rows) {
+  for (const row of await allOf(tx, asking)) {
     const session = sessionFrom(row);
     // One that another daemon has opened since is not locked, and neither is its payer: for this commit it is not there yet.
     if (tx.locks.forUpdate !== "" && !tx.lockedSessions.has(session.id)) continue;
@@ -225,43 +226,52 @@ async function readSessions(tx: Tx, ids: readonly string[]) {
   return { sessions, commitments };
 }
 
+const HOLDS: Insertion = {
+  into: "holds",
+  columns: {
+    call_id: "TEXT",
+    session_id: "TEXT",
+    payer: "TEXT",
+    budget_id: "TEXT",
+    tool_id: "TEXT",
+    method: "TEXT",
+    amount: "BIGINT",
+    held_at: "BIGINT",
+  },
+  derived: { state: "'held'" },
+  tail: "ON CONFLICT (call_id) DO NOTHING RETURNING call_id",
+};
+
 // Which of them nobody else has inserted.
 async function insertHolds(tx: Tx, holds: readonly Hold[]): Promise<Set<string>> {
-  const rows = await inEvenChunks(holds, (chunk) => {
-    const params: Param[] = [];
-    for (const { callId, sessionId, payer, budgetId, toolId, method, amount, heldAtMs } of chunk) {
-      params.push(callId, sessionId, payer, budgetId?.toString() ?? null, toolId, method, amount, heldAtMs, "held");
-    }
-    return tx.all(
-      `INSERT INTO holds (call_id, session_id, payer, budget_id, tool_id, method, amount, held_at, state)
-       VALUES ${tuples(chunk.length, 9)}
-       ON CONFLICT (call_id) DO NOTHING
-       RETURNING call_id`,
-      params,
-    );
-  });
+  const params: Param[] = [];
+  for (const { callId, sessionId, payer, budgetId, toolId, method, amount, heldAtMs } of holds) {
+    params.push(callId, sessionId, payer, budgetId?.toString() ?? null, toolId, method, amount, heldAtMs);
+  }
+  const rows = await allOf(tx, insertionsOf(tx, HOLDS, params));
   return new Set(rows.map((row) => text(row, "call_id")));
 }
 
 // The table itself refuses a session that comes to more than its budget.
 function reserve(tx: Tx, holds: readonly Hold[]): void {
   const sessions = [...Map.groupBy(holds, ({ sessionId }) => sessionId)];
-  for (const chunk of evenChunksOf(sessions)) {
-    const params: Param[] = [];
-    for (const [id, own] of chunk) {
-      params.push(
-        id,
-        own.reduce((sum, { amount }) => sum + amount, 0n),
-        own.at(-1)?.amount ?? 0n,
-      );
-    }
-    const rows = chunk.map((_, i) => `($${3 * i + 1}, CAST($${3 * i + 2} AS BIGINT), CAST($${3 * i + 3} AS BIGINT))`);
-    tx.send(
-      `UPDATE sessions SET held = held + reserved.column2, method_price = reserved.column3
-       FROM (VALUES ${rows.join(", ")}) AS reserved
-       WHERE sessions.id = reserved.column1`,
-      params,
+  const params: Param[] = [];
+  for (const [id, own] of sessions) {
+    params.push(
+      id,
+      own.reduce((sum, { amount }) => sum + amount, 0n),
+      own.at(-1)?.amount ?? 0n,
     );
   }
+  const reserving = askingWith(
+    tx,
+    ["TEXT", "BIGINT", "BIGINT"],
+    params,
+    (table) =>
+      `UPDATE sessions SET held = held + reserved.column2, method_price = reserved.column3
+       FROM ${table} AS reserved
+       WHERE sessions.id = reserved.column1`,
+  );
+  sendAll(tx, reserving);
   for (const { payer, amount, budgetId } of holds) tx.change(payer, { held: amount }, budgetId);
 }

@@ -1,5 +1,5 @@
 import type { Address } from "viem";
-import type { Session } from "../../domain/session.ts";
+import type { Session } from "../../domain/charges/session.ts";
 import type { Reader } from "../database/sql.ts";
 import { lower, validCount } from "../validate.ts";
 import { sessionFrom } from "./decode.ts";

@@ -1,7 +1,7 @@
-import type { Session } from "../../domain/session.ts";
+import type { Session } from "../../domain/charges/session.ts";
 import type { Conflict } from "../conflict.ts";
-import { touching } from "../database/lockOrder.ts";
-import type { Tx } from "../database/tx.ts";
+import { touching } from "../database/transactions/lockOrder.ts";
+import type { Tx } from "../database/transactions/tx.ts";
 import { validAddress, validAmount, validName, validTime } from "../validate.ts";
 import { sessionFrom } from "./decode.ts";
 import { sessionOf } from "./findSession.ts";

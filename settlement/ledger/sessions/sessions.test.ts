@@ -61,8 +61,8 @@ describe.each(ledgers)("sessions on $name", ({ create }) => {
   it("what was read of the chain before a payer's money was taken is outdated", async () => {
     const lease = await leaseOf(ledger);
     await ledger.recordTurn(turnOf("t"), 1);
-    const root = await submitted(ledger, lease, [ALICE], 2);
-    await ledger.recordInclusion(lease, root, inclusionAt(9n), "success", outcomeOf());
+    const batchId = await submitted(ledger, lease, [ALICE], 2);
+    await ledger.recordInclusion(lease, batchId, inclusionAt(9n), "success", outcomeOf());
     const call = { callId: "c", sessionId: "s", toolId: toolOf(1), method: "quote", amount: usdc(100) };
     expect(await ledger.hold(call, { amount: 10n ** 9n, atBlock: 8n }, 3)).toEqual({
       kind: "outdated",

@@ -1,6 +1,6 @@
 import { text } from "../database/decode.ts";
 import { placeholders } from "../database/sql.ts";
-import type { Tx } from "../database/tx.ts";
+import type { Tx } from "../database/transactions/tx.ts";
 import { validCount, validTime } from "../validate.ts";
 import type { FlushPolicy } from "./capture.ts";
 import { hasExpiredAt } from "./expiry.ts";

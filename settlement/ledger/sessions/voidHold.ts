@@ -1,6 +1,6 @@
-import type { Hold, Session } from "../../domain/session.ts";
-import { touching } from "../database/lockOrder.ts";
-import type { Tx } from "../database/tx.ts";
+import type { Hold, Session } from "../../domain/charges/session.ts";
+import { touching } from "../database/transactions/lockOrder.ts";
+import type { Tx } from "../database/transactions/tx.ts";
 import { validName } from "../validate.ts";
 import { holdFrom, sessionFrom } from "./decode.ts";
 import { holdOf } from "./findHold.ts";

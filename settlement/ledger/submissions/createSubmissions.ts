@@ -1,4 +1,4 @@
-import type { Runner } from "../database/createRunner.ts";
+import type { Runner } from "../database/transactions/createRunner.ts";
 import { createLeased } from "../operators/lease.ts";
 import { adoptBatch } from "./adopt/adoptBatch.ts";
 import { findSubmission, listMinedAbove, listMinedUpTo, listOpenSubmissions, listUnmined } from "./findSubmission.ts";

@@ -1,4 +1,10 @@
-import type { Broadcast, Inclusion, Submission, SubmissionKind, SubmissionState } from "../../domain/submission.ts";
+import type {
+  Broadcast,
+  Inclusion,
+  Submission,
+  SubmissionKind,
+  SubmissionState,
+} from "../../domain/batch/submission.ts";
 import { address, count, damaged, hex, integer, text } from "../database/decode.ts";
 import type { Row } from "../database/sql.ts";
 

@@ -1,9 +1,9 @@
 import type { Address, Hex } from "viem";
+import type { Broadcast, Submission, SubmissionKind, SubmissionState } from "../../domain/batch/submission.ts";
 import { SettlementError } from "../../domain/errors.ts";
-import type { Broadcast, Submission, SubmissionKind, SubmissionState } from "../../domain/submission.ts";
 import { count, hex, integer, text } from "../database/decode.ts";
 import type { Reader, Row } from "../database/sql.ts";
-import type { Tx } from "../database/tx.ts";
+import type { Tx } from "../database/transactions/tx.ts";
 import type { Lease } from "../operators/lease.ts";
 import { lower, validCount, validHash } from "../validate.ts";
 import { broadcastFrom, submissionFrom } from "./decode.ts";

@@ -1,5 +1,5 @@
 import type { Hex } from "viem";
-import type { Batch } from "../../domain/batch.ts";
+import type { Batch } from "../../domain/batch/batch.ts";
 
 const DIGITS = 64;
 

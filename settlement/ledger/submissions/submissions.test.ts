@@ -1,7 +1,7 @@
 import type { Hex } from "viem";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import type { Net } from "../../domain/batch.ts";
-import { type DueCharge, NO_HASHES } from "../../domain/charge.ts";
+import type { Net } from "../../domain/batch/batch.ts";
+import { type DueCharge, NO_HASHES } from "../../domain/charges/charge.ts";
 import type { Lease, Ledger } from "../ledger.ts";
 import { ledgers, type Store } from "../testing/backends.ts";
 import {
@@ -68,12 +68,12 @@ describe.each(ledgers)("submissions on $name", ({ create }) => {
   });
 
   it("bytes that another key has signed on the same nonce number are not a batch's own", async () => {
-    const root = await submitted(ledger, lease, [ALICE], 10);
-    await ledger.abandon(lease, root, 20);
+    const batchId = await submitted(ledger, lease, [ALICE], 10);
+    await ledger.abandon(lease, batchId, 20);
     const other = await leaseOf(ledger, accountOf(0x0e2));
-    expect(await submitted(ledger, other, [ALICE], 30)).toBe(root);
+    expect(await submitted(ledger, other, [ALICE], 30)).toBe(batchId);
     const [taken] = await ledger.listUnmined(other.operator);
-    expect(taken).toMatchObject({ id: root, nonce: 0, broadcasts: [{ signedAtMs: 30 }] });
+    expect(taken).toMatchObject({ id: batchId, nonce: 0, broadcasts: [{ signedAtMs: 30 }] });
   });
 
   it("the accounts with due charges come longest waiting first", async () => {
@@ -91,10 +91,10 @@ describe.each(ledgers)("submissions on $name", ({ create }) => {
     expect(await statesOf("alice")).toEqual(["batched", "batched"]);
     expect(await statesOf("bob")).toEqual(["accrued", "accrued"]);
     expect(await planned(ledger, lease, [ALICE], 10)).toBeNull();
-    const root = submission?.id as Hex;
+    const batchId = submission?.id as Hex;
     const charges = await ledger.listChargesOf({ turnId: "alice" });
-    expect(await ledger.listReceipts(root)).toEqual(charges.map(({ id }) => ({ chargeId: id, leaf: hashOf(id) })));
-    expect(await ledger.findBatch(root)).toMatchObject({ rows: 1, charges: 2, total: 120_000n, state: "planned" });
+    expect(await ledger.listReceipts(batchId)).toEqual(charges.map(({ id }) => ({ chargeId: id, leaf: hashOf(id) })));
+    expect(await ledger.findBatch(batchId)).toMatchObject({ rows: 1, charges: 2, total: 120_000n, state: "planned" });
     expect(await ledger.listBatches(10, 0)).toHaveLength(1);
     expect(await pendingOf()).toBe(120_000n);
   });
@@ -158,48 +158,48 @@ describe.each(ledgers)("submissions on $name", ({ create }) => {
   });
 
   it("a batch goes from planned through submitted and included to final", async () => {
-    const root = await submitted(ledger, lease, [ALICE], 10);
+    const batchId = await submitted(ledger, lease, [ALICE], 10);
     expect(await statesOf("alice")).toEqual(["submitted", "submitted"]);
     expect(await ledger.listUnmined(OPERATOR)).toMatchObject([
-      { id: root, nonce: 0, gasLimit: 1_000_000n, broadcasts: [{ maxFeePerGas: 2n ** 70n }] },
+      { id: batchId, nonce: 0, gasLimit: 1_000_000n, broadcasts: [{ maxFeePerGas: 2n ** 70n }] },
     ]);
-    await ledger.recordInclusion(lease, root, inclusionAt(7n), "success", outcomeOf());
+    await ledger.recordInclusion(lease, batchId, inclusionAt(7n), "success", outcomeOf());
     expect(await statesOf("alice")).toEqual(["included", "included"]);
     expect(await pendingOf()).toBe(0n);
-    expect(await ledger.findBatch(root)).toMatchObject({ state: "included", inclusion: { blockNumber: 7n } });
-    await ledger.finalize(lease, root, outcomeOf(), RETRY, 20);
-    await ledger.finalize(lease, root, failing(), RETRY, 20);
+    expect(await ledger.findBatch(batchId)).toMatchObject({ state: "included", inclusion: { blockNumber: 7n } });
+    await ledger.finalize(lease, batchId, outcomeOf(), RETRY, 20);
+    await ledger.finalize(lease, batchId, failing(), RETRY, 20);
     expect(await statesOf("alice")).toEqual(["final", "final"]);
     expect(await ledger.listUnmined(OPERATOR)).toEqual([]);
     expect(await ledger.readTotals()).toMatchObject({ settled: 120_000n, pending: 120_000n });
   });
 
   it("the same inclusion twice counts once, and a loss takes it back", async () => {
-    const root = await submitted(ledger, lease, [ALICE], 10);
+    const batchId = await submitted(ledger, lease, [ALICE], 10);
     for (const block of [7n, 7n, 8n]) {
-      await ledger.recordInclusion(lease, root, inclusionAt(block), "success", outcomeOf());
+      await ledger.recordInclusion(lease, batchId, inclusionAt(block), "success", outcomeOf());
       expect(await pendingOf()).toBe(0n);
     }
-    await ledger.recordLoss(lease, root);
-    await ledger.recordLoss(lease, root);
+    await ledger.recordLoss(lease, batchId);
+    await ledger.recordLoss(lease, batchId);
     expect(await pendingOf()).toBe(120_000n);
     expect(await statesOf("alice")).toEqual(["submitted", "submitted"]);
     expect(await ledger.listUnmined(OPERATOR)).toMatchObject([{ state: { kind: "submitted" }, nonce: 0 }]);
   });
 
   it("a success that is mined again as a revert is owed again", async () => {
-    const root = await submitted(ledger, lease, [ALICE], 10);
-    await ledger.recordInclusion(lease, root, inclusionAt(7n), "success", outcomeOf());
-    await ledger.recordInclusion(lease, root, inclusionAt(8n), "reverted", null);
+    const batchId = await submitted(ledger, lease, [ALICE], 10);
+    await ledger.recordInclusion(lease, batchId, inclusionAt(7n), "success", outcomeOf());
+    await ledger.recordInclusion(lease, batchId, inclusionAt(8n), "reverted", null);
     expect(await pendingOf()).toBe(120_000n);
-    await expect(ledger.finalize(lease, root, outcomeOf(), RETRY, 20)).rejects.toMatchObject({ code: "drift" });
+    await expect(ledger.finalize(lease, batchId, outcomeOf(), RETRY, 20)).rejects.toMatchObject({ code: "drift" });
   });
 
   it("the outcome below the finalized block replaces the one that was seen at the head", async () => {
-    const root = await submitted(ledger, lease, [ALICE, BOB], 10);
-    await ledger.recordInclusion(lease, root, inclusionAt(7n), "success", failing(ALICE));
+    const batchId = await submitted(ledger, lease, [ALICE, BOB], 10);
+    await ledger.recordInclusion(lease, batchId, inclusionAt(7n), "success", failing(ALICE));
     expect([await pendingOf(ALICE), await pendingOf(BOB)]).toEqual([120_000n, 0n]);
-    await ledger.finalize(lease, root, failing(BOB), RETRY, 20);
+    await ledger.finalize(lease, batchId, failing(BOB), RETRY, 20);
     expect([await pendingOf(ALICE), await pendingOf(BOB)]).toEqual([0n, 120_000n]);
     expect(await statesOf("alice")).toEqual(["final", "final"]);
     expect(await ledger.listChargesOf({ turnId: "bob" })).toMatchObject([{ attempts: 1 }, { attempts: 1 }]);
@@ -207,11 +207,11 @@ describe.each(ledgers)("submissions on $name", ({ create }) => {
 
   it("a refused line is charged to nobody, even in a row that failed", async () => {
     const refused = [{ chargedTo: ALICE, toolId: toolOf(1), amount: usdc(100_000), reason: "unlisted" as const }];
-    const root = await submitted(ledger, lease, [ALICE, BOB], 10);
+    const batchId = await submitted(ledger, lease, [ALICE, BOB], 10);
     const outcome = { ...failing(ALICE), refused };
-    await ledger.recordInclusion(lease, root, inclusionAt(7n), "success", outcome);
+    await ledger.recordInclusion(lease, batchId, inclusionAt(7n), "success", outcome);
     expect(await pendingOf()).toBe(20_000n);
-    await ledger.finalize(lease, root, outcome, RETRY, 20);
+    await ledger.finalize(lease, batchId, outcome, RETRY, 20);
     expect(await pendingOf()).toBe(20_000n);
     expect((await statesOf("alice")).sort()).toEqual(["accrued", "refused"]);
     expect(await ledger.readTotals()).toMatchObject({ refused: 100_000n, settled: 120_000n });
@@ -248,9 +248,9 @@ describe.each(ledgers)("submissions on $name", ({ create }) => {
 
   it("a line that is refused after the platform took it over is no debt", async () => {
     const retry = { ...RETRY, maxAttempts: 1 };
-    const root = await submitted(ledger, lease, [ALICE], 10);
-    await ledger.recordInclusion(lease, root, inclusionAt(7n), "success", failing());
-    await ledger.finalize(lease, root, failing(), retry, 20);
+    const batchId = await submitted(ledger, lease, [ALICE], 10);
+    await ledger.recordInclusion(lease, batchId, inclusionAt(7n), "success", failing());
+    await ledger.finalize(lease, batchId, failing(), retry, 20);
     expect(await debtOf()).toBe(120_000n);
     const refused = [{ chargedTo: INSURANCE, toolId: toolOf(1), amount: usdc(100_000), reason: "unlisted" as const }];
     await settled(ledger, lease, [INSURANCE], outcomeOf({ refused }), 20);
@@ -259,29 +259,31 @@ describe.each(ledgers)("submissions on $name", ({ create }) => {
   });
 
   it("abandoned charges are due at once, use up no attempt and may make the same batch again", async () => {
-    const root = await submitted(ledger, lease, [ALICE], 10);
-    await ledger.abandon(lease, root, 30);
-    await ledger.abandon(lease, root, 40);
+    const batchId = await submitted(ledger, lease, [ALICE], 10);
+    await ledger.abandon(lease, batchId, 30);
+    await ledger.abandon(lease, batchId, 40);
     expect(await ledger.listChargesOf({ turnId: "alice" })).toMatchObject([
       { attempts: 0, state: { kind: "accrued", dueAtMs: 30 } },
       { attempts: 0, state: { kind: "accrued", dueAtMs: 30 } },
     ]);
-    await expect(ledger.recordInclusion(lease, root, inclusionAt(7n), "success", outcomeOf())).rejects.toMatchObject({
-      code: "drift",
-    });
+    await expect(ledger.recordInclusion(lease, batchId, inclusionAt(7n), "success", outcomeOf())).rejects.toMatchObject(
+      {
+        code: "drift",
+      },
+    );
 
     const again = await planned(ledger, lease, [ALICE], 30);
-    expect(again).toMatchObject({ id: root, nonce: null, state: { kind: "planned" }, broadcasts: [] });
-    expect(await ledger.assignNonce(lease, root, 0, 1n)).toMatchObject({ nonce: 1 });
-    expect(await ledger.listReceipts(root)).toHaveLength(2);
+    expect(again).toMatchObject({ id: batchId, nonce: null, state: { kind: "planned" }, broadcasts: [] });
+    expect(await ledger.assignNonce(lease, batchId, 0, 1n)).toMatchObject({ nonce: 1 });
+    expect(await ledger.listReceipts(batchId)).toHaveLength(2);
   });
 
   it("a batch that is taken apart before it is signed frees its charges, and a filler keeps its nonce", async () => {
     const submission = await planned(ledger, lease, [ALICE, BOB], 10);
-    const root = submission?.id as Hex;
-    await ledger.assignNonce(lease, root, 4, 1n);
-    await ledger.unplanBatch(lease, root, [BOB], 500, 20);
-    await ledger.unplanBatch(lease, root, [BOB], 900, 30);
+    const batchId = submission?.id as Hex;
+    await ledger.assignNonce(lease, batchId, 4, 1n);
+    await ledger.unplanBatch(lease, batchId, [BOB], 500, 20);
+    await ledger.unplanBatch(lease, batchId, [BOB], 900, 30);
     expect(await ledger.listChargesOf({ turnId: "alice" })).toMatchObject([
       { state: { dueAtMs: 20 }, attempts: 0 },
       {},
@@ -296,9 +298,9 @@ describe.each(ledgers)("submissions on $name", ({ create }) => {
   });
 
   it("who breaks a batch waits with everything that is due, and keeps nobody else from the next one", async () => {
-    const root = (await planned(ledger, lease, [ALICE, BOB], 10))?.id as Hex;
+    const batchId = (await planned(ledger, lease, [ALICE, BOB], 10))?.id as Hex;
     await ledger.recordTurn(turnOf("bob again", { payer: BOB }), 15);
-    await ledger.unplanBatch(lease, root, [BOB], 500, 20);
+    await ledger.unplanBatch(lease, batchId, [BOB], 500, 20);
     expect(await ledger.listChargesOf({ turnId: "bob again" })).toMatchObject([
       { state: { dueAtMs: 520 }, attempts: 0 },
       { state: { dueAtMs: 520 }, attempts: 0 },
@@ -308,8 +310,8 @@ describe.each(ledgers)("submissions on $name", ({ create }) => {
   });
 
   it("a batch with signed bytes cannot be taken apart", async () => {
-    const root = await submitted(ledger, lease, [ALICE], 10);
-    await expect(ledger.unplanBatch(lease, root, [], 0, 20)).rejects.toMatchObject({ code: "invalid_input" });
+    const batchId = await submitted(ledger, lease, [ALICE], 10);
+    await expect(ledger.unplanBatch(lease, batchId, [], 0, 20)).rejects.toMatchObject({ code: "invalid_input" });
   });
 
   it("nonces follow each other, start at the chain's and are never given twice", async () => {
@@ -327,10 +329,10 @@ describe.each(ledgers)("submissions on $name", ({ create }) => {
   });
 
   it("replacements are kept oldest first, and the same bytes once", async () => {
-    const root = await submitted(ledger, lease, [ALICE], 10);
+    const batchId = await submitted(ledger, lease, [ALICE], 10);
     const replacement = { raw: "0x05", maxFeePerGas: 3n, maxPriorityFeePerGas: 1n, signedAtMs: 11 } as const;
     for (const n of [2, 1, 2])
-      await ledger.saveBroadcast(lease, root, { ...replacement, txHash: hashOf(`replacement ${n}`) });
+      await ledger.saveBroadcast(lease, batchId, { ...replacement, txHash: hashOf(`replacement ${n}`) });
     const [submission] = await ledger.listUnmined(OPERATOR);
     expect(submission?.broadcasts.slice(1).map(({ txHash }) => txHash)).toEqual(
       [2, 1].map((n) => hashOf(`replacement ${n}`)),
@@ -338,7 +340,7 @@ describe.each(ledgers)("submissions on $name", ({ create }) => {
   });
 
   it("a writer that lost its lease changes nothing", async () => {
-    const root = await submitted(ledger, lease, [ALICE], 10);
+    const batchId = await submitted(ledger, lease, [ALICE], 10);
     await ledger.releaseLease(lease);
     await ledger.acquireLease(OPERATOR, "other", 1_000);
     const before = await ledger.listUnmined(OPERATOR);
@@ -353,13 +355,13 @@ describe.each(ledgers)("submissions on $name", ({ create }) => {
     const writes = [
       () => planned(ledger, lease, [BOB], 10),
       () => ledger.planSubmission(lease, filler, 10),
-      () => ledger.assignNonce(lease, root, 0, 1n),
-      () => ledger.saveBroadcast(lease, root, broadcast),
-      () => ledger.unplanBatch(lease, root, [], 0, 10),
-      () => ledger.recordInclusion(lease, root, inclusionAt(1n), "success", outcomeOf()),
-      () => ledger.recordLoss(lease, root),
-      () => ledger.finalize(lease, root, outcomeOf(), RETRY, 10),
-      () => ledger.abandon(lease, root, 10),
+      () => ledger.assignNonce(lease, batchId, 0, 1n),
+      () => ledger.saveBroadcast(lease, batchId, broadcast),
+      () => ledger.unplanBatch(lease, batchId, [], 0, 10),
+      () => ledger.recordInclusion(lease, batchId, inclusionAt(1n), "success", outcomeOf()),
+      () => ledger.recordLoss(lease, batchId),
+      () => ledger.finalize(lease, batchId, outcomeOf(), RETRY, 10),
+      () => ledger.abandon(lease, batchId, 10),
     ];
     for (const write of writes) await expect(write()).rejects.toMatchObject({ code: "fenced", retryable: false });
     expect(await ledger.listUnmined(OPERATOR)).toEqual(before);
@@ -367,20 +369,20 @@ describe.each(ledgers)("submissions on $name", ({ create }) => {
   });
 
   it("a writer whose lease was lost and then taken by a process of its own name changes nothing", async () => {
-    const root = await submitted(ledger, lease, [ALICE], 10);
+    const batchId = await submitted(ledger, lease, [ALICE], 10);
     await ledger.releaseLease(lease);
     const other = await ledger.acquireLease(OPERATOR, "other", 1_000);
     await ledger.releaseLease(other as Lease);
     const successor = await ledger.acquireLease(OPERATOR, lease.holder, 1_000);
     expect(successor).toMatchObject({ holder: lease.holder });
-    await expect(ledger.abandon(lease, root, 10)).rejects.toMatchObject({ code: "fenced" });
-    await ledger.abandon(successor as Lease, root, 10);
+    await expect(ledger.abandon(lease, batchId, 10)).rejects.toMatchObject({ code: "fenced" });
+    await ledger.abandon(successor as Lease, batchId, 10);
   });
 
   it("one operator's lease is no right to another one's submissions", async () => {
-    const root = await submitted(ledger, lease, [ALICE], 10);
+    const batchId = await submitted(ledger, lease, [ALICE], 10);
     const other = await leaseOf(ledger, accountOf(77), "daemon");
-    await expect(ledger.abandon(other, root, 10)).rejects.toMatchObject({ code: "fenced" });
+    await expect(ledger.abandon(other, batchId, 10)).rejects.toMatchObject({ code: "fenced" });
   });
 
   it("what a turn's tool had promised is told to whoever makes its receipt, and the model promises nothing", async () => {

@@ -7,8 +7,9 @@ import type { LedgerOptions } from "../createLedger.ts";
 import { createLedger } from "../createLedger.ts";
 import { openPostgres } from "../database/postgres/openPostgres.ts";
 import type { Database } from "../database/sql.ts";
-import { openSqlite } from "../database/sqlite.ts";
+import { openSqlite } from "../database/sqlite/openSqlite.ts";
 import type { Ledger } from "../ledger.ts";
+import { emptyDatabase } from "./emptyDatabase.ts";
 // Says what the test run provides, too.
 import { TEMPLATE, TEMPLATE_DOOR } from "./postgresServer.ts";
 import { administer } from "./startPostgres.ts";
@@ -45,22 +46,34 @@ async function createSqliteStore(): Promise<Store> {
 }
 
 export async function createPostgresStore(): Promise<Store> {
-  return postgresStore(await postgresUrl(), "");
+  const server = await postgresUrl();
+  const name = await createDatabase(server);
+  return postgresStore(server, name, () => dropDatabase(server, name));
 }
+
+// Of tests that have ended in this process, with the ledger's tables as they were made and nothing in them.
+const emptied: string[] = [];
 
 export async function createPostgresLedger(): Promise<Store> {
-  return postgresStore(await postgresUrl(TEMPLATE_DOOR), `TEMPLATE ${TEMPLATE}`);
+  const server = await postgresUrl(TEMPLATE_DOOR);
+  const name = emptied.pop() ?? (await createDatabase(server, `TEMPLATE ${TEMPLATE}`));
+  return postgresStore(server, name, async () => {
+    if (await emptyDatabase(server, name, TEMPLATE)) emptied.push(name);
+    else await dropDatabase(server, name);
+  });
 }
 
-async function postgresStore(server: string, made: string): Promise<Store> {
+async function createDatabase(server: string, made = ""): Promise<string> {
   const name = `ledger_${randomUUID().replaceAll("-", "")}`;
   await administer(server, `CREATE DATABASE ${name} ${made}`);
+  return name;
+}
+
+const dropDatabase = (server: string, name: string) => administer(server, `DROP DATABASE ${name} WITH (FORCE)`);
+
+function postgresStore(server: string, name: string, remove: () => Promise<void>): Store {
   const location = `${server}/${name}`;
-  return storeOf(
-    location,
-    () => openPostgres({ url: location }),
-    () => administer(server, `DROP DATABASE ${name} WITH (FORCE)`),
-  );
+  return storeOf(location, () => openPostgres({ url: location }), remove);
 }
 
 // The address of the test run's server, which starts now if it has not yet.

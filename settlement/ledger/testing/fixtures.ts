@@ -1,10 +1,10 @@
 import { createHash } from "node:crypto";
 import type { Address, Hex } from "viem";
-import type { BatchOutcome, ChargeFailure, Net } from "../../domain/batch.ts";
-import type { DueCharge } from "../../domain/charge.ts";
+import type { BatchOutcome, ChargeFailure, Net } from "../../domain/batch/batch.ts";
+import type { DueCharge } from "../../domain/charges/charge.ts";
+import type { Turn } from "../../domain/charges/turn.ts";
 import { type MicroUsdc, microUsdc, sumOf } from "../../domain/money.ts";
 import type { ToolId } from "../../domain/toolId.ts";
-import type { Turn } from "../../domain/turn.ts";
 import type { FlushPolicy, Lease, Ledger, RetryPolicy } from "../ledger.ts";
 
 export const usdc = (value: number | bigint): MicroUsdc => microUsdc(BigInt(value));
@@ -58,7 +58,7 @@ export function netOf(reasonOf: (charge: DueCharge) => ChargeFailure | null = ()
     return {
       unpayable,
       batch: {
-        root: hashOf(left.map(({ id, chargedTo, attempts }) => id + chargedTo + attempts).join()),
+        batchId: hashOf(left.map(({ id, chargedTo, attempts }) => id + chargedTo + attempts).join()),
         rows: accounts.map((payer) => ({ payer, modelCost: 0n, lines: [] })),
         receipts: left.map(({ id, chargedTo }) => ({ chargeId: id, chargedTo, leaf: hashOf(id) })),
         total: sumOf(left.map(({ amount }) => amount)),
@@ -85,7 +85,7 @@ export async function planned(ledger: Ledger, lease: Lease, accounts: readonly A
 
 let signatures = 0;
 
-// Plans, signs and sends a batch; returns its root.
+// Plans, signs and sends a batch; returns its id.
 export async function submitted(
   ledger: Ledger,
   lease: Lease,
@@ -121,8 +121,8 @@ export async function settled(
   outcome: BatchOutcome,
   nowMs: number,
 ): Promise<Hex> {
-  const root = await submitted(ledger, lease, accounts, nowMs);
-  await ledger.recordInclusion(lease, root, inclusionAt(1n), "success", outcome);
-  await ledger.finalize(lease, root, outcome, RETRY, nowMs);
-  return root;
+  const batchId = await submitted(ledger, lease, accounts, nowMs);
+  await ledger.recordInclusion(lease, batchId, inclusionAt(1n), "success", outcome);
+  await ledger.finalize(lease, batchId, outcome, RETRY, nowMs);
+  return batchId;
 }

@@ -1,9 +1,11 @@
-import { GUARDED_BY, LOCK_ORDER, type Lock } from "../database/lockOrder.ts";
+import { GUARDED_BY, LOCK_ORDER, type Lock } from "../database/transactions/lockOrder.ts";
 
 type Guarded = keyof typeof GUARDED_BY;
 type Locking = { row: Lock | Guarded; inserts: boolean; waits: boolean };
 
-const STATEMENT = /^\s*(?:(INSERT INTO)|(?:UPDATE|DELETE FROM|SELECT\s[\s\S]*?\sFROM))\s+(\w+)/;
+// What is looked up first is locked in the same table.
+const STATEMENT =
+  /^\s*(?:WITH \w+ AS MATERIALIZED\s*\([\s\S]*\)\s*(?=DELETE|UPDATE))?(?:(INSERT INTO)|(?:UPDATE|DELETE FROM|SELECT\s[\s\S]*?\sFROM))\s+(\w+)/;
 const NEW: Readonly<Record<string, Lock>> = { sessions: "new sessions", holds: "new holds" };
 
 // Which rows a statement locks, and whether it waits for whoever has them. Null if it only reads.

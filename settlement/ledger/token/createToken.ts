@@ -1,4 +1,4 @@
-import type { Runner } from "../database/createRunner.ts";
+import type { Runner } from "../database/transactions/createRunner.ts";
 import { listTokenImplementations } from "./listTokenImplementations.ts";
 import { noteTokenImplementation } from "./noteTokenImplementation.ts";
 

@@ -1,5 +1,5 @@
 import type { Address } from "viem";
-import type { Tx } from "../database/tx.ts";
+import type { Tx } from "../database/transactions/tx.ts";
 import { validAddress, validTime } from "../validate.ts";
 import { listTokenImplementations } from "./listTokenImplementations.ts";
 

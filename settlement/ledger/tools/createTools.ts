@@ -1,4 +1,4 @@
-import type { Runner } from "../database/createRunner.ts";
+import type { Runner } from "../database/transactions/createRunner.ts";
 import { findToolName } from "./findToolName.ts";
 import { listToolNames } from "./listToolNames.ts";
 import { nameTool } from "./nameTool.ts";

@@ -1,6 +1,6 @@
 import type { ToolId } from "../../domain/toolId.ts";
-import { touching } from "../database/lockOrder.ts";
-import type { Tx } from "../database/tx.ts";
+import { touching } from "../database/transactions/lockOrder.ts";
+import type { Tx } from "../database/transactions/tx.ts";
 import { validName, validTime, validToolId } from "../validate.ts";
 
 // The chain knows a tool by its id alone. What people call it is the platform's word, and the newest one counts.

@@ -26,7 +26,7 @@ export const batch = view<BatchDetail>({
     const { outcome } = data;
     return page(
       "Batch",
-      h("p", { class: "subject" }, whole(data.batch)),
+      h("p", { class: "subject" }, whole(data.batchId)),
       h(
         "section",
         { class: "panel" },

@@ -17,10 +17,10 @@ export const batches = view<{ batches: Batch[] }>({
         caption: "Batches, newest first",
         isTitled: false,
         rows,
-        keyOf: ({ batch }) => batch,
+        keyOf: ({ batchId }) => batchId,
         empty: "No batch yet. The first one is planned as soon as a charge is due.",
         columns: [
-          { name: "Batch", cell: ({ batch }) => toBatch(batch) },
+          { name: "Batch", cell: ({ batchId }) => toBatch(batchId) },
           { name: "State", cell: ({ state }) => badge(state) },
           { name: "Rows", numeric: true, wide: true, cell: ({ rows: n }) => count(n) },
           { name: "Charges", numeric: true, cell: ({ charges }) => count(charges) },

@@ -14,11 +14,11 @@ export const charge = view<Data>({
   needsLogin: true,
   async load({ id }) {
     const detail = await ask<ChargeDetail>(`/v1/charges/${id}`);
-    const { callId, batch } = detail.charge;
+    const { callId, batchId } = detail.charge;
     const [call, inBatch, proof] = await Promise.all([
       callId === undefined ? null : ask<{ call: Call }>(`/v1/calls/${encodeURIComponent(callId)}`),
-      batch === null ? null : ask<BatchDetail>(`/v1/batches/${batch}`),
-      batch === null ? null : ask<Proof>(`/v1/charges/${id}/proof`),
+      batchId === null ? null : ask<BatchDetail>(`/v1/batches/${batchId}`),
+      batchId === null ? null : ask<Proof>(`/v1/charges/${id}/proof`),
     ]);
     return { ...detail, call: call?.call ?? null, batch: inBatch, proof };
   },
@@ -72,7 +72,7 @@ function steps({ charge: one, call, batch, proof }: Data): HTMLElement[] {
       lines:
         batch === null
           ? ["waits to be due"]
-          : [toBatch(batch.batch), `with ${plural(batch.charges - 1, "other charge")}`],
+          : [toBatch(batch.batchId), `with ${plural(batch.charges - 1, "other charge")}`],
     },
     {
       name: "Transaction",

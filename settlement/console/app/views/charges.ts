@@ -37,7 +37,7 @@ export function chargesTable(caption: string, rows: readonly Charge[], { isTitle
       cell: ({ turnId, callId }) => (turnId === undefined ? `call ${callId}` : `turn ${turnId}`),
     },
     { name: "Payer", wide: true, cell: ({ payer }) => toPayer(payer) },
-    { name: "Batch", wide: true, cell: ({ batch }) => (batch === null ? "–" : toBatch(batch)) },
+    { name: "Batch", wide: true, cell: ({ batchId }) => (batchId === null ? "–" : toBatch(batchId)) },
   ];
   return table({
     caption,

@@ -9,12 +9,12 @@ export const find = view<Found>({
   title: "Find",
   needsLogin: true,
   load: ({ id }) => ask(`/v1/find?id=${encodeURIComponent(id ?? "")}`),
-  draw({ charges, batch, payer }, { id }) {
-    const isNothing = charges.length === 0 && batch === null && payer === null;
+  draw({ charges, batchId, payer }, { id }) {
+    const isNothing = charges.length === 0 && batchId === null && payer === null;
     return pageWith(
       "Find",
       findForm(id ?? ""),
-      batch !== null && h("p", { class: "panel" }, "Batch ", toBatch(batch)),
+      batchId !== null && h("p", { class: "panel" }, "Batch ", toBatch(batchId)),
       payer !== null && h("p", { class: "panel" }, "Payer ", toPayer(payer)),
       charges.length > 0 && chargesTable("Charges", charges),
       isNothing && h("p", { class: "empty panel" }, `Nothing here is called ${id}.`),

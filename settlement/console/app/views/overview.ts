@@ -183,10 +183,10 @@ function latest(batches: readonly Batch[]): HTMLElement {
   return table({
     caption: "Latest batches",
     rows: batches,
-    keyOf: ({ batch }) => batch,
+    keyOf: ({ batchId }) => batchId,
     empty: "No batch yet. The first one is planned as soon as a charge is due.",
     columns: [
-      { name: "Batch", cell: ({ batch }) => toBatch(batch) },
+      { name: "Batch", cell: ({ batchId }) => toBatch(batchId) },
       { name: "State", cell: ({ state: now }) => badge(now) },
       { name: "Charges", numeric: true, cell: ({ charges }) => count(charges) },
       { name: "Total", numeric: true, cell: ({ totalUsd }) => usd(totalUsd) },

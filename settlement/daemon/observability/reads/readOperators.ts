@@ -4,7 +4,7 @@ import type { ChainInspection } from "../../../chain/inspectChain.ts";
 import type { Clock } from "../../../clock.ts";
 import { formatUsd, microUsdc } from "../../../domain/money.ts";
 import type { Ledger } from "../../../ledger/ledger.ts";
-import { type OperatorRow, submissionView } from "../../../views/operator.ts";
+import { type OperatorRow, submissionView } from "../../../views/service/operator.ts";
 import { timeOf } from "../../../views/shapes.ts";
 
 // On Base hundreds are mined and wait to be final.

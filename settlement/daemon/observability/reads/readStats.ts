@@ -1,8 +1,8 @@
 import type { Chain } from "../../../chain/chain.ts";
 import type { Clock } from "../../../clock.ts";
 import type { Ledger } from "../../../ledger/ledger.ts";
+import { type Stats, stepView } from "../../../views/service/stats.ts";
 import { timeOf } from "../../../views/shapes.ts";
-import { type Stats, stepView } from "../../../views/stats.ts";
 import type { Readiness } from "../readiness.ts";
 import { readStatus } from "./readStatus.ts";
 

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { auditSchema, auditView } from "../../../views/audit.ts";
+import { auditSchema, auditView } from "../../../views/service/audit.ts";
 import * as field from "../../http/fields.ts";
 import { route, type Services } from "../../http/route.ts";
 

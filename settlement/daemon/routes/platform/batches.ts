@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { batchDetailSchema, batchSchema, batchView } from "../../../views/batch.ts";
+import { batchDetailSchema, batchSchema, batchView } from "../../../views/batches/batch.ts";
 import { ApiError } from "../../http/errors.ts";
 import * as field from "../../http/fields.ts";
 import { route } from "../../http/route.ts";
@@ -18,15 +18,15 @@ export const batchRoutes = [
   }),
   route({
     method: "GET",
-    path: "/v1/batches/:batch",
+    path: "/v1/batches/:batchId",
     access: "public",
     summary: "Show a batch, its transactions and what became of its rows",
-    params: z.object({ batch: field.hash }),
+    params: z.object({ batchId: field.hash }),
     answer: batchDetailSchema,
     errors: ["not_found"],
-    async handle({ params: { batch: root }, services: { ledger } }) {
-      const [batch, submission] = await Promise.all([ledger.findBatch(root), ledger.findSubmission(root)]);
-      if (batch === null) throw new ApiError("not_found", `there is no batch ${root}`);
+    async handle({ params: { batchId }, services: { ledger } }) {
+      const [batch, submission] = await Promise.all([ledger.findBatch(batchId), ledger.findSubmission(batchId)]);
+      if (batch === null) throw new ApiError("not_found", `there is no batch ${batchId}`);
       const txHashes = submission?.broadcasts.map(({ txHash }) => txHash) ?? [];
       return { body: { ...batchView(batch), nonce: submission?.nonce ?? null, txHashes } };
     },

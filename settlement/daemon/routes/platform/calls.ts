@@ -1,9 +1,9 @@
 import { z } from "zod";
-import type { Hold, Session } from "../../../domain/session.ts";
+import type { Hold, Session } from "../../../domain/charges/session.ts";
 import { callSchema, callView } from "../../../views/call.ts";
 import { sessionSchema, sessionView } from "../../../views/session.ts";
 import { broughtIn } from "../../http/brought.ts";
-import { ApiError } from "../../http/errors.ts";
+import { ApiError, PAYER_REFUSALS, SESSION_REFUSALS } from "../../http/errors.ts";
 import * as field from "../../http/fields.ts";
 import { route } from "../../http/route.ts";
 import { refusalOf } from "../startSession.ts";
@@ -43,18 +43,8 @@ export const callRoutes = [
     errors: [
       "conflict",
       "overloaded",
-      "session_not_found",
-      "session_closed",
-      "session_expired",
-      "session_budget_exceeded",
-      "insufficient_allowance",
-      "payment_failed",
-      "credit_exceeded",
-      "consent_required",
-      "budget_forged",
-      "budget_exceeded",
-      "budget_expired",
-      "budget_tools",
+      ...SESSION_REFUSALS,
+      ...PAYER_REFUSALS,
       "no_wallet",
       "method_not_execute_eligible",
     ],

@@ -1,6 +1,6 @@
 import { z } from "zod";
+import { noReceipt, proofSchema, proofView } from "../../../views/batches/proof.ts";
 import { chargeDetailSchema, chargeSchema, chargeView } from "../../../views/charge.ts";
-import { noReceipt, proofSchema, proofView } from "../../../views/proof.ts";
 import { timeOf } from "../../../views/shapes.ts";
 import { ApiError } from "../../http/errors.ts";
 import * as field from "../../http/fields.ts";
@@ -56,7 +56,7 @@ export const chargeRoutes = [
       const outcome = await engine.prove(chargeId);
       if (outcome.kind === "charge_not_found") throw noCharge(chargeId);
       if (outcome.kind === "not_in_a_batch") throw new ApiError("conflict", "the charge is in no batch yet");
-      if (outcome.kind === "no_receipt") throw new ApiError("conflict", noReceipt(outcome.root));
+      if (outcome.kind === "no_receipt") throw new ApiError("conflict", noReceipt(outcome.batchId));
       return { body: proofView(outcome.proof) };
     },
   }),

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { contestSchema, contestView } from "../../../views/contest.ts";
+import { contestSchema, contestView } from "../../../views/batches/contest.ts";
 import * as field from "../../http/fields.ts";
 import { route } from "../../http/route.ts";
 

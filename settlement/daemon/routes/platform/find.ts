@@ -35,7 +35,7 @@ async function find(ledger: Ledger, id: string): Promise<Found> {
     ledger.listChargesOf({ callId: id }),
   ]);
   const charges = [...(charge ? [charge] : []), ...ofTurn, ...ofCall];
-  return { charges: charges.map(chargeView), batch: batch?.root ?? null, payer };
+  return { charges: charges.map(chargeView), batchId: batch?.batchId ?? null, payer };
 }
 
 // Every address could be one; these are known.

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { operatorSchema } from "../../../views/operator.ts";
+import { operatorSchema } from "../../../views/service/operator.ts";
 import { route } from "../../http/route.ts";
 
 export const operatorRoutes = [

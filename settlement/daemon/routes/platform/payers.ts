@@ -1,9 +1,9 @@
 import { Readable } from "node:stream";
 import { z } from "zod";
 import { formatUsd, microUsdc } from "../../../domain/money.ts";
+import { noReceipts, receiptsJson, receiptsSchema } from "../../../views/batches/receipts.ts";
 import { statementLine, statementLineSchema } from "../../../views/charge.ts";
 import { exposureSchema, exposureView, spendableSchema, spendableView } from "../../../views/payer.ts";
-import { noReceipts, receiptsJson, receiptsSchema } from "../../../views/receipts.ts";
 import * as shape from "../../../views/shapes.ts";
 import { ApiError } from "../../http/errors.ts";
 import * as field from "../../http/fields.ts";
@@ -70,15 +70,15 @@ export const payerRoutes = [
   }),
   route({
     method: "GET",
-    path: "/v1/payers/:payer/batches/:batch/receipts",
+    path: "/v1/payers/:payer/batches/:batchId/receipts",
     access: "platform",
     summary: "What a payer was charged for in a batch: its receipts, and what proves them against the root on chain",
-    params: z.object({ payer: field.address, batch: field.hash }),
+    params: z.object({ payer: field.address, batchId: field.hash }),
     answer: receiptsSchema,
     errors: ["not_found"],
-    async handle({ params: { payer, batch }, services: { engine } }) {
-      const found = await engine.receiptsOf(batch, payer);
-      if (found === null) throw new ApiError("not_found", noReceipts(payer, batch));
+    async handle({ params: { payer, batchId }, services: { engine } }) {
+      const found = await engine.receiptsOf(batchId, payer);
+      if (found === null) throw new ApiError("not_found", noReceipts(payer, batchId));
       return {
         text: Readable.from(receiptsJson(found), { objectMode: false }),
         contentType: "application/json; charset=utf-8",

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { sentenceOf } from "../../../domain/sentence.ts";
+import { sentenceOf } from "../../../domain/text/sentence.ts";
 import { fundsSchema, fundsView } from "../../../views/payer.ts";
 import * as field from "../../http/fields.ts";
 import { route } from "../../http/route.ts";

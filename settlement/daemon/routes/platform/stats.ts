@@ -1,6 +1,6 @@
 import { z } from "zod";
-import { STATS_STEP_MS } from "../../../ledger/database/stats.ts";
-import { statsSchema } from "../../../views/stats.ts";
+import { STATS_STEP_MS } from "../../../ledger/database/sums/stats.ts";
+import { statsSchema } from "../../../views/service/stats.ts";
 import { ApiError } from "../../http/errors.ts";
 import * as field from "../../http/fields.ts";
 import { route } from "../../http/route.ts";

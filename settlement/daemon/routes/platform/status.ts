@@ -1,4 +1,4 @@
-import { statusSchema } from "../../../views/status.ts";
+import { statusSchema } from "../../../views/service/status.ts";
 import { route } from "../../http/route.ts";
 import { readStatus } from "../../observability/reads/readStatus.ts";
 

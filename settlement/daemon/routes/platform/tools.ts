@@ -60,9 +60,9 @@ export const toolRoutes = [
     ...statementAnswer({ developer: shape.address }, "earnings", earningSchema),
     async handle({ params: { developer }, query, services: { ledger } }) {
       const earnings = await ledger.listEarnings(developer, query);
-      const places = earnings.map(({ root, toolId, settledAtMs }) => ({
+      const places = earnings.map(({ batchId, toolId, settledAtMs }) => ({
         atMs: settledAtMs,
-        id: root + toolId.slice(2),
+        id: batchId + toolId.slice(2),
       }));
       return answerStatement({ developer }, "earnings", earnings.map(earningView), places, query);
     },

@@ -1,13 +1,13 @@
 import { z } from "zod";
+import type { Turn } from "../../../domain/charges/turn.ts";
 import { SettlementError } from "../../../domain/errors.ts";
 import { formatUsd } from "../../../domain/money.ts";
-import { sentenceOf } from "../../../domain/sentence.ts";
-import type { Turn } from "../../../domain/turn.ts";
-import { creditReason } from "../../../engine/accept/preflight.ts";
-import type { RecordedTurn } from "../../../engine/accept/recordTurn.ts";
+import { sentenceOf } from "../../../domain/text/sentence.ts";
+import { creditReason } from "../../../engine/accept/preflight/preflight.ts";
+import type { RecordedTurn } from "../../../engine/accept/turns/recordTurn.ts";
 import { chargeSchema, chargeView } from "../../../views/charge.ts";
 import * as shape from "../../../views/shapes.ts";
-import { ApiError } from "../../http/errors.ts";
+import { ApiError, PAYER_REFUSALS } from "../../http/errors.ts";
 import * as field from "../../http/fields.ts";
 import { route, type Services } from "../../http/route.ts";
 import { validate } from "../../http/validate.ts";
@@ -110,18 +110,7 @@ export const turnRoutes = [
     body: z.strictObject({ payer: field.address, amountUsd: field.usd, ...field.signed }),
     example: { payer: field.example.address, amountUsd: "0.10" },
     answer: z.object({ turnId: z.string(), heldUsd: shape.usd }),
-    errors: [
-      "conflict",
-      "overloaded",
-      "insufficient_allowance",
-      "payment_failed",
-      "credit_exceeded",
-      "consent_required",
-      "budget_forged",
-      "budget_exceeded",
-      "budget_expired",
-      "budget_tools",
-    ],
+    errors: ["conflict", "overloaded", ...PAYER_REFUSALS],
     async handle({ params: { turnId }, body, services, log }) {
       const { payer, amountUsd: amount } = body;
       const budgetId = await keepBrought(services, payer, body);

@@ -92,7 +92,7 @@ CREATE TABLE charges (
   deferrals INTEGER NOT NULL DEFAULT 0,
   state TEXT NOT NULL CHECK (state IN ('accrued', 'batched', 'refused', 'voided')),
   due_at BIGINT NOT NULL,
-  root TEXT,
+  batch_id TEXT,
   -- 1 while a session's charge waits to be handed to settlement, and is counted by its session.
   waiting INTEGER NOT NULL,
   -- 1 once the payer repaid what the platform took over.
@@ -102,7 +102,7 @@ CREATE TABLE charges (
   PRIMARY KEY (accrued_at, id)
 );
 CREATE INDEX charges_id ON charges (substr(id, 3, 12)) WHERE state <> 'accrued';
-CREATE INDEX charges_batch ON charges (root) WHERE root IS NOT NULL;
+CREATE INDEX charges_batch ON charges (batch_id) WHERE batch_id IS NOT NULL;
 CREATE INDEX charges_due ON charges (charged_to, due_at) WHERE state = 'accrued';
 -- Few fail, so that accruals do not pay for this.
 CREATE INDEX charges_failed ON charges (charged_to) WHERE state = 'accrued' AND attempts > 0;
@@ -265,7 +265,7 @@ CREATE UNIQUE INDEX broadcasts_position ON broadcasts (submission_id, operator, 
 
 -- A batch as it was built; its submission has the same id.
 CREATE TABLE batches (
-  root TEXT PRIMARY KEY REFERENCES submissions (id),
+  batch_id TEXT PRIMARY KEY REFERENCES submissions (id),
   row_count INTEGER NOT NULL,
   charge_count INTEGER NOT NULL,
   total BIGINT NOT NULL,
@@ -278,19 +278,19 @@ CREATE TABLE batches (
   -- The charges that it was built of, whatever became of them later, and their leaves: 64 digits each, in turns.
   receipts TEXT NOT NULL
 );
-CREATE INDEX batches_newest ON batches (created_at, root);
+CREATE INDEX batches_newest ON batches (created_at, batch_id);
 
 -- What a batch that this ledger did not make has taken from an account for a tool ('' is the model), as far as no charge of
 -- the ledger explains it: the ledger was restored from a copy that is older than the batch, or somebody else has the key.
 -- Charges of the same account and tool are paid from it before anybody is charged again. `kept` was set against a charge
 -- that it did not cover whole, and which was waived for it.
 CREATE TABLE unexplained_payments (
-  root TEXT NOT NULL REFERENCES batches (root),
+  batch_id TEXT NOT NULL REFERENCES batches (batch_id),
   charged_to TEXT NOT NULL,
   tool_id TEXT NOT NULL,
   amount BIGINT NOT NULL CHECK (amount >= 0),
   kept BIGINT NOT NULL DEFAULT 0,
-  PRIMARY KEY (root, charged_to, tool_id)
+  PRIMARY KEY (batch_id, charged_to, tool_id)
 );
 CREATE INDEX unexplained_payments_left ON unexplained_payments (charged_to) WHERE amount > 0;
 
@@ -303,13 +303,13 @@ CREATE TABLE payees (
 CREATE TABLE earnings (
   payee TEXT NOT NULL,
   settled_at BIGINT NOT NULL,
-  root TEXT NOT NULL REFERENCES batches (root),
+  batch_id TEXT NOT NULL REFERENCES batches (batch_id),
   tool_id TEXT NOT NULL,
   amount BIGINT NOT NULL,
   developer_share BIGINT NOT NULL,
-  PRIMARY KEY (root, tool_id)
+  PRIMARY KEY (batch_id, tool_id)
 );
-CREATE INDEX earnings_payee ON earnings (payee, settled_at, root, tool_id);
+CREATE INDEX earnings_payee ON earnings (payee, settled_at, batch_id, tool_id);
 CREATE INDEX earnings_tool ON earnings (tool_id);
 
 -- Contests: rows of our batches that somebody demands receipts for.
@@ -318,7 +318,7 @@ CREATE INDEX earnings_tool ON earnings (tool_id);
 -- what is still to be answered. `open` until a final block shows its end: answered, or `lapsed` because nobody answered in time, or
 -- `undone` with the block that it was in.
 CREATE TABLE contests (
-  root TEXT NOT NULL,
+  batch_id TEXT NOT NULL,
   account TEXT NOT NULL,
   operator TEXT NOT NULL,
   contester TEXT NOT NULL,
@@ -332,10 +332,10 @@ CREATE TABLE contests (
   -- How many answers were planned, and the last of them.
   answers INTEGER NOT NULL DEFAULT 0,
   answer_id TEXT,
-  PRIMARY KEY (root, account)
+  PRIMARY KEY (batch_id, account)
 );
-CREATE INDEX contests_open ON contests (operator, until_at, root, account) WHERE state = 'open';
-CREATE INDEX contests_newest ON contests (noted_at, root, account);
+CREATE INDEX contests_open ON contests (operator, until_at, batch_id, account) WHERE state = 'open';
+CREATE INDEX contests_newest ON contests (noted_at, batch_id, account);
 
 -- Stats: sums that reads need, and that would take longer with every charge.
 

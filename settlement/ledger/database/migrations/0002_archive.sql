@@ -46,7 +46,7 @@ ALTER TABLE sessions ADD COLUMN archived BIGINT NOT NULL DEFAULT 0;
 
 -- 1 once its receipts, its calldata and its signed bytes have left.
 ALTER TABLE batches ADD COLUMN archived INTEGER NOT NULL DEFAULT 0;
-CREATE INDEX batches_unarchived ON batches (final_at, root) WHERE archived = 0 AND final_at IS NOT NULL;
+CREATE INDEX batches_unarchived ON batches (final_at, batch_id) WHERE archived = 0 AND final_at IS NOT NULL;
 
 -- Calls and turns without a charge to leave with. Few, so that the others do not pay for these.
 CREATE INDEX holds_voided ON holds (held_at, call_id) WHERE state = 'voided';

@@ -132,7 +132,7 @@ export function openPostgres({
         "REPEATABLE READ READ ONLY",
       ),
     writers: WRITERS,
-    read: { all: (text, params) => untilDone(() => attemptRead(connect, text, params)) },
+    read: { takesArrays: true, all: (text, params) => untilDone(() => attemptRead(connect, text, params)) },
     // Another cluster, or the same one after somebody else was promoted to be its primary.
     async home() {
       const [row] = await this.read.all(
@@ -203,6 +203,7 @@ async function attempt<T>(
       locks: LOCKS,
       now: NOW,
       hasOwnClock: true,
+      takesArrays: true,
       all: async (text, params) => (await query(text, params)).rows,
       each: async (text, params, read) => (await query(text, params)).rows.map((row) => read(Object.values(row))),
       run: async (text, params) => (await query(text, params)).rowCount ?? 0,

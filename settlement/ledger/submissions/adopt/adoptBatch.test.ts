@@ -38,7 +38,7 @@ describe.each(ledgers)("a batch that is taken in on $name", ({ create }) => {
       atMs,
     );
   const found = (name: string, taken: readonly TakenLine[]): FoundBatch => ({
-    root: hashOf(name),
+    batchId: hashOf(name),
     operator: OPERATOR,
     router: ROUTER,
     calldata: "0x01",
@@ -89,11 +89,27 @@ describe.each(ledgers)("a batch that is taken in on $name", ({ create }) => {
   it("was given up by the ledger: then it pays the charges that were in it", async () => {
     const lease = await leaseOf(ledger);
     await deliver("in it", 50, 2);
-    const root = await submitted(ledger, lease, [ALICE], 3);
-    await ledger.abandon(lease, root, 4);
+    const batchId = await submitted(ledger, lease, [ALICE], 3);
+    await ledger.abandon(lease, batchId, 4);
     await deliver("older", 50, 1);
-    expect(await ledger.adoptBatch({ ...found("", [took(50)]), root }, 10)).toMatchObject({ charges: 1 });
+    expect(await ledger.adoptBatch({ ...found("", [took(50)]), batchId }, 10)).toMatchObject({ charges: 1 });
     expect([await stateOf("in it"), await stateOf("older")]).toEqual(["final", "accrued"]);
+  });
+
+  it("was not known: then every key is fenced off, because more may be on its way that is not known", async () => {
+    const fences = async () => (await ledger.listOperators()).map(({ fence }) => fence);
+    const lease = await leaseOf(ledger);
+    await deliver("a", 50, 1);
+    const batchId = await submitted(ledger, lease, [ALICE], 3);
+    await ledger.abandon(lease, batchId, 4);
+    await ledger.adoptBatch({ ...found("", [took(50)]), batchId }, 10);
+    expect(await fences()).toEqual([0]);
+    await ledger.adoptBatch(found("lost", [took(50)]), 11);
+    expect(await fences()).toEqual([-1]);
+    // What is fenced off already is so as far as it was.
+    await ledger.setFence(await leaseOf(ledger), 7, 3);
+    await ledger.adoptBatch(found("lost as well", [took(50)]), 12);
+    expect(await fences()).toEqual([7]);
   });
 
   it("may be of a key that the ledger has never heard of", async () => {
@@ -105,29 +121,29 @@ describe.each(ledgers)("a batch that is taken in on $name", ({ create }) => {
   it("waits for batches that are on their way", async () => {
     const lease = await leaseOf(ledger);
     await deliver("a", 50, 1);
-    const root = await submitted(ledger, lease, [ALICE], 3);
-    expect(await ledger.adoptBatch(found("lost", [took(50)]), 10)).toEqual({ kind: "busy", root });
+    const batchId = await submitted(ledger, lease, [ALICE], 3);
+    expect(await ledger.adoptBatch(found("lost", [took(50)]), 10)).toEqual({ kind: "busy", batchId });
   });
 
   it("settles a root that was on its way with other rows: what they paid is paid, and the rest makes another batch", async () => {
     const lease = await leaseOf(ledger);
     for (const [i, id] of ["a", "b"].entries()) await deliver(id, 50 + 10 * i, i + 1);
-    const root = await submitted(ledger, lease, [ALICE], 3);
-    const forged = { ...found("", [took(50)]), root };
+    const batchId = await submitted(ledger, lease, [ALICE], 3);
+    const forged = { ...found("", [took(50)]), batchId };
     expect(await ledger.adoptBatch(forged, 10)).toEqual({ kind: "known" });
     expect(await ledger.adoptBatch({ ...forged, otherRows: true }, 10)).toMatchObject({ charges: 1, unexplained: 0n });
     expect([await stateOf("a"), await stateOf("b")]).toEqual(["final", "accrued"]);
     expect(await pending()).toBe(60n);
     // Whoever was in the middle of sending it changes nothing more.
-    await expect(ledger.abandon(lease, root, 11)).rejects.toMatchObject({ code: "fenced" });
+    await expect(ledger.abandon(lease, batchId, 11)).rejects.toMatchObject({ code: "fenced" });
     expect(await planned(ledger, await leaseOf(ledger), [ALICE], 30)).toMatchObject({ state: { kind: "planned" } });
   });
 
   it("waits for no batch whose root is lost as well: two of them would wait for each other", async () => {
     const lease = await leaseOf(ledger);
     await deliver("a", 50, 1);
-    const root = await submitted(ledger, lease, [ALICE], 3);
-    expect(await ledger.adoptBatch({ ...found("lost", [took(50)]), lost: [root] }, 10)).toMatchObject({
+    const batchId = await submitted(ledger, lease, [ALICE], 3);
+    expect(await ledger.adoptBatch({ ...found("lost", [took(50)]), lost: [batchId] }, 10)).toMatchObject({
       kind: "adopted",
     });
   });
@@ -135,24 +151,24 @@ describe.each(ledgers)("a batch that is taken in on $name", ({ create }) => {
   it("settles a root that was on its way for somebody else: all of it makes another batch, under another root", async () => {
     const lease = await leaseOf(ledger);
     await deliver("a", 50, 1);
-    const root = await submitted(ledger, lease, [ALICE], 3);
-    const forged = { ...found("", [{ ...took(50), chargedTo: OPERATOR }]), root, otherRows: true };
+    const batchId = await submitted(ledger, lease, [ALICE], 3);
+    const forged = { ...found("", [{ ...took(50), chargedTo: OPERATOR }]), batchId, otherRows: true };
     expect(await ledger.adoptBatch(forged, 10)).toMatchObject({ charges: 0, unexplained: 50n });
     const again = await planned(ledger, await leaseOf(ledger), [ALICE], 30);
-    expect(again?.id).not.toBe(root);
+    expect(again?.id).not.toBe(batchId);
     expect(again?.state.kind).toBe("planned");
   });
 
   it("was given up, and its only row failed: then it fails once, and is never taken for a batch to come", async () => {
     const lease = await leaseOf(ledger);
     await deliver("a", 50, 1);
-    const root = await submitted(ledger, lease, [ALICE], 3);
-    await ledger.abandon(lease, root, 4);
+    const batchId = await submitted(ledger, lease, [ALICE], 3);
+    await ledger.abandon(lease, batchId, 4);
     const outcome = outcomeOf({
       charged: usdc(0),
       failed: [{ chargedTo: ALICE, amount: usdc(50), reason: "allowance" }],
     });
-    await ledger.adoptBatch({ ...found("", []), root, outcome }, 10);
+    await ledger.adoptBatch({ ...found("", []), batchId, outcome }, 10);
     expect(await planned(ledger, await leaseOf(ledger), [ALICE], 30)).toBeNull();
     const [charge] = await ledger.listChargesOf({ turnId: "a" });
     expect(charge).toMatchObject({ attempts: 1, state: { kind: "accrued" } });

@@ -1,12 +1,12 @@
 import type { Address, Hex } from "viem";
-import type { BatchOutcome } from "../../../domain/batch.ts";
+import type { BatchOutcome } from "../../../domain/batch/batch.ts";
+import type { Inclusion } from "../../../domain/batch/submission.ts";
 import { type MicroUsdc, microUsdc } from "../../../domain/money.ts";
-import type { Inclusion } from "../../../domain/submission.ts";
 import type { ToolId } from "../../../domain/toolId.ts";
 import { count, hex, text } from "../../database/decode.ts";
-import { lockOperators } from "../../database/lockOrder.ts";
 import { chunksOf, placeholders } from "../../database/sql.ts";
-import type { Tx } from "../../database/tx.ts";
+import { lockOperators } from "../../database/transactions/lockOrder.ts";
+import type { Tx } from "../../database/transactions/tx.ts";
 import { FIRST_FENCE } from "../../operators/acquireLease.ts";
 import { interruptOperators, NOBODY } from "../../operators/lease.ts";
 import { lower, validHash, validTime } from "../../validate.ts";
@@ -23,7 +23,7 @@ export type TakenLine = { chargedTo: Address; toolId: ToolId | null; amount: Mic
 
 // A final batch of one of our keys, as the chain has it.
 export type FoundBatch = {
-  root: Hex;
+  batchId: Hex;
   operator: Address;
   router: Address;
   calldata: Hex;
@@ -43,7 +43,7 @@ export type Adoption =
   | { kind: "adopted"; charges: number; unexplained: MicroUsdc }
   | { kind: "known" }
   // Charges in batches that are still on their way cannot be compared yet.
-  | { kind: "busy"; root: Hex };
+  | { kind: "busy"; batchId: Hex };
 
 // Takes in a batch that the chain has settled and the ledger does not stand by: it becomes final here, and the charges that
 // it has paid, oldest first, with it. Which charges they were is known only if the ledger had made the batch itself and
@@ -51,52 +51,55 @@ export type Adoption =
 // a key can settle a root that is on its way with other rows, after which nobody can settle it again: what those have paid of
 // the batch is paid, and the rest of it is due again.
 export function adoptBatch(found: FoundBatch, nowMs: number) {
-  const root = validHash("the root", found.root);
+  const batchId = validHash("the batch", found.batchId);
   validTime("now", nowMs);
-  return (tx: Tx) => adopt(tx, { ...found, root }, nowMs);
+  return (tx: Tx) => adopt(tx, { ...found, batchId }, nowMs);
 }
 
 async function adopt(tx: Tx, found: FoundBatch, nowMs: number): Promise<Adoption> {
-  const { root } = found;
+  const { batchId } = found;
   await lockOperators(tx);
-  const known = await submissionOf(tx, root);
+  const known = await submissionOf(tx, batchId);
   const isPending = known !== null && known.state.kind !== "abandoned";
   if (isPending && (known.state.kind === "final" || !found.otherRows)) return { kind: "known" };
   const waiting = await tx.all(
     `SELECT id FROM submissions WHERE kind = 'settle' AND state IN ('planned', 'submitted', 'reverted') AND id <> $1`,
-    [root],
+    [batchId],
   );
   const busy = waiting.map((row) => hex(row, "id")).find((id) => !found.lost?.includes(id));
-  if (busy !== undefined) return { kind: "busy", root: busy };
+  if (busy !== undefined) return { kind: "busy", batchId: busy };
   await interruptOperators(tx);
   if (isPending) {
-    await forgetOutcome(tx, root);
-    await freeCharges(tx, root, nowMs);
+    await forgetOutcome(tx, batchId);
+    await freeCharges(tx, batchId, nowMs);
   }
   await store(tx, found, nowMs);
+  // A ledger that does not know what was settled for it is a copy, whether or not anything else shows that, or somebody has a key.
+  // Either way more may be on its way, and nothing is planned until every nonce on which it can wait is spent.
+  if (known === null) await tx.run("UPDATE operators SET fence = -1 WHERE fence = 0 AND retired = 0");
   for (const { chargedTo, toolId, amount } of found.taken) {
     await tx.run(
-      `INSERT INTO unexplained_payments (root, charged_to, tool_id, amount) VALUES ($1, $2, $3, $4)
-       ON CONFLICT (root, charged_to, tool_id) DO UPDATE SET amount = unexplained_payments.amount + excluded.amount`,
-      [root, lower(chargedTo), toolId === null ? "" : lower(toolId), amount],
+      `INSERT INTO unexplained_payments (batch_id, charged_to, tool_id, amount) VALUES ($1, $2, $3, $4)
+       ON CONFLICT (batch_id, charged_to, tool_id) DO UPDATE SET amount = unexplained_payments.amount + excluded.amount`,
+      [batchId, lower(chargedTo), toolId === null ? "" : lower(toolId), amount],
     );
   }
   let charges = 0;
   // Those that were in it when this ledger made it come first.
   for (const own of known === null ? [false] : [true, false]) {
-    for (const payment of await listUnexplained(tx, { root })) {
+    for (const payment of await listUnexplained(tx, { batchId })) {
       charges += (await payFrom(tx, payment, await selectPayable(tx, payment, own), nowMs)).length;
     }
   }
-  if (known !== null && found.otherRows) await renameBatch(tx, root);
-  const left = await listUnexplained(tx, { root });
+  if (known !== null && found.otherRows) await renameBatch(tx, batchId);
+  const left = await listUnexplained(tx, { batchId });
   return { kind: "adopted", charges, unexplained: microUsdc(left.reduce((sum, { amount }) => sum + amount, 0n)) };
 }
 
 // What is left of a batch whose root somebody else has used up must not make that root again. Attempts are part of a receipt:
 // one charge that was put off once more makes it another batch.
-async function renameBatch(tx: Tx, root: Hex): Promise<void> {
-  const [batch] = await tx.all("SELECT receipts FROM batches WHERE root = $1", [root]);
+async function renameBatch(tx: Tx, batchId: Hex): Promise<void> {
+  const [batch] = await tx.all("SELECT receipts FROM batches WHERE batch_id = $1", [batchId]);
   const own = unpackReceipts(text(batch ?? {}, "receipts")).map(({ chargeId }) => chargeId);
   for (const chunk of chunksOf(own)) {
     const [charge] = await tx.all(
@@ -115,7 +118,7 @@ async function renameBatch(tx: Tx, root: Hex): Promise<void> {
 
 async function store(
   tx: Tx,
-  { root, operator, router, calldata, rows, inclusion, outcome }: FoundBatch,
+  { batchId, operator, router, calldata, rows, inclusion, outcome }: FoundBatch,
   nowMs: number,
 ) {
   const { txHash, blockNumber, blockHash, gasUsed } = inclusion;
@@ -132,14 +135,14 @@ async function store(
      ON CONFLICT (id) DO UPDATE SET state = 'final', operator = excluded.operator, nonce = NULL,
        calldata = excluded.calldata, tx_hash = excluded.tx_hash, block_number = excluded.block_number, block_hash = excluded.block_hash,
        gas_used = excluded.gas_used`,
-    [root, lower(operator), lower(router), calldata, nowMs, lower(txHash), blockNumber, lower(blockHash), gasUsed],
+    [batchId, lower(operator), lower(router), calldata, nowMs, lower(txHash), blockNumber, lower(blockHash), gasUsed],
   );
   await tx.run(
-    `INSERT INTO batches (root, row_count, charge_count, total, outcome, created_at, final_at, adopted, receipts)
+    `INSERT INTO batches (batch_id, row_count, charge_count, total, outcome, created_at, final_at, adopted, receipts)
      VALUES ($1, $2, 0, $3, $4, $5, $5, 1, '')
-     ON CONFLICT (root) DO UPDATE SET row_count = excluded.row_count, total = excluded.total, outcome = excluded.outcome,
+     ON CONFLICT (batch_id) DO UPDATE SET row_count = excluded.row_count, total = excluded.total, outcome = excluded.outcome,
        final_at = excluded.final_at, adopted = 1`,
-    [root, rows, outcome.charged, outcomeToJson(outcome), nowMs],
+    [batchId, rows, outcome.charged, outcomeToJson(outcome), nowMs],
   );
-  await creditPayees(tx, root, outcome, nowMs);
+  await creditPayees(tx, batchId, outcome, nowMs);
 }

@@ -1,29 +1,31 @@
 import type { Address, Hex } from "viem";
-import type { BatchOutcome } from "../../../domain/batch.ts";
-import type { DueCharge } from "../../../domain/charge.ts";
+import type { BatchOutcome } from "../../../domain/batch/batch.ts";
+import type { DueCharge } from "../../../domain/charges/charge.ts";
 import { address, amount, budgetId, count, hex, text } from "../../database/decode.ts";
 import { chargeKeys, chunksOf, placeholders, type Row } from "../../database/sql.ts";
-import type { Tx } from "../../database/tx.ts";
+import type { Tx } from "../../database/transactions/tx.ts";
 import { outcomeFromJson } from "../outcome/outcomeJson.ts";
 import { unpackReceipts } from "../receipts.ts";
 import { lockSessionsOf, mayBeTaken, stopWaiting } from "./stopWaiting.ts";
 
-export type Payment = { root: Hex; chargedTo: Address; toolId: string; amount: bigint };
+export type Payment = { batchId: Hex; chargedTo: Address; toolId: string; amount: bigint };
 
 // What was taken and is not explained yet, of one batch or from some accounts.
 export async function listUnexplained(
   tx: Tx,
-  of: { root: Hex } | { accounts: readonly Address[] },
+  of: { batchId: Hex } | { accounts: readonly Address[] },
 ): Promise<Payment[]> {
   const [condition, params] =
-    "root" in of ? ["root = $1", [of.root]] : [`charged_to IN (${placeholders(of.accounts.length)})`, [...of.accounts]];
+    "batchId" in of
+      ? ["batch_id = $1", [of.batchId]]
+      : [`charged_to IN (${placeholders(of.accounts.length)})`, [...of.accounts]];
   const rows = await tx.all(
-    `SELECT root, charged_to, tool_id, amount FROM unexplained_payments WHERE amount > 0 AND ${condition}
-     ORDER BY charged_to, tool_id, root ${tx.locks.forUpdate}`,
+    `SELECT batch_id, charged_to, tool_id, amount FROM unexplained_payments WHERE amount > 0 AND ${condition}
+     ORDER BY charged_to, tool_id, batch_id ${tx.locks.forUpdate}`,
     params,
   );
   return rows.map((row) => ({
-    root: hex(row, "root"),
+    batchId: hex(row, "batch_id"),
     chargedTo: address(row, "charged_to"),
     toolId: text(row, "tool_id"),
     amount: amount(row),
@@ -31,15 +33,16 @@ export async function listUnexplained(
 }
 
 // What became of a batch that this ledger took in from the chain; null for one that it has followed there itself.
-export async function findAdopted(tx: Tx, root: Hex): Promise<BatchOutcome | null> {
-  const [row] = await tx.all("SELECT outcome FROM batches WHERE root = $1 AND adopted = 1 AND outcome IS NOT NULL", [
-    root,
-  ]);
+export async function findAdopted(tx: Tx, batchId: Hex): Promise<BatchOutcome | null> {
+  const [row] = await tx.all(
+    "SELECT outcome FROM batches WHERE batch_id = $1 AND adopted = 1 AND outcome IS NOT NULL",
+    [batchId],
+  );
   return row === undefined ? null : outcomeFromJson(text(row, "outcome"));
 }
 
 // The charges that a payment may have been for, oldest first; or only those of a batch that this ledger had made itself.
-export async function selectPayable(tx: Tx, { root, chargedTo, toolId }: Payment, ofBatch: boolean): Promise<Row[]> {
+export async function selectPayable(tx: Tx, { batchId, chargedTo, toolId }: Payment, ofBatch: boolean): Promise<Row[]> {
   const payable = "state = 'accrued' AND charged_to = $1 AND COALESCE(tool_id, '') = $2";
   const locked = await lockSessionsOf(tx, `(SELECT * FROM charges WHERE ${payable})`, [chargedTo, toolId]);
   const charges = await tx.all(
@@ -47,7 +50,7 @@ export async function selectPayable(tx: Tx, { root, chargedTo, toolId }: Payment
     [chargedTo, toolId, ...(locked ?? [])],
   );
   if (!ofBatch) return charges;
-  const [batch] = await tx.all("SELECT receipts FROM batches WHERE root = $1", [root]);
+  const [batch] = await tx.all("SELECT receipts FROM batches WHERE batch_id = $1", [batchId]);
   const own = new Set(unpackReceipts(text(batch ?? {}, "receipts")).map(({ chargeId }) => chargeId));
   return charges.filter((charge) => own.has(hex(charge, "id")));
 }
@@ -76,12 +79,12 @@ export async function payFrom(tx: Tx, payment: Payment, charges: readonly Row[],
     tx,
     waiting.map((charge) => ({ id: hex(charge, "id"), sessionId: text(charge, "session_id") })),
   );
-  await endCharges(tx, paid, "paid", payment.root, nowMs);
-  await endCharges(tx, waived, "waived", payment.root, nowMs);
+  await endCharges(tx, paid, "paid", payment.batchId, nowMs);
+  await endCharges(tx, waived, "waived", payment.batchId, nowMs);
   await tx.run(
     `UPDATE unexplained_payments SET amount = $4, kept = kept + $5
-     WHERE root = $1 AND charged_to = $2 AND tool_id = $3`,
-    [payment.root, payment.chargedTo, payment.toolId, left, kept],
+     WHERE batch_id = $1 AND charged_to = $2 AND tool_id = $3`,
+    [payment.batchId, payment.chargedTo, payment.toolId, left, kept],
   );
   return ended.map((charge) => hex(charge, "id"));
 }
@@ -93,15 +96,15 @@ export async function endCharges(
   tx: Tx,
   charges: readonly Row[],
   how: keyof typeof STATE_OF,
-  root: Hex,
+  batchId: Hex,
   nowMs: number,
 ): Promise<void> {
   for (const chunk of chunksOf(charges)) {
     await tx.run(
       // When that was is kept where it was due: whoever takes it back takes it out of the same moment of the time line.
-      `UPDATE charges SET state = '${STATE_OF[how]}', root = $1, due_at = $2
+      `UPDATE charges SET state = '${STATE_OF[how]}', batch_id = $1, due_at = $2
        WHERE state = 'accrued' AND (accrued_at, id) IN ${chargeKeys(chunk.length, 3)}`,
-      [root, nowMs, ...chunk.flatMap((charge) => [count(charge, "accrued_at"), hex(charge, "id")])],
+      [batchId, nowMs, ...chunk.flatMap((charge) => [count(charge, "accrued_at"), hex(charge, "id")])],
     );
   }
   for (const charge of charges) {

@@ -1,6 +1,6 @@
 import { text } from "../../database/decode.ts";
 import { CHUNK, chunksOf, type Param, placeholders } from "../../database/sql.ts";
-import type { Tx } from "../../database/tx.ts";
+import type { Tx } from "../../database/transactions/tx.ts";
 
 // A charge that waits in its session belongs to who has locked the session. So sessions come before the charges that are to be
 // taken: of those in which some of `charges` wait, the ones that nobody else is busy with, within a bound. Null where one

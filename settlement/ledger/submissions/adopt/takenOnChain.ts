@@ -1,11 +1,11 @@
 import type { Address, Hex } from "viem";
-import type { BatchOutcome } from "../../../domain/batch.ts";
+import type { BatchOutcome } from "../../../domain/batch/batch.ts";
 import { address, amount, budgetId, hex } from "../../database/decode.ts";
-import type { Tx } from "../../database/tx.ts";
+import type { Tx } from "../../database/transactions/tx.ts";
 import { lower } from "../../validate.ts";
 
 // The charges that a batch has now. Those that failed or were refused have left it.
-export const OF_BATCH = "root = $1 AND state = 'batched'";
+export const OF_BATCH = "batch_id = $1 AND state = 'batched'";
 
 // Whether a line of a mined batch is still owed. A row that failed is, and a line whose tool may not earn more today. Any other
 // refused line is not, even if its row failed as well: nobody is charged for it.
@@ -29,7 +29,7 @@ export function isRefused({ refused }: BatchOutcome): (chargedTo: Address, toolI
 // Moves what a batch takes on chain out of pending, or back into it.
 export async function countTaken(
   tx: Tx,
-  root: Hex,
+  batchId: Hex,
   outcome: BatchOutcome,
   direction: { kind: "taken"; atBlock: bigint } | { kind: "returned" },
 ): Promise<void> {
@@ -43,7 +43,7 @@ export async function countTaken(
      FROM charges
      WHERE ${OF_BATCH} AND charged_to = payer
      GROUP BY payer, budget_id${byTool}`,
-    [root],
+    [batchId],
   );
   for (const row of rows) {
     const payer = address(row, "payer");

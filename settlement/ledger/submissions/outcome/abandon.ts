@@ -1,7 +1,7 @@
 import type { Address, Hex } from "viem";
 import { SettlementError } from "../../../domain/errors.ts";
 import { address, amount } from "../../database/decode.ts";
-import type { Tx } from "../../database/tx.ts";
+import type { Tx } from "../../database/transactions/tx.ts";
 import type { Lease } from "../../operators/lease.ts";
 import { validTime } from "../../validate.ts";
 import { OF_BATCH } from "../adopt/takenOnChain.ts";
@@ -34,11 +34,11 @@ export async function giveUp(tx: Tx, id: Hex, nowMs: number): Promise<void> {
 }
 
 // They were pending in the batch and stay pending without it.
-export async function freeCharges(tx: Tx, root: Hex, dueAtMs: number, account?: Address): Promise<void> {
+export async function freeCharges(tx: Tx, batchId: Hex, dueAtMs: number, account?: Address): Promise<void> {
   const only = account === undefined ? "" : "AND charged_to = $3";
   const freed = await tx.all(
-    `UPDATE charges SET state = 'accrued', root = NULL, due_at = $2 WHERE ${OF_BATCH} ${only} RETURNING charged_to, amount`,
-    [root, dueAtMs, ...(account === undefined ? [] : [account])],
+    `UPDATE charges SET state = 'accrued', batch_id = NULL, due_at = $2 WHERE ${OF_BATCH} ${only} RETURNING charged_to, amount`,
+    [batchId, dueAtMs, ...(account === undefined ? [] : [account])],
   );
   for (const row of freed) tx.due.add(address(row, "charged_to"), { amount: amount(row), dueAtMs });
 }

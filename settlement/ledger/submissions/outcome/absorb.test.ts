@@ -126,14 +126,14 @@ describe.each(ledgers)("what the platform absorbs on $name", ({ create }) => {
     await ledger.collect([ALICE], 2);
     expect(await ledger.listDuePayers(2, 10)).toMatchObject([{ chargedTo: ALICE, amount: 500n }]);
 
-    const root = await submitted(ledger, lease, [ALICE], 2);
-    await ledger.recordInclusion(lease, root, inclusionAt(7n), "success", outcomeOf());
+    const batchId = await submitted(ledger, lease, [ALICE], 2);
+    await ledger.recordInclusion(lease, batchId, inclusionAt(7n), "success", outcomeOf());
     expect(await exposureOf()).toMatchObject({ pending: 0n, owed: 0n });
     // A reorg makes it owed again.
-    await ledger.recordLoss(lease, root);
+    await ledger.recordLoss(lease, batchId);
     expect(await exposureOf()).toMatchObject({ pending: 500n, owed: 500n });
-    await ledger.recordInclusion(lease, root, inclusionAt(8n), "success", outcomeOf());
-    await ledger.finalize(lease, root, outcomeOf(), retry, 3);
+    await ledger.recordInclusion(lease, batchId, inclusionAt(8n), "success", outcomeOf());
+    await ledger.finalize(lease, batchId, outcomeOf(), retry, 3);
     expect(await statesOf("a")).toEqual(["final"]);
     expect(await exposureOf()).toMatchObject({ pending: 0n, owed: 0n, settled: 500n });
     expect((await ledger.listOwing(null, 10)).map(({ payer }) => payer)).toEqual([BOB]);
@@ -150,9 +150,9 @@ describe.each(ledgers)("what the platform absorbs on $name", ({ create }) => {
     );
     await ledger.recordTurn(using("b", [[1, 70]], BOB), 0);
     const failed = [ALICE, BOB].map((chargedTo) => ({ chargedTo, amount: usdc(70), reason: "balance" as const }));
-    const root = await submitted(ledger, lease, [ALICE, BOB], 1);
-    await ledger.recordInclusion(lease, root, inclusionAt(7n), "success", outcomeOf({ failed }));
-    await ledger.finalize(lease, root, outcomeOf({ failed }), retry, 2);
+    const batchId = await submitted(ledger, lease, [ALICE, BOB], 1);
+    await ledger.recordInclusion(lease, batchId, inclusionAt(7n), "success", outcomeOf({ failed }));
+    await ledger.finalize(lease, batchId, outcomeOf({ failed }), retry, 2);
     const all = [...(await statesOf("a")), ...(await statesOf("b"))];
     expect(all.toSorted()).toEqual(["absorbed", "absorbed", "owed"]);
   });
@@ -167,10 +167,10 @@ describe.each(ledgers)("what the platform absorbs on $name", ({ create }) => {
     );
     const refused = [{ chargedTo: ALICE, toolId: toolOf(1), amount: usdc(70), reason: "earning_cap" as const }];
     const outcome = outcomeOf({ refused });
-    const root = await submitted(ledger, lease, [ALICE], 1);
-    await ledger.recordInclusion(lease, root, inclusionAt(7n), "success", outcome);
+    const batchId = await submitted(ledger, lease, [ALICE], 1);
+    await ledger.recordInclusion(lease, batchId, inclusionAt(7n), "success", outcome);
     expect(await exposureOf()).toMatchObject({ pending: 70n });
-    await ledger.finalize(lease, root, outcome, RETRY, 2);
+    await ledger.finalize(lease, batchId, outcome, RETRY, 2);
     expect(await exposureOf()).toMatchObject({ pending: 70n, settled: 30n });
     const waiting = (await ledger.listChargesOf({ turnId: "a" })).find(({ amount }) => amount === 70n);
     expect(waiting).toMatchObject({
@@ -182,7 +182,7 @@ describe.each(ledgers)("what the platform absorbs on $name", ({ create }) => {
 
     // The same charge makes another batch, and the payer has all its attempts.
     const next = await submitted(ledger, lease, [ALICE], 2 + DAY_MS);
-    expect(next).not.toBe(root);
+    expect(next).not.toBe(batchId);
     const failed = [{ chargedTo: ALICE, amount: usdc(70), reason: "balance" as const }];
     await ledger.recordInclusion(lease, next, inclusionAt(8n), "success", outcomeOf({ failed }));
     await ledger.finalize(lease, next, outcomeOf({ failed }), { ...RETRY, maxAttempts: 2 }, 3 + DAY_MS);

@@ -2,7 +2,7 @@ import { plus, type RollingSum, rolledTo, totalOf } from "../../../domain/rollin
 import type { ToolId } from "../../../domain/toolId.ts";
 import { count, integer } from "../../database/decode.ts";
 import type { Row } from "../../database/sql.ts";
-import type { Tx } from "../../database/tx.ts";
+import type { Tx } from "../../database/transactions/tx.ts";
 
 export type Absorptions = {
   // Takes a charge of the tool over, unless that would be more than `most` in a day.

@@ -2,7 +2,7 @@ import type { Address, Hex } from "viem";
 import type { ToolId } from "../../../domain/toolId.ts";
 import { address, amount, count, hex } from "../../database/decode.ts";
 import { chargeKeys, chunksOf, type Row } from "../../database/sql.ts";
-import type { Tx } from "../../database/tx.ts";
+import type { Tx } from "../../database/transactions/tx.ts";
 import { lower } from "../../validate.ts";
 import { OF_BATCH } from "../adopt/takenOnChain.ts";
 
@@ -10,15 +10,15 @@ import { OF_BATCH } from "../adopt/takenOnChain.ts";
 // attempt. It counts as a try all the same, or the same charges would make the same batch, which the chain settles once.
 export async function deferCharges(
   tx: Tx,
-  root: Hex,
+  batchId: Hex,
   { chargedTo, toolId }: { chargedTo: Address; toolId: ToolId },
   dueAtMs: number,
 ): Promise<void> {
   const deferred = await tx.all(
-    `UPDATE charges SET state = 'accrued', root = NULL, due_at = $4, attempts = attempts + 1, deferrals = deferrals + 1
+    `UPDATE charges SET state = 'accrued', batch_id = NULL, due_at = $4, attempts = attempts + 1, deferrals = deferrals + 1
      WHERE ${OF_BATCH} AND charged_to = $2 AND tool_id = $3
      RETURNING charged_to, amount`,
-    [root, lower(chargedTo), lower(toolId), dueAtMs],
+    [batchId, lower(chargedTo), lower(toolId), dueAtMs],
   );
   for (const row of deferred) tx.due.add(address(row, "charged_to"), { amount: amount(row), dueAtMs });
 }

@@ -1,10 +1,10 @@
 import type { Address, Hex } from "viem";
-import type { ChargeFailure } from "../../../domain/batch.ts";
+import type { ChargeFailure } from "../../../domain/batch/batch.ts";
 import { microUsdc } from "../../../domain/money.ts";
 import type { ToolId } from "../../../domain/toolId.ts";
 import { address, amount, budgetId, count, hex, text } from "../../database/decode.ts";
 import { chargeKeys, chunksOf, type Param, type Row, tuples } from "../../database/sql.ts";
-import type { Tx } from "../../database/tx.ts";
+import type { Tx } from "../../database/transactions/tx.ts";
 import { lower } from "../../validate.ts";
 import { openAbsorptions } from "./absorptions.ts";
 
@@ -145,7 +145,7 @@ async function makeDue(tx: Tx, charges: readonly FailedCharge[], due: Due): Prom
   for (const { amount } of charges) tx.due.add(chargedTo, { amount, dueAtMs });
   for (const chunk of chunksOf(charges)) {
     await tx.run(
-      `UPDATE charges SET state = 'accrued', root = NULL, charged_to = $1, attempts = $2, due_at = $3, owed = $4
+      `UPDATE charges SET state = 'accrued', batch_id = NULL, charged_to = $1, attempts = $2, due_at = $3, owed = $4
        WHERE (accrued_at, id) IN ${chargeKeys(chunk.length, 5)}`,
       [chargedTo, attempts, dueAtMs, owed ? 1 : 0, ...chunk.flatMap(({ accruedAtMs, id }) => [accruedAtMs, id])],
     );

@@ -1,10 +1,10 @@
 import type { Hex } from "viem";
-import type { BatchOutcome } from "../../../domain/batch.ts";
+import type { BatchOutcome } from "../../../domain/batch/batch.ts";
+import type { Inclusion } from "../../../domain/batch/submission.ts";
 import { SettlementError } from "../../../domain/errors.ts";
-import { letOthersRun } from "../../../domain/letOthersRun.ts";
-import type { Inclusion } from "../../../domain/submission.ts";
+import { letOthersRun } from "../../../domain/scheduling/letOthersRun.ts";
 import { address, amount, count, integer } from "../../database/decode.ts";
-import type { Tx } from "../../database/tx.ts";
+import type { Tx } from "../../database/transactions/tx.ts";
 import type { Lease } from "../../operators/lease.ts";
 import { lower, validTime } from "../../validate.ts";
 import { countTaken, OF_BATCH } from "../adopt/takenOnChain.ts";
@@ -39,29 +39,33 @@ export function finalize(lease: Lease, id: Hex, outcome: BatchOutcome | null, re
 // The outcome below the finalized block is the one that counts, whatever was seen at the head.
 async function settleCharges(
   tx: Tx,
-  root: Hex,
+  batchId: Hex,
   outcome: BatchOutcome,
   retry: RetryPolicy,
   inclusion: Inclusion,
   nowMs: number,
 ) {
   // Mostly it is the one that was counted at the head, and nothing is counted again.
-  if (outcomeToJson(outcome) !== (await readOutcome(tx, root))) {
-    await forgetOutcome(tx, root);
-    await countTaken(tx, root, outcome, { kind: "taken", atBlock: inclusion.blockNumber });
+  if (outcomeToJson(outcome) !== (await readOutcome(tx, batchId))) {
+    await forgetOutcome(tx, batchId);
+    await countTaken(tx, batchId, outcome, { kind: "taken", atBlock: inclusion.blockNumber });
   }
-  await tx.run("UPDATE batches SET outcome = $2, final_at = $3 WHERE root = $1", [root, outcomeToJson(outcome), nowMs]);
-  await creditPayees(tx, root, outcome, nowMs);
+  await tx.run("UPDATE batches SET outcome = $2, final_at = $3 WHERE batch_id = $1", [
+    batchId,
+    outcomeToJson(outcome),
+    nowMs,
+  ]);
+  await creditPayees(tx, batchId, outcome, nowMs);
 
   for (const { chargedTo, toolId, reason } of outcome.refused) {
     if (reason === "earning_cap") {
-      await deferCharges(tx, root, { chargedTo, toolId }, nowMs + retry.deferMs);
+      await deferCharges(tx, batchId, { chargedTo, toolId }, nowMs + retry.deferMs);
       continue;
     }
     const refused = await tx.all(
       `UPDATE charges SET state = 'refused' WHERE ${OF_BATCH} AND charged_to = $2 AND tool_id = $3
        RETURNING payer, charged_to, amount, cleared`,
-      [root, lower(chargedTo), lower(toolId)],
+      [batchId, lower(chargedTo), lower(toolId)],
     );
     for (const row of refused) {
       tx.count(nowMs, { refused: amount(row) });
@@ -73,7 +77,7 @@ async function settleCharges(
   for (const { chargedTo, reason } of outcome.failed) {
     const failed = await tx.all(
       `SELECT ${FAILED_COLUMNS} FROM charges WHERE ${OF_BATCH} AND charged_to = $2 ORDER BY id`,
-      [root, lower(chargedTo)],
+      [batchId, lower(chargedTo)],
     );
     failures.push(...failed.map((row) => failedChargeFrom(row, reason)));
   }
@@ -81,30 +85,30 @@ async function settleCharges(
   await failCharges(tx, failures, retry, nowMs);
   // Its thousands of charges are looked through again.
   await letOthersRun();
-  await countSettled(tx, root, inclusion.gasUsed, nowMs);
+  await countSettled(tx, batchId, inclusion.gasUsed, nowMs);
 }
 
-export async function creditPayees(tx: Tx, root: Hex, outcome: BatchOutcome, nowMs: number): Promise<void> {
+export async function creditPayees(tx: Tx, batchId: Hex, outcome: BatchOutcome, nowMs: number): Promise<void> {
   for (const payee of new Set(outcome.paid.map(({ payee }) => lower(payee)).sort())) {
     await tx.run("INSERT INTO payees (payee) VALUES ($1) ON CONFLICT DO NOTHING", [payee]);
   }
   for (const { toolId, payee, amount: earned, developerShare } of outcome.paid) {
     await tx.run(
-      `INSERT INTO earnings (payee, settled_at, root, tool_id, amount, developer_share)
+      `INSERT INTO earnings (payee, settled_at, batch_id, tool_id, amount, developer_share)
        VALUES ($1, $2, $3, $4, $5, $6)`,
-      [lower(payee), nowMs, root, lower(toolId), earned, developerShare],
+      [lower(payee), nowMs, batchId, lower(toolId), earned, developerShare],
     );
   }
 }
 
 // What is left of the batch, for the running sums.
-async function countSettled(tx: Tx, root: Hex, gasUsed: bigint, nowMs: number): Promise<void> {
+async function countSettled(tx: Tx, batchId: Hex, gasUsed: bigint, nowMs: number): Promise<void> {
   const rows = await tx.all(
     `SELECT CASE WHEN charged_to = payer THEN 'settled' ELSE 'absorbed' END AS ending, COUNT(*) AS charges,
        CAST(SUM(amount) AS BIGINT) AS amount, CAST(SUM(accrued_at) AS BIGINT) AS accrued_at
      FROM charges WHERE ${OF_BATCH}
      GROUP BY CASE WHEN charged_to = payer THEN 'settled' ELSE 'absorbed' END`,
-    [root],
+    [batchId],
   );
   for (const row of rows) {
     tx.count(nowMs, row.ending === "settled" ? { settled: amount(row) } : { absorbed: amount(row) });
@@ -114,14 +118,14 @@ async function countSettled(tx: Tx, root: Hex, gasUsed: bigint, nowMs: number): 
     tx.count(nowMs, { settledCharges: charges, latencyMs: latencyMs > 0n ? latencyMs : 0n });
   }
   tx.count(nowMs, { gasUsed });
-  await countPaid(tx, root, 1n);
+  await countPaid(tx, batchId, 1n);
 }
 
 // What each payer has paid for good in a batch; or, with -1, no longer.
-export async function countPaid(tx: Tx, root: Hex, times: 1n | -1n): Promise<void> {
+export async function countPaid(tx: Tx, batchId: Hex, times: 1n | -1n): Promise<void> {
   const rows = await tx.all(
     `SELECT payer, CAST(SUM(amount) AS BIGINT) AS amount FROM charges WHERE ${OF_BATCH} AND charged_to = payer GROUP BY payer`,
-    [root],
+    [batchId],
   );
   for (const row of rows) tx.change(address(row, "payer"), { settled: times * amount(row) });
 }

@@ -1,4 +1,4 @@
-import type { BatchOutcome } from "../../../domain/batch.ts";
+import type { BatchOutcome } from "../../../domain/batch/batch.ts";
 
 // Outcomes are kept as JSON with amounts as strings of digits.
 const AMOUNTS = new Set(["charged", "treasuryShare", "amount", "developerShare"]);

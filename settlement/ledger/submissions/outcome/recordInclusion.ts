@@ -1,9 +1,9 @@
 import type { Hex } from "viem";
-import type { BatchOutcome } from "../../../domain/batch.ts";
+import type { BatchOutcome } from "../../../domain/batch/batch.ts";
+import type { Inclusion } from "../../../domain/batch/submission.ts";
 import { SettlementError } from "../../../domain/errors.ts";
-import type { Inclusion } from "../../../domain/submission.ts";
 import { text } from "../../database/decode.ts";
-import type { Tx } from "../../database/tx.ts";
+import type { Tx } from "../../database/transactions/tx.ts";
 import type { Lease } from "../../operators/lease.ts";
 import { validHash } from "../../validate.ts";
 import { countTaken } from "../adopt/takenOnChain.ts";
@@ -41,7 +41,7 @@ export function recordInclusion(
     await forgetOutcome(tx, wanted);
     if (kind === "settle" && outcome !== null) {
       await countTaken(tx, wanted, outcome, { kind: "taken", atBlock: blockNumber });
-      await tx.run("UPDATE batches SET outcome = $2 WHERE root = $1", [wanted, outcomeToJson(outcome)]);
+      await tx.run("UPDATE batches SET outcome = $2 WHERE batch_id = $1", [wanted, outcomeToJson(outcome)]);
     }
     await tx.run(
       `UPDATE submissions SET state = $2, tx_hash = $3, block_number = $4, block_hash = $5, gas_used = $6 WHERE id = $1`,
@@ -51,15 +51,15 @@ export function recordInclusion(
 }
 
 // What the batch was said to have taken is owed again.
-export async function forgetOutcome(tx: Tx, root: Hex): Promise<void> {
-  const outcome = await readOutcome(tx, root);
+export async function forgetOutcome(tx: Tx, batchId: Hex): Promise<void> {
+  const outcome = await readOutcome(tx, batchId);
   if (outcome === null) return;
-  await countTaken(tx, root, outcomeFromJson(outcome), { kind: "returned" });
-  await tx.run("UPDATE batches SET outcome = NULL WHERE root = $1", [root]);
+  await countTaken(tx, batchId, outcomeFromJson(outcome), { kind: "returned" });
+  await tx.run("UPDATE batches SET outcome = NULL WHERE batch_id = $1", [batchId]);
 }
 
 // As it was written.
-export async function readOutcome(tx: Tx, root: Hex): Promise<string | null> {
-  const [row] = await tx.all("SELECT outcome FROM batches WHERE root = $1 AND outcome IS NOT NULL", [root]);
+export async function readOutcome(tx: Tx, batchId: Hex): Promise<string | null> {
+  const [row] = await tx.all("SELECT outcome FROM batches WHERE batch_id = $1 AND outcome IS NOT NULL", [batchId]);
   return row === undefined ? null : text(row, "outcome");
 }

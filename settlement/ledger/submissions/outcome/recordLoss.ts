@@ -1,5 +1,5 @@
 import type { Hex } from "viem";
-import type { Tx } from "../../database/tx.ts";
+import type { Tx } from "../../database/transactions/tx.ts";
 import type { Lease } from "../../operators/lease.ts";
 import { ownSubmission, validId } from "../findSubmission.ts";
 import { forgetOutcome } from "./recordInclusion.ts";

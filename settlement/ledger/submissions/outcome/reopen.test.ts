@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { hashTools } from "../../../domain/budget.ts";
+import { hashTools } from "../../../domain/payer/budget.ts";
 import type { Ledger } from "../../ledger.ts";
 import { ledgers, type Store } from "../../testing/backends.ts";
 import {
@@ -40,61 +40,61 @@ describe.each(ledgers)("a final batch that is reopened on $name", ({ create }) =
     const lease = await leaseOf(ledger);
     await deliver("a");
     const before = await ledger.readTotals();
-    const root = await submitted(ledger, lease, [ALICE], 3);
+    const batchId = await submitted(ledger, lease, [ALICE], 3);
     const outcome = outcomeOf({ charged: usdc(150), ...changes });
-    await ledger.recordInclusion(lease, root, inclusionAt(5n), "success", outcome);
-    await ledger.finalize(lease, root, outcome, RETRY, 20_000);
-    return { root, outcome, before };
+    await ledger.recordInclusion(lease, batchId, inclusionAt(5n), "success", outcome);
+    await ledger.finalize(lease, batchId, outcome, RETRY, 20_000);
+    return { batchId, outcome, before };
   }
 
   it("is on its way again with its bytes and its nonce, and nothing of it counts as settled", async () => {
     const payee = { toolId: TOOL, payee: ALICE, amount: usdc(100), developerShare: usdc(90) };
-    const { root, outcome, before } = await finalBatch({ paid: [payee] });
+    const { batchId, outcome, before } = await finalBatch({ paid: [payee] });
     expect(await pending()).toBe(0n);
-    const final = await ledger.findSubmission(root);
-    expect(await ledger.listFinalSince(5n)).toMatchObject([{ id: root, blockNumber: 5n }]);
+    const final = await ledger.findSubmission(batchId);
+    expect(await ledger.listFinalSince(5n)).toMatchObject([{ id: batchId, blockNumber: 5n }]);
     expect(await ledger.listFinalSince(6n)).toEqual([]);
 
-    expect(await ledger.reopen(root, 40_000)).toEqual({ kind: "reopened", charges: 2 });
-    const open = await ledger.findSubmission(root);
+    expect(await ledger.reopen(batchId, 40_000)).toEqual({ kind: "reopened", charges: 2 });
+    const open = await ledger.findSubmission(batchId);
     expect(open).toMatchObject({ state: { kind: "submitted" }, nonce: final?.nonce, broadcasts: final?.broadcasts });
     expect(await pending()).toBe(150n);
     expect(await ledger.readTotals()).toEqual(before);
-    expect(await ledger.reopen(root, 40_000)).toEqual({ kind: "not_final" });
+    expect(await ledger.reopen(batchId, 40_000)).toEqual({ kind: "not_final" });
 
     const lease = await leaseOf(ledger);
-    await ledger.recordInclusion(lease, root, inclusionAt(9n), "success", outcome);
-    await ledger.finalize(lease, root, outcome, RETRY, 30_000);
+    await ledger.recordInclusion(lease, batchId, inclusionAt(9n), "success", outcome);
+    await ledger.finalize(lease, batchId, outcome, RETRY, 30_000);
     expect(await pending()).toBe(0n);
     expect((await ledger.readTotals()).settled).toBe(150n);
   });
 
   it("owes again what was refused in it", async () => {
-    const { root, before } = await finalBatch({
+    const { batchId, before } = await finalBatch({
       charged: usdc(50),
       refused: [{ chargedTo: ALICE, toolId: TOOL, amount: usdc(100), reason: "unlisted" }],
     });
-    expect(await ledger.reopen(root, 40_000)).toEqual({ kind: "reopened", charges: 2 });
+    expect(await ledger.reopen(batchId, 40_000)).toEqual({ kind: "reopened", charges: 2 });
     expect(await ledger.readTotals()).toEqual(before);
   });
 
   it("is given up if rows of it failed and were charged elsewhere since, and its key is fenced off", async () => {
-    const { root } = await finalBatch({
+    const { batchId } = await finalBatch({
       charged: usdc(0),
       failed: [{ chargedTo: ALICE, amount: usdc(150), reason: "allowance" }],
     });
-    expect(await ledger.reopen(root, 40_000)).toEqual({ kind: "taken_back", charges: 0 });
-    expect(await ledger.findSubmission(root)).toMatchObject({ state: { kind: "abandoned" }, nonce: null });
+    expect(await ledger.reopen(batchId, 40_000)).toEqual({ kind: "taken_back", charges: 0 });
+    expect(await ledger.findSubmission(batchId)).toMatchObject({ state: { kind: "abandoned" }, nonce: null });
     expect(await ledger.listOperators()).toMatchObject([{ fence: -1 }]);
     expect(await pending()).toBe(150n);
   });
 
   it("is given up if a line of it was put off, because it might take that after all", async () => {
-    const { root } = await finalBatch({
+    const { batchId } = await finalBatch({
       charged: usdc(50),
       refused: [{ chargedTo: ALICE, toolId: TOOL, amount: usdc(100), reason: "earning_cap" }],
     });
-    expect(await ledger.reopen(root, 40_000)).toEqual({ kind: "taken_back", charges: 1 });
+    expect(await ledger.reopen(batchId, 40_000)).toEqual({ kind: "taken_back", charges: 1 });
     expect(await pending()).toBe(150n);
   });
 
@@ -103,8 +103,8 @@ describe.each(ledgers)("a final batch that is reopened on $name", ({ create }) =
     await deliver("a");
     await deliver("b");
     const before = await ledger.readTotals();
-    const root = hashOf("taken in");
-    const found = { root, operator: OPERATOR, router: ROUTER, calldata: "0x01" as const, rows: 0, otherRows: false };
+    const batchId = hashOf("taken in");
+    const found = { batchId, operator: OPERATOR, router: ROUTER, calldata: "0x01" as const, rows: 0, otherRows: false };
     const taken = [
       { chargedTo: ALICE, toolId: TOOL, amount: usdc(150) },
       { chargedTo: ALICE, toolId: null, amount: usdc(500) },
@@ -112,7 +112,7 @@ describe.each(ledgers)("a final batch that is reopened on $name", ({ create }) =
     const outcome = outcomeOf({ charged: usdc(650) });
     await ledger.adoptBatch({ ...found, taken, inclusion: inclusionAt(5n), outcome }, 10);
     expect(await pending()).toBe(0n);
-    expect(await ledger.reopen(root, 40_000)).toEqual({ kind: "taken_back", charges: 4 });
+    expect(await ledger.reopen(batchId, 40_000)).toEqual({ kind: "taken_back", charges: 4 });
     expect(await pending()).toBe(300n);
     expect(await ledger.readTotals()).toEqual(before);
     expect((await ledger.readFinalBatches()).charged).toBe(0n);
@@ -147,8 +147,8 @@ describe.each(ledgers)("a final batch that is reopened on $name", ({ create }) =
       return { pending, taken };
     };
     expect(await drawn()).toEqual({ pending: 200n, taken: 0n });
-    const root = hashOf("taken in");
-    const found = { root, operator: OPERATOR, router: ROUTER, calldata: "0x01" as const, rows: 0, otherRows: false };
+    const batchId = hashOf("taken in");
+    const found = { batchId, operator: OPERATOR, router: ROUTER, calldata: "0x01" as const, rows: 0, otherRows: false };
     // The second is covered in part, and waived.
     const taken = [{ chargedTo: ALICE, toolId: TOOL, amount: usdc(150) }];
     await ledger.adoptBatch(
@@ -156,7 +156,7 @@ describe.each(ledgers)("a final batch that is reopened on $name", ({ create }) =
       10,
     );
     expect(await drawn()).toEqual({ pending: 0n, taken: 100n });
-    await ledger.reopen(root, 40_000);
+    await ledger.reopen(batchId, 40_000);
     expect(await drawn()).toEqual({ pending: 200n, taken: 0n });
     // What waits under it is found, so that it can be settled.
     expect(await ledger.listBudgetsDue([ALICE])).toMatchObject([{ id: 7n, pending: 200n }]);

@@ -2,9 +2,9 @@ import type { Hex } from "viem";
 import { hashName } from "../../archive/names.ts";
 import { placesOf } from "../../archive/places.ts";
 import { address, amount, count, hex, integer, text } from "../../database/decode.ts";
-import { lockOperators } from "../../database/lockOrder.ts";
 import type { Reader } from "../../database/sql.ts";
-import type { Tx } from "../../database/tx.ts";
+import { lockOperators } from "../../database/transactions/lockOrder.ts";
+import type { Tx } from "../../database/transactions/tx.ts";
 import { interruptOperators } from "../../operators/lease.ts";
 import { validTime } from "../../validate.ts";
 import { OF_BATCH } from "../adopt/takenOnChain.ts";
@@ -84,10 +84,10 @@ async function leaveBlock(tx: Tx, id: Hex, state: "submitted" | "abandoned"): Pr
 // `hasLeft`: charges that failed in it, or were put off, have left it since.
 type FinalBatch = { adopted: boolean; archived: boolean; hasLeft: boolean; finalAtMs: number };
 
-async function findFinal(tx: Tx, root: Hex): Promise<FinalBatch> {
+async function findFinal(tx: Tx, batchId: Hex): Promise<FinalBatch> {
   const [row = {}] = await tx.all(
-    "SELECT outcome, final_at, adopted, archived, receipts FROM batches WHERE root = $1",
-    [root],
+    "SELECT outcome, final_at, adopted, archived, receipts FROM batches WHERE batch_id = $1",
+    [batchId],
   );
   const { failed, refused } = outcomeFromJson(text(row, "outcome"));
   const hasLeft = failed.length > 0 || refused.some(({ reason }) => reason === "earning_cap");
@@ -99,37 +99,37 @@ async function findFinal(tx: Tx, root: Hex): Promise<FinalBatch> {
 
 async function reopenBatch(
   tx: Tx,
-  root: Hex,
+  batchId: Hex,
   { adopted, finalAtMs }: FinalBatch,
   gasUsed: bigint,
   nowMs: number,
 ): Promise<number> {
-  if (adopted) return takeBackAdopted(tx, root, nowMs);
+  if (adopted) return takeBackAdopted(tx, batchId, nowMs);
   // Taken out of the same moment of the time line that it was counted in.
-  await uncountSettled(tx, root, gasUsed, finalAtMs);
-  await countPaid(tx, root, -1n);
+  await uncountSettled(tx, batchId, gasUsed, finalAtMs);
+  await countPaid(tx, batchId, -1n);
   const refused = await tx.all(
-    "UPDATE charges SET state = 'batched' WHERE root = $1 AND state = 'refused' RETURNING payer, charged_to, amount, cleared",
-    [root],
+    "UPDATE charges SET state = 'batched' WHERE batch_id = $1 AND state = 'refused' RETURNING payer, charged_to, amount, cleared",
+    [batchId],
   );
   for (const row of refused) {
     tx.count(finalAtMs, { refused: negative(amount(row)) });
     if (row.charged_to !== row.payer && row.cleared === 0n) tx.change(address(row, "payer"), { debt: amount(row) });
   }
-  await forgetOutcome(tx, root);
-  await tx.run("DELETE FROM earnings WHERE root = $1", [root]);
-  await tx.run("UPDATE batches SET final_at = NULL WHERE root = $1", [root]);
-  const [reopened] = await tx.all(`SELECT COUNT(*) AS charges FROM charges WHERE ${OF_BATCH}`, [root]);
+  await forgetOutcome(tx, batchId);
+  await tx.run("DELETE FROM earnings WHERE batch_id = $1", [batchId]);
+  await tx.run("UPDATE batches SET final_at = NULL WHERE batch_id = $1", [batchId]);
+  const [reopened] = await tx.all(`SELECT COUNT(*) AS charges FROM charges WHERE ${OF_BATCH}`, [batchId]);
   return count(reopened ?? {}, "charges");
 }
 
-async function uncountSettled(tx: Tx, root: Hex, gasUsed: bigint, finalAtMs: number): Promise<void> {
+async function uncountSettled(tx: Tx, batchId: Hex, gasUsed: bigint, finalAtMs: number): Promise<void> {
   const rows = await tx.all(
     `SELECT CASE WHEN charged_to = payer THEN 'settled' ELSE 'absorbed' END AS ending, COUNT(*) AS charges,
        CAST(SUM(amount) AS BIGINT) AS amount, CAST(SUM(accrued_at) AS BIGINT) AS accrued_at
      FROM charges WHERE ${OF_BATCH}
      GROUP BY CASE WHEN charged_to = payer THEN 'settled' ELSE 'absorbed' END`,
-    [root],
+    [batchId],
   );
   for (const row of rows) {
     const ended = negative(amount(row));

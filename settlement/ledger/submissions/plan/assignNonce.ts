@@ -1,7 +1,7 @@
 import type { Hex } from "viem";
-import type { Submission } from "../../../domain/submission.ts";
+import type { Submission } from "../../../domain/batch/submission.ts";
 import { count } from "../../database/decode.ts";
-import type { Tx } from "../../database/tx.ts";
+import type { Tx } from "../../database/transactions/tx.ts";
 import type { Lease } from "../../operators/lease.ts";
 import { validCount } from "../../validate.ts";
 import { ownSubmission, requireSubmission, validId } from "../findSubmission.ts";

@@ -1,5 +1,5 @@
 import type { Address } from "viem";
-import { letOthersRun } from "../../../domain/letOthersRun.ts";
+import { letOthersRun } from "../../../domain/scheduling/letOthersRun.ts";
 import { budgetId, count } from "../../database/decode.ts";
 import type { Reader } from "../../database/sql.ts";
 import { validAddress, validCount, validTime } from "../../validate.ts";

@@ -1,15 +1,15 @@
 import type { Address, Hex } from "viem";
-import type { Batch, BatchOutcome, ChargeFailure, Net } from "../../../domain/batch.ts";
-import type { BudgetKey } from "../../../domain/budget.ts";
-import type { DueCharge } from "../../../domain/charge.ts";
+import type { Batch, BatchOutcome, ChargeFailure, Net } from "../../../domain/batch/batch.ts";
+import type { Submission } from "../../../domain/batch/submission.ts";
+import type { DueCharge } from "../../../domain/charges/charge.ts";
 import { SettlementError } from "../../../domain/errors.ts";
-import { letOthersRun } from "../../../domain/letOthersRun.ts";
 import { sumOf } from "../../../domain/money.ts";
-import type { Submission } from "../../../domain/submission.ts";
+import type { BudgetKey } from "../../../domain/payer/budget.ts";
+import { letOthersRun } from "../../../domain/scheduling/letOthersRun.ts";
 import { readBudgets } from "../../budgets/draw.ts";
 import { address, hex } from "../../database/decode.ts";
 import { CHUNK, chargeKeys, chunksOf, placeholders, type Row } from "../../database/sql.ts";
-import type { Tx } from "../../database/tx.ts";
+import type { Tx } from "../../database/transactions/tx.ts";
 import type { Lease } from "../../operators/lease.ts";
 import { validAddress, validCount, validTime } from "../../validate.ts";
 import { endCharges, findAdopted, rowsOf } from "../adopt/payFromUnexplained.ts";
@@ -64,10 +64,10 @@ export function planBatch(lease: Lease, request: PlanRequest, nowMs: number) {
     if (batch === null) return null;
 
     const batched = batch.receipts.map(({ chargeId }) => takenOf(taken, chargeId));
-    const before = await submissionOf(tx, batch.root);
-    const adopted = before?.state.kind === "final" ? await findAdopted(tx, batch.root) : null;
+    const before = await submissionOf(tx, batch.batchId);
+    const adopted = before?.state.kind === "final" ? await findAdopted(tx, batch.batchId) : null;
     if (adopted !== null) {
-      await applyOutcome(tx, await rowsOf(tx, batched), batch.root, adopted, retry, nowMs);
+      await applyOutcome(tx, await rowsOf(tx, batched), batch.batchId, adopted, retry, nowMs);
       return null;
     }
 
@@ -78,19 +78,19 @@ export function planBatch(lease: Lease, request: PlanRequest, nowMs: number) {
     }
     await letOthersRun();
     // Charges that fail in this transaction may be due again, of whatever account.
-    if (failed.length === 0) await markWhole(tx, batch.root, wholeOf, batchedOf, nowMs);
-    else await mark(tx, batch.root, batched);
-    return requireSubmission(tx, batch.root);
+    if (failed.length === 0) await markWhole(tx, batch.batchId, wholeOf, batchedOf, nowMs);
+    else await mark(tx, batch.batchId, batched);
+    return requireSubmission(tx, batch.batchId);
   };
 }
 
-async function mark(tx: Tx, root: Hex, charges: readonly DueCharge[]): Promise<void> {
+async function mark(tx: Tx, batchId: Hex, charges: readonly DueCharge[]): Promise<void> {
   const chunks = chunksOf(charges);
   for (const chunk of chunks) {
     await tx.run(
-      `UPDATE charges SET state = 'batched', root = $1
+      `UPDATE charges SET state = 'batched', batch_id = $1
        WHERE state = 'accrued' AND (accrued_at, id) IN ${chargeKeys(chunk.length, 2)}`,
-      [root, ...chunk.flatMap(({ accruedAtMs, id }) => [accruedAtMs, id])],
+      [batchId, ...chunk.flatMap(({ accruedAtMs, id }) => [accruedAtMs, id])],
     );
     if (chunk !== chunks.at(-1)) await letOthersRun();
   }
@@ -100,7 +100,7 @@ async function mark(tx: Tx, root: Hex, charges: readonly DueCharge[]): Promise<v
 // marked account by account, which takes half as long as charge by charge.
 async function markWhole(
   tx: Tx,
-  root: Hex,
+  batchId: Hex,
   wholeOf: ReadonlyMap<Address, number>,
   batchedOf: ReadonlyMap<Address, readonly DueCharge[]>,
   nowMs: number,
@@ -110,9 +110,9 @@ async function markWhole(
   let charges = 0;
   const markTogether = async () => {
     const marked = await tx.run(
-      `UPDATE charges SET state = 'batched', root = $1
+      `UPDATE charges SET state = 'batched', batch_id = $1
        WHERE state = 'accrued' AND due_at <= $2 AND charged_to IN (${placeholders(together.length, 3)})`,
-      [root, nowMs, ...together],
+      [batchId, nowMs, ...together],
     );
     if (marked !== charges) throw new SettlementError("drift", `${marked} charges are due where ${charges} were read`);
     [together, charges] = [[], 0];
@@ -128,7 +128,7 @@ async function markWhole(
     charges += own.length;
   }
   if (together.length > 0) await markTogether();
-  await mark(tx, root, rest);
+  await mark(tx, batchId, rest);
 }
 
 // Some milliseconds.
@@ -140,7 +140,7 @@ const MARKED_AT_ONCE = 1_000;
 async function applyOutcome(
   tx: Tx,
   charges: readonly Row[],
-  root: Hex,
+  batchId: Hex,
   outcome: BatchOutcome,
   retry: RetryPolicy,
   nowMs: number,
@@ -163,12 +163,12 @@ async function applyOutcome(
   await failCharges(tx, failed, retry, nowMs);
   const stillDue = new Set([...failed.map(({ id }) => id), ...deferred.map((row) => hex(row, "id"))]);
   const others = charges.filter((row) => !stillDue.has(hex(row, "id")));
-  await endCharges(tx, others.filter(isRefused), "refused", root, nowMs);
+  await endCharges(tx, others.filter(isRefused), "refused", batchId, nowMs);
   await endCharges(
     tx,
     others.filter((row) => !isRefused(row)),
     "waived",
-    root,
+    batchId,
     nowMs,
   );
 }
@@ -189,9 +189,9 @@ async function storeBatch(
   before: Submission | null,
   nowMs: number,
 ): Promise<void> {
-  const { root, rows, receipts, total, calldata } = batch;
+  const { batchId, rows, receipts, total, calldata } = batch;
   if (before !== null && before.state.kind !== "abandoned") {
-    throw new SettlementError("drift", `batch ${root} is ${before.state.kind}, yet its charges are due`);
+    throw new SettlementError("drift", `batch ${batchId} is ${before.state.kind}, yet its charges are due`);
   }
   await tx.run(
     `INSERT INTO submissions (id, kind, operator, nonce, recipient, calldata, gas_limit, created_at, state)
@@ -199,14 +199,14 @@ async function storeBatch(
      ON CONFLICT (id) DO UPDATE SET operator = excluded.operator, nonce = NULL, recipient = excluded.recipient,
        calldata = excluded.calldata, gas_limit = 0, created_at = excluded.created_at, state = 'planned',
        tx_hash = NULL, block_number = NULL, block_hash = NULL`,
-    [root, operator, router, calldata, nowMs],
+    [batchId, operator, router, calldata, nowMs],
   );
   await tx.run(
-    `INSERT INTO batches (root, row_count, charge_count, total, outcome, created_at, receipts)
+    `INSERT INTO batches (batch_id, row_count, charge_count, total, outcome, created_at, receipts)
      VALUES ($1, $2, $3, $4, NULL, $5, $6)
-     ON CONFLICT (root) DO UPDATE SET outcome = NULL, created_at = excluded.created_at, final_at = NULL, adopted = 0,
+     ON CONFLICT (batch_id) DO UPDATE SET outcome = NULL, created_at = excluded.created_at, final_at = NULL, adopted = 0,
        row_count = excluded.row_count, charge_count = excluded.charge_count, total = excluded.total,
        receipts = excluded.receipts`,
-    [root, rows.length, receipts.length, total, nowMs, packReceipts(receipts)],
+    [batchId, rows.length, receipts.length, total, nowMs, packReceipts(receipts)],
   );
 }

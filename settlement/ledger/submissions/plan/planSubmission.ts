@@ -1,6 +1,6 @@
-import type { OtherSubmission, Submission } from "../../../domain/submission.ts";
+import type { OtherSubmission, Submission } from "../../../domain/batch/submission.ts";
 import { hex } from "../../database/decode.ts";
-import type { Tx } from "../../database/tx.ts";
+import type { Tx } from "../../database/transactions/tx.ts";
 import type { Lease } from "../../operators/lease.ts";
 import { validAddress, validBytes, validCount, validTime } from "../../validate.ts";
 import { requireSubmission, validId } from "../findSubmission.ts";

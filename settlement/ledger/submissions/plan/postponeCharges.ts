@@ -1,6 +1,6 @@
-import type { DueCharge } from "../../../domain/charge.ts";
+import type { DueCharge } from "../../../domain/charges/charge.ts";
 import { chargeKeys, chunksOf } from "../../database/sql.ts";
-import type { Tx } from "../../database/tx.ts";
+import type { Tx } from "../../database/transactions/tx.ts";
 import type { Lease } from "../../operators/lease.ts";
 import { validTime } from "../../validate.ts";
 

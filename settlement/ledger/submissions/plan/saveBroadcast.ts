@@ -1,7 +1,7 @@
 import type { Hex } from "viem";
+import type { Broadcast, Submission } from "../../../domain/batch/submission.ts";
 import { SettlementError } from "../../../domain/errors.ts";
-import type { Broadcast, Submission } from "../../../domain/submission.ts";
-import type { Tx } from "../../database/tx.ts";
+import type { Tx } from "../../database/transactions/tx.ts";
 import type { Lease } from "../../operators/lease.ts";
 import { validBytes, validHash, validTime } from "../../validate.ts";
 import { ownSubmission, requireSubmission, validId } from "../findSubmission.ts";

@@ -1,10 +1,10 @@
 import type { Address, Hex } from "viem";
-import { type ChargeFor, type DueCharge, NO_HASH, NO_HASHES } from "../../../domain/charge.ts";
+import { type ChargeFor, type DueCharge, NO_HASH, NO_HASHES } from "../../../domain/charges/charge.ts";
 import { microUsdc } from "../../../domain/money.ts";
 import type { ToolId } from "../../../domain/toolId.ts";
 import { count, damaged } from "../../database/decode.ts";
 import { type Param, placeholders, type Value } from "../../database/sql.ts";
-import type { Tx } from "../../database/tx.ts";
+import type { Tx } from "../../database/transactions/tx.ts";
 import { withoutPaid } from "../adopt/payFromUnexplained.ts";
 import { lockSessionsOf, mayBeTaken, stopWaiting } from "../adopt/stopWaiting.ts";
 import type { DueRow } from "./listDueRows.ts";

@@ -1,0 +1,86 @@
+import type { ReadSpendable } from "../../../chain/readSpendable.ts";
+import type { Turn } from "../../../domain/charges/turn.ts";
+import { SettlementError } from "../../../domain/errors.ts";
+import type { BudgetOnChain } from "../../../domain/payer/budget.ts";
+import type { TurnOutcome } from "../../../ledger/ledger.ts";
+import type { EngineContext } from "../../context.ts";
+import type { Admission } from "../admission.ts";
+import { type BudgetRefusal, reasonOf } from "../budgets/budgetRefusal.ts";
+import { settleAtOnce } from "../preflight/settleAtOnce.ts";
+import type { Prices } from "../prices.ts";
+
+// How often the chain is asked again because what it said was outdated by the time it was used.
+const MAX_TRIES = 5;
+
+export type RecordContext = Pick<EngineContext, "ledger" | "clock"> & {
+  policy: Pick<EngineContext["policy"], "credit">;
+};
+
+export type RecordedTurn =
+  | Exclude<TurnOutcome, { kind: "budget_refused" }>
+  | ({ kind: "refused" } & (BudgetRefusal | { code: "consent_required"; reason: string }));
+
+// Records a turn that was delivered, unless it would be more than its payer has credit for. Whoever reports it has asked before it ran,
+// and reports it again until there is room. The chain is asked about prepaid money only if the credit alone is too small.
+//
+// On a budget all of its charges are recorded if it covers them all, and none otherwise: whoever reports it again under a raised
+// budget finds nothing of it.
+export async function recordTurn(
+  { ledger, clock, policy: { credit } }: RecordContext,
+  readSpendable: ReadSpendable,
+  admission: Admission,
+  prices: Prices,
+  reported: Turn,
+): Promise<RecordedTurn> {
+  // A turn was delivered, so that it does not wait for a chain that is away. Nor is it refused for a price that was lowered while it ran:
+  // whoever owns one of its tools would else have the answer, the others' tools and the model for nothing.
+  const isDelivered = reported.outcome === "delivered";
+  const turn = isDelivered ? { ...reported, tools: await prices.lower(reported.tools) } : reported;
+  const onChain = await budgetOf(readSpendable, turn);
+  // A charge for each tool and one for the model.
+  const recorded = await admission.write(turn.tools.length + 1, async () => {
+    let answer = await ledger.recordTurn(turn, clock.nowMs(), { credit, prepaid: null }, onChain);
+    for (let tries = 1; answer.kind === "credit_exceeded" && tries < MAX_TRIES; tries++) {
+      const { takenAtBlock } = answer;
+      const prepaid = await prepaidOf(readSpendable, turn, takenAtBlock);
+      if (prepaid === null || prepaid.amount === 0n) break;
+      answer = await ledger.recordTurn(turn, clock.nowMs(), { credit, prepaid }, onChain);
+      // What was said of the prepaid money was good, and it does not cover this.
+      if (answer.kind === "credit_exceeded" && prepaid.atBlock >= answer.takenAtBlock) break;
+    }
+    if (answer.kind === "credit_exceeded") await settleAtOnce({ ledger, clock }, turn.payer);
+    return answer;
+  });
+  return recorded.kind === "budget_refused" ? explain(recorded.reason, { ledger, clock }, turn, onChain) : recorded;
+}
+
+async function budgetOf(readSpendable: ReadSpendable, { payer, budgetId = null }: Turn): Promise<BudgetOnChain | null> {
+  if (budgetId === null) return null;
+  return (await readSpendable(payer, 0n, budgetId)).budgets.get(budgetId) ?? null;
+}
+
+async function explain(
+  code: Extract<TurnOutcome, { kind: "budget_refused" }>["reason"],
+  { ledger, clock }: Pick<RecordContext, "ledger" | "clock">,
+  { payer, budgetId = null }: Turn,
+  onChain: BudgetOnChain | null,
+): Promise<RecordedTurn> {
+  const known = budgetId === null ? null : await ledger.findBudget({ payer, id: budgetId });
+  if (code === "budget_unknown" || known === null || onChain === null) {
+    const reason = `there is no budget ${budgetId} of the payer's: send it with its signature`;
+    return { kind: "refused", code: "consent_required", reason };
+  }
+  const draft = { amount: 0n, toolIds: [], settledBy: BigInt(Math.ceil(clock.nowMs() / 1_000)) };
+  return { kind: "refused", code, reason: reasonOf(code, known, onChain, draft) };
+}
+
+// Null if the chain does not answer: then nothing is known of prepaid money.
+async function prepaidOf(readSpendable: ReadSpendable, { payer }: Turn, notBefore: bigint) {
+  try {
+    const { prepaid, atBlock } = await readSpendable(payer, notBefore);
+    return { amount: prepaid, atBlock };
+  } catch (error) {
+    if (error instanceof SettlementError && error.retryable) return null;
+    throw error;
+  }
+}
