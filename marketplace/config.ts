@@ -50,6 +50,8 @@ export type MarketConfig = {
   rateLimitPerSecond: number;
   // How much is kept for one account of calls' answers, and as much of what the tools of its questions have said.
   maxKeptBytes: number;
+  // How long an Idempotency-Key is known after what was asked under it has ended.
+  keysKeptMs: number;
   // What metrics are read with; null: by nobody.
   metricsToken: string | null;
   trustedProxies: string[];
@@ -81,6 +83,8 @@ const schema = z.object({
   MARKETPLACE_SESSION_TTL_SECONDS: whole(60, 604_800).default(1_200),
   MARKETPLACE_RATE_LIMIT_PER_SECOND: whole(1, 100_000).default(50),
   MARKETPLACE_KEPT_MEGABYTES: whole(1, 1_000_000).default(256),
+  // Never shorter than answers are kept.
+  MARKETPLACE_KEY_DAYS: whole(7, 3_650).default(30),
   MARKETPLACE_METRICS_TOKEN: secret.optional(),
   MARKETPLACE_TRUSTED_PROXIES: commaList.optional(),
   MARKETPLACE_PRIVATE_ENDPOINTS: z.enum(["on", "off"], 'must be "on" or "off"').default("off"),
@@ -127,6 +131,7 @@ export function readMarketConfig(environment: Environment): MarketConfig {
     sessionTtlMs: values.MARKETPLACE_SESSION_TTL_SECONDS * 1_000,
     rateLimitPerSecond: values.MARKETPLACE_RATE_LIMIT_PER_SECOND,
     maxKeptBytes: values.MARKETPLACE_KEPT_MEGABYTES * 1_000_000,
+    keysKeptMs: values.MARKETPLACE_KEY_DAYS * 24 * 60 * 60 * 1_000,
     metricsToken: values.MARKETPLACE_METRICS_TOKEN ?? null,
     trustedProxies: values.MARKETPLACE_TRUSTED_PROXIES ?? [],
     privateEndpoints: values.MARKETPLACE_PRIVATE_ENDPOINTS === "on",

@@ -13,6 +13,8 @@ export type ApiKey = {
 
 // More than anybody needs, and a bound on what one wallet can make this side keep.
 export const MAX_KEYS = 20;
+// Of those that were revoked the newest are shown.
+const MAX_REVOKED = 100;
 
 export async function insertApiKey(
   sql: Sql,
@@ -21,6 +23,12 @@ export async function insertApiKey(
 ): Promise<ApiKey | "too_many"> {
   // The account's row is locked, so that two requests do not both make the last one.
   await sql.run("UPDATE accounts SET favorites_only = favorites_only WHERE wallet = $1", [key.account]);
+  await sql.run(
+    `DELETE FROM api_keys WHERE id IN
+       (SELECT id FROM api_keys WHERE account = $1 AND revoked_at IS NOT NULL
+        ORDER BY revoked_at DESC, id LIMIT 1000 OFFSET ${MAX_REVOKED})`,
+    [key.account],
+  );
   const [row] = await sql.all(
     `INSERT INTO api_keys (id, hash, account, name, created_at, revoked_at)
      SELECT $1, $2, $3, $4, CAST($5 AS BIGINT), NULL

@@ -1,6 +1,6 @@
 import type { Clock } from "../../settlement/clock.ts";
 import { ApiError } from "../../settlement/daemon/http/errors.ts";
-import { API_KEY_PATTERN, hashOfSecret } from "../../settlement/domain/apiKeySecret.ts";
+import { API_KEY_PATTERN, hashOfSecret } from "../../settlement/domain/text/apiKeySecret.ts";
 import { findApiKeyByHash } from "../accounts/apiKeys.ts";
 import { findLogin, LOGIN_PATTERN } from "../accounts/logins.ts";
 import type { Store } from "../database/openStore.ts";

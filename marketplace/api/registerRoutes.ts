@@ -7,6 +7,7 @@ import type { RateLimit } from "../../settlement/daemon/http/rateLimit.ts";
 import { enforceRateLimit } from "../../settlement/daemon/http/registerRoutes.ts";
 import type { Asked, Route } from "../../settlement/daemon/http/route.ts";
 import { validate } from "../../settlement/daemon/http/validate.ts";
+import type { Deliveries } from "../delivery/createDeliveries.ts";
 import type { Authenticate } from "./authenticate.ts";
 import { networkOf } from "./networkOf.ts";
 import type { Access, Caller, MarketRoute, Services } from "./route.ts";
@@ -21,6 +22,7 @@ export type Gate = {
   limitAnybody: RateLimit;
   limitUnauthenticated: RateLimit;
   isDraining: () => boolean;
+  deliveries: Pick<Deliveries, "admit">;
 };
 
 // The public SDKs take a 429 for final, and one that has a hundred questions looks at a hundred jobs at once. So whoever is
@@ -80,8 +82,19 @@ export async function admit(
     if (waitMs > 0) await pause(waitMs);
   } else if (caller.kind === "account") enforceRateLimit(gate.limitAccount(caller.account), reply);
   else enforceRateLimit(gate.limitAnybody(networkOf(request.ip)), reply);
+  const reader = readerOf(caller, request);
+  gate.deliveries.admit(reader);
+  readers.set(request, reader);
   return caller;
 }
+
+const readers = new WeakMap<FastifyRequest, string>();
+
+const readerOf = (caller: Caller, { ip }: FastifyRequest) =>
+  caller.kind === "account" ? caller.account : networkOf(ip);
+
+// Under which name what is sent in answer to a request is counted, once it was let in.
+export const readerOfAdmitted = (request: FastifyRequest) => readers.get(request) ?? networkOf(request.ip);
 
 async function answer(
   route: MarketRoute,

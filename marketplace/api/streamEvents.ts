@@ -13,6 +13,8 @@ export function streamEvents(work: (emit: Emit, gone: AbortSignal) => Promise<vo
   const write = (text: string) => {
     if (!stream.destroyed && !stream.readableEnded) stream.push(text);
   };
+  // Clients wait for the headers for some minutes only, and these go with the first bytes.
+  write(": ok\n\n");
   const ping = setInterval(() => write(": ping\n\n"), PING_MS).unref();
   stream.once("close", () => {
     clearInterval(ping);

@@ -2,7 +2,7 @@ import type { Address, PublicClient } from "viem";
 import { type ChainInspection, inspectChain } from "../../settlement/chain/inspectChain.ts";
 import { routerAbi } from "../../settlement/chain/router/abi.ts";
 import { allAnswered } from "../../settlement/chain/rpc/answered.ts";
-import { createClient } from "../../settlement/chain/rpc/createClient.ts";
+import { createRpcClient } from "../../settlement/chain/rpc/createRpcClient.ts";
 import { createEndpoints } from "../../settlement/chain/rpc/endpoints.ts";
 import { systemClock } from "../../settlement/clock.ts";
 import type { VerifyContract } from "../accounts/signIn.ts";
@@ -21,7 +21,7 @@ const PATIENCE = { timeoutMs: 5_000, readRetries: 1 };
 export function openChain(options: { chainId: number; rpcUrls: readonly string[]; router: Address }): MarketChain {
   const { chainId, rpcUrls, router } = options;
   const addresses = rpcUrls.map((url, i) => ({ name: `endpoint ${i + 1}`, url }));
-  const client = createClient(
+  const client = createRpcClient(
     createEndpoints({ addresses, chainId, clock: systemClock, random: Math.random, ...PATIENCE }),
   );
   const { tools } = inspectChain(options);

@@ -7,6 +7,11 @@ const commands: readonly Listed[] = [
     summary: "make or rotate the keys that sign requests to tools",
     load: async () => (await import("./commands/signingKeys.ts")).signingKeys,
   },
+  {
+    name: "evidence",
+    summary: "list answers that broke a promise, or write one for hardhat convict",
+    load: async () => (await import("./commands/evidence.ts")).evidence,
+  },
   { name: "serve", summary: "run the marketplace", load: async () => (await import("./commands/serve.ts")).serve },
 ];
 

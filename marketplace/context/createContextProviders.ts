@@ -10,8 +10,10 @@ const MAX_KEPT = 1_000;
 const TIMEOUT_MS = 10_000;
 
 // What Execute injects, from where it comes from: of the wallet that the buyer uses, which is the first.
+// `failed` hears why there was nothing to be had: the buyer is not told.
 export function createContextProviders(
   sources: Readonly<Partial<Record<ContextKind, ContextSource>>>,
+  failed: (kind: ContextKind, error: unknown) => void = () => undefined,
 ): ContextProviders {
   const kept = new LRUCache<string, Promise<object>>({ max: MAX_KEPT, ttl: KEEP_MS });
 
@@ -25,7 +27,10 @@ export function createContextProviders(
     const asking = source(wallet, AbortSignal.timeout(TIMEOUT_MS));
     kept.set(key, asking);
     // What has failed is tried again for the next.
-    asking.catch(() => kept.delete(key));
+    asking.catch((error) => {
+      kept.delete(key);
+      failed(kind, error);
+    });
     return asking;
   };
 

@@ -1,10 +1,10 @@
-import { isPostgres } from "../../settlement/domain/isPostgres.ts";
-import { createGroupCommit } from "../../settlement/ledger/database/groupCommit.ts";
+import { isPostgres } from "../../settlement/domain/text/isPostgres.ts";
 import { migrate, migrationsOf } from "../../settlement/ledger/database/migrate.ts";
 import { openPostgres } from "../../settlement/ledger/database/postgres/openPostgres.ts";
 import type { Database, Reader, Sql } from "../../settlement/ledger/database/sql.ts";
-import { openSqlite } from "../../settlement/ledger/database/sqlite.ts";
+import { openSqlite } from "../../settlement/ledger/database/sqlite/openSqlite.ts";
 import { isStorable } from "../../settlement/ledger/database/storable.ts";
+import { createGroupCommit } from "../../settlement/ledger/database/transactions/groupCommit.ts";
 
 // The marketplace's memory: the same two databases as the ledger's, with tables of its own. Verbs are functions of a
 // transaction or of a reader, and whoever calls them chooses how they are run.
@@ -50,6 +50,7 @@ export async function createStore(database: Database): Promise<Store> {
     alone: (work) => database.transaction(async (sql) => work(sql), { repeatable: false }),
     // What no row can hold, no row is found by, on either database.
     read: {
+      takesArrays: database.read.takesArrays,
       all: (text, params = []) =>
         params.every((param) => typeof param !== "string" || isStorable(param)) ? database.read.all(text, params) : [],
     },

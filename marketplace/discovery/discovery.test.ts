@@ -3,6 +3,7 @@ import { microUsdc } from "../../settlement/domain/money.ts";
 import { cleanMethods } from "../registry/cleanMethods.ts";
 import type { Listing } from "../registry/listing.ts";
 import { createCatalogue } from "./createCatalogue.ts";
+import { qualityOf } from "./rank.ts";
 import { termOf, tokensOf } from "./terms.ts";
 import { toolView } from "./toolView.ts";
 import { type Filters, wantedMethods } from "./wantedMethods.ts";
@@ -43,6 +44,9 @@ function listing(
     failuresInARow: 0,
     calls: 0,
     callsSucceeded: 0,
+    paidCalls: 0,
+    failedCalls: 0,
+    payers: 0,
     registeredAtMs: 0,
     refreshedAtMs: 0,
     updatedAtMs: 0,
@@ -95,21 +99,21 @@ describe("search", () => {
 
   it("between tools that are as relevant, use, success and stake decide, and never against relevance", () => {
     const unused = listing("Tide tables");
-    const used = listing("Tide tables", { calls: 10_000, callsSucceeded: 9_900, description: "well used" });
-    const failing = listing("Tide tables", { calls: 10_000, callsSucceeded: 100, description: "often fails" });
-    const popular = listing("Ocean", {
-      calls: 1_000_000,
-      callsSucceeded: 1_000_000,
-      description: "the sea without tide",
-    });
-    const { catalogue } = searching(unused, failing, used, popular);
+    const tides = (more: Partial<Listing>) => listing("Tide tables", more);
+    const used = tides({ paidCalls: 9_900, failedCalls: 100, payers: 300, description: "well used" });
+    const failing = tides({ paidCalls: 100, failedCalls: 9_900, payers: 300, description: "often fails" });
+    const free = tides({ calls: 1_000_000, callsSucceeded: 1_000_000, description: "used for nothing" });
+    const lonely = tides({ paidCalls: 1_000_000, payers: 1, description: "used by one" });
+    const popular = listing("Ocean", { paidCalls: 1_000_000, payers: 10_000, description: "the sea without tide" });
+    const { catalogue } = searching(unused, failing, free, lonely, used, popular);
     const found = catalogue.search({ text: "tide tables", limit: 10 }).map(({ listing: { toolId } }) => toolId);
-    expect(found[0]).toBe(used.toolId);
+    expect(found.slice(0, 2)).toEqual([used.toolId, lonely.toolId]);
+    expect(qualityOf(free)).toBe(qualityOf(unused));
     expect(found.at(-1)).toBe(popular.toolId);
   });
 
   it("shows what is featured without a question: verified ones first, then by what is known of them", () => {
-    const [plain, used] = [listing("plain"), listing("used", { calls: 500, callsSucceeded: 500 })];
+    const [plain, used] = [listing("plain"), listing("used", { paidCalls: 500, payers: 5 })];
     const verified = listing("verified", { isVerified: true });
     expect(searching(plain, used, verified).names(undefined)).toEqual(["verified", "used", "plain"]);
     expect(searching(plain, used, verified).names(undefined, {}, 1)).toEqual(["verified"]);
@@ -167,13 +171,18 @@ describe("filters", () => {
 });
 
 describe("a tool as it is shown", () => {
-  it("is proven from a hundred calls on, and rounds in nobody's favour", () => {
+  it("is proven by a hundred calls that ten wallets have paid for, and rounds in nobody's favour", () => {
     const shown = (more: Partial<Listing>) => toolView(listing("tool", more));
     expect(shown({}).successRate).toBeUndefined();
-    expect(shown({ calls: 100, callsSucceeded: 95 })).toMatchObject({ isProven: true, successRate: "95" });
-    expect(shown({ calls: 99, callsSucceeded: 99 }).isProven).toBe(false);
+    const proven = { paidCalls: 100, failedCalls: 5, payers: 10 };
+    expect(shown(proven)).toMatchObject({ isProven: true });
+    expect(shown({ ...proven, paidCalls: 99 }).isProven).toBe(false);
+    expect(shown({ ...proven, failedCalls: 6 }).isProven).toBe(false);
+    expect(shown({ ...proven, payers: 9 }).isProven).toBe(false);
+    // What costs nothing proves nothing.
+    expect(shown({ calls: 100, callsSucceeded: 95 })).toMatchObject({ isProven: false, successRate: "95" });
     expect(shown({ calls: 100_000, callsSucceeded: 99_999 }).successRate).toBe("99.99");
-    expect(shown({ calls: 100, callsSucceeded: 100, pings: 100, pingsAnswered: 97 })).toMatchObject({
+    expect(shown({ ...proven, pings: 100, pingsAnswered: 97 })).toMatchObject({
       isProven: false,
       uptimePercent: "97",
     });

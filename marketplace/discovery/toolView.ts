@@ -67,7 +67,17 @@ export const toolSchema = z
 
 export type ToolView = z.infer<typeof toolSchema>;
 
-const PROVEN = { calls: 100, successPercent: 95, uptimePercent: 98 };
+// By what was paid for: each of these wallets has money and a spending cap on chain.
+const PROVEN = { calls: 100, payers: 10, successPercent: 95, uptimePercent: 98 };
+
+function isProven({ paidCalls, failedCalls, payers, pings, pingsAnswered }: Listing): boolean {
+  return (
+    paidCalls >= PROVEN.calls &&
+    payers >= PROVEN.payers &&
+    percentOf(paidCalls, paidCalls + failedCalls) >= PROVEN.successPercent &&
+    percentOf(pingsAnswered, pings) >= PROVEN.uptimePercent
+  );
+}
 
 export function toolView(listing: Listing, methods: readonly Method[] = listing.methods): ToolView {
   const { toolId, name, description, price, category, suggestedPrompts, isVerified, stake, calls, pings } = listing;
@@ -81,7 +91,7 @@ export function toolView(listing: Listing, methods: readonly Method[] = listing.
     suggestedPrompts: [...suggestedPrompts] as SuggestedPrompt[],
     category,
     isVerified,
-    isProven: calls >= PROVEN.calls && success >= PROVEN.successPercent && uptime >= PROVEN.uptimePercent,
+    isProven: isProven(listing),
     kind: "mcp",
     mcpTools: methods as ToolView["mcpTools"],
     totalQueries: calls,

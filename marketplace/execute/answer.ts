@@ -28,6 +28,9 @@ export const successSchema = z
     session: executeSessionSchema,
     durationMs: z.int(),
     warnings: z.array(z.string()).optional(),
+    signedAnswer: z.unknown().optional().meta({
+      description: "What the tool has signed for this answer, if it signs: the schema court takes it",
+    }),
   })
   .meta({ id: "Executed" });
 
@@ -41,17 +44,24 @@ export function successText(success: {
   session: ExecuteSession;
   durationMs: number;
   warnings: readonly string[];
+  signedAnswer: unknown;
 }): string {
-  const { resultText, listing, method, session, durationMs, warnings } = success;
+  const { resultText, listing, method, session, durationMs, warnings, signedAnswer } = success;
   const rest = JSON.stringify({
     tool: { id: listing.toolId, name: listing.name },
     method: { name: method.name, executePriceUsd: method.executePriceUsd },
     session,
     durationMs,
     ...(warnings.length > 0 && { warnings }),
+    ...(isHandedOver(signedAnswer) && { signedAnswer }),
   });
   return `{"success":true,"mode":"execute","result":${resultText},${rest.slice(1)}`;
 }
+
+// Several times what a signed answer takes. It is the tool's word, and nobody has looked at it.
+const MAX_SIGNED_LENGTH = 4_000;
+export const isHandedOver = (signedAnswer: unknown) =>
+  signedAnswer !== undefined && JSON.stringify(signedAnswer).length <= MAX_SIGNED_LENGTH;
 
 const MAX_MESSAGE_LENGTH = 10_000;
 
@@ -67,6 +77,9 @@ export class ExecutionFailed extends ApiError {
     const { code = "execution_failed", session, isKept, helpUrl = null } = options;
     super(code, message, { helpUrl, ...(session && { session }) });
     this.isKept = isKept;
-    if (code === "execution_failed") this.body.error = `Tool execution failed: ${message.slice(0, MAX_MESSAGE_LENGTH)}`;
+    if (code === "execution_failed") {
+      // Strict readers refuse half of a character, which a tool may send and a cut may leave.
+      this.body.error = `Tool execution failed: ${message.slice(0, MAX_MESSAGE_LENGTH).toWellFormed()}`;
+    }
   }
 }

@@ -2,16 +2,17 @@ import { randomUUID } from "node:crypto";
 import type { Address } from "viem";
 import type { Clock } from "../../settlement/clock.ts";
 import { ApiError } from "../../settlement/daemon/http/errors.ts";
-import { chargeIdOfCall, NO_HASH } from "../../settlement/domain/charge.ts";
+import { chargeIdOfCall, NO_HASH } from "../../settlement/domain/charges/charge.ts";
 import { formatUsd, type MicroUsdc, microUsdc, parseUsd } from "../../settlement/domain/money.ts";
-import { nearestOf } from "../../settlement/domain/nearest.ts";
+import { nearestOf } from "../../settlement/domain/text/nearest.ts";
 import { toolIdFromUuid } from "../../settlement/domain/toolId.ts";
 import type { Sql } from "../../settlement/ledger/database/sql.ts";
 import type { SessionView } from "../../settlement/views/session.ts";
 import type { Store } from "../database/openStore.ts";
+import { unread } from "../delivery/createDeliveries.ts";
 import type { Catalogue } from "../discovery/createCatalogue.ts";
 import type { McpClient } from "../mcp/createMcpClient.ts";
-import { type Answered, type CallOutcome, describeFailure } from "../mcp/outcome.ts";
+import { type Answered, type CallOutcome, describeToBuyer } from "../mcp/outcome.ts";
 import { isOffered, isStaked, type Listing, type Method } from "../registry/listing.ts";
 import type { Judge } from "../schema/createJudge.ts";
 import { hashText } from "../schema/hashJson.ts";
@@ -23,8 +24,11 @@ import { type ExecuteAnswer, type ExecuteSession, ExecutionFailed, successText }
 import type { Reporter } from "./createReporter.ts";
 import type { Sessions } from "./createSessions.ts";
 import { keepEvidence } from "./evidence.ts";
+import { sizeOf } from "./executions.ts";
 import { type ContextProviders, injectContext } from "./injectContext.ts";
+import { isTheToolsDoing } from "./isTheToolsDoing.ts";
 import { contentOf, type Judged, judgeAnswer, schemaHashOf } from "./judgeAnswer.ts";
+import type { Observer } from "./openExecute.ts";
 import type { Report } from "./unreported.ts";
 
 export type ExecuteRequest = {
@@ -51,8 +55,7 @@ export type ExecuteOptions = {
   linkedWallets: (account: Address) => Promise<readonly Address[]>;
   providers: ContextProviders;
   publicUrl: string;
-  // What became of a call: for metrics, and for what is known of the tool.
-  observe: (toolId: string, outcome: string, succeeded: boolean | null, durationMs: number) => void;
+  observer: Observer;
 };
 
 // How one attempt is made.
@@ -60,6 +63,8 @@ export type Attempt = {
   account: Address;
   callId: string;
   signal?: AbortSignal;
+  // Whether the answer can be sent. Without it the answer is kept, and can be had later.
+  hasRoom?: (bytes: number) => boolean;
   // The tool is about to be called. From here on only an outcome of the call says whether it was.
   calling?: () => void;
   // Puts the answer on disk together with what the daemon is to be told, before it is told: a crash in between then neither
@@ -81,13 +86,15 @@ const MAX_AMENDED = 65_536;
 const IMPLICIT_SESSION_MS = 5 * 60 * 1_000;
 
 export function createExecute(options: ExecuteOptions): Execute {
-  const { store, clock, catalogue, settlement, sessions, reporter, mcp, judge, sign, providers, observe } = options;
+  const { store, clock, catalogue, settlement, sessions, reporter, mcp, judge, sign, providers, observer } = options;
 
-  return async (request, { account, callId, signal, calling, keep, amend }) => {
+  return async (request, { account, callId, signal, hasRoom, calling, keep, amend }) => {
     const startMs = performance.now();
     const durationMs = () => Math.round(performance.now() - startMs);
     const { listing, method } = await eligible(catalogue, request);
     const price = parseUsd(method.executePriceUsd ?? "0");
+    const count = (outcome: string, succeeded: boolean | null) =>
+      observer.called({ listing, account, outcome, succeeded, isPriced: price > 0n, durationMs: durationMs() });
     const args = await injectContext(method, request.args, () => options.linkedWallets(account), providers);
     // Before anything is held: whatever cannot be written down is refused here, and costs nobody a hold.
     const requestText = canonicalJson({ method: method.name, arguments: args });
@@ -112,7 +119,7 @@ export function createExecute(options: ExecuteOptions): Execute {
     });
 
     if (outcome.kind !== "answered") {
-      observe(toolId, outcome.kind, successOf(outcome), durationMs());
+      count(outcome.kind, isTheToolsDoing(outcome, judge, method, args) ? false : null);
       const told = await reporter.report(reportOf("failed", hashesOf(requestText, null, method)));
       throw failureOf(outcome, held && shownAfter(held, told, null), request, options.publicUrl);
     }
@@ -137,8 +144,12 @@ export function createExecute(options: ExecuteOptions): Execute {
       durationMs: durationMs(),
       warnings:
         judged.kind === "mismatched"
-          ? [`The answer is something else than the method promises, and is not charged: ${judged.problem}.`]
+          ? [
+              `The answer is something else than the method promises, and is not charged: ${judged.problem}. ` +
+                `What was kept of it is at /api/v1/evidence/${callId}.`,
+            ]
           : [],
+      signedAnswer: signedIn(outcome),
     };
     const answerIn = (session: ExecuteSession): ExecuteAnswer => ({
       status: 200,
@@ -146,6 +157,11 @@ export function createExecute(options: ExecuteOptions): Execute {
     });
     const report = reportOf(judged.kind === "delivered" ? "delivered" : "failed", hashes);
     let answer = answerIn(held === null ? freeSession : sessionAfter(held, charged, request));
+    // What nobody can be given, nobody pays for.
+    if (hasRoom !== undefined && !hasRoom(sizeOf(answer.text))) {
+      await reporter.report(reportOf("failed", hashes));
+      throw unread();
+    }
     await keep?.(answer, report);
     // What the session has spent with all that ran beside this call, the daemon knows. Many megabytes are not written twice for that.
     const isFinal = held === null || held.isImplicit || (keep !== undefined && answer.text.length > MAX_AMENDED);
@@ -161,6 +177,7 @@ export function createExecute(options: ExecuteOptions): Execute {
             },
           },
     );
+    if (charged > 0n && told !== null) observer.paid(listing, account);
     return held === null || isFinal || keep !== undefined ? answer : answerIn(shownAfter(held, told, charged));
 
     // The session as the daemon says that the report has left it, or else as it follows from the hold.
@@ -173,7 +190,7 @@ export function createExecute(options: ExecuteOptions): Execute {
 
     async function weigh(answered: Answered): Promise<{ judged: Judged; hashes: Hashes }> {
       const judged = judgeAnswer(judge, listing, method, answered);
-      observe(toolId, judged.kind, judged.kind === "delivered", durationMs());
+      count(judged.kind, judged.kind === "delivered");
       const responseText = canonicalJson(contentOf(answered));
       const hashes = hashesOf(requestText, responseText, method);
       if (judged.kind === "delivered") return { judged, hashes };
@@ -187,7 +204,7 @@ export function createExecute(options: ExecuteOptions): Execute {
         request: requestText,
         response: responseText,
         outputSchema: canonicalJson(method.outputSchema ?? null),
-        signedAnswer: answered.raw._meta?.[ANSWER_META],
+        signedAnswer: signedIn(answered),
       };
       await store.shared((sql) => keepEvidence(sql, evidence, clock.nowMs()));
       return { judged, hashes };
@@ -292,24 +309,14 @@ async function eligible(
 const chargeOf = (callId: string, { sessionId }: Held, toolId: string) =>
   chargeIdOfCall({ callId, sessionId, toolId: toolIdFromUuid(toolId) });
 
+// What the tool has signed of its answer, for the schema court.
+const signedIn = ({ raw }: Answered): unknown => raw._meta?.[ANSWER_META];
+
 const hashesOf = (request: string, response: string | null, method: Method): Hashes => ({
   requestHash: hashText(request),
   responseHash: response === null ? NO_HASH : hashText(response),
   schemaHash: schemaHashOf(method),
 });
-
-// Whether a failure is the tool's. What the buyer cancelled, what waited here, and a tool that wants a person are not.
-function successOf(outcome: Exclude<CallOutcome, Answered>): boolean | null {
-  switch (outcome.kind) {
-    case "cancelled":
-    case "handshakeRequired":
-      return null;
-    case "infrastructure":
-      return outcome.reason === "circuitOpen" || outcome.reason === "overloaded" ? null : false;
-    default:
-      return false;
-  }
-}
 
 function failureOf(
   outcome: Exclude<CallOutcome, Answered>,
@@ -319,7 +326,7 @@ function failureOf(
 ): ApiError {
   const details = shownIn(session, request);
   if (outcome.kind === "handshakeRequired") {
-    return new ExecutionFailed(describeFailure(outcome), {
+    return new ExecutionFailed(describeToBuyer(outcome), {
       code: "action_requires_signature",
       session: details,
       isKept: true,
@@ -329,7 +336,7 @@ function failureOf(
   }
   // Nothing was sent: the next request under the same key may go better.
   const isKept = outcome.kind === "toolFailed" || outcome.sent;
-  return new ExecutionFailed(describeFailure(outcome), { session: details, isKept });
+  return new ExecutionFailed(describeToBuyer(outcome), { session: details, isKept });
 }
 
 // Errors carry the session that the buyer named or opened.

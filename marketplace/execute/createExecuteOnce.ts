@@ -16,6 +16,8 @@ export type Caller = {
   key: string | null;
   // Says that whoever asked has gone.
   gone: AbortSignal;
+  // Whether there is room for an answer of so many bytes until it is read.
+  hasRoom: (bytes: number) => boolean;
 };
 
 export type ExecuteOnce = (request: ExecuteRequest, caller: Caller) => Promise<ExecuteAnswer & { replayed: boolean }>;
@@ -128,9 +130,10 @@ export function createExecuteOnce(options: {
     throw new ApiError("unavailable", "the first call under this Idempotency-Key is still running; try again later");
   }
 
-  return async (request, { account, key, gone }) => {
+  return async (request, { account, key, gone, hasRoom }) => {
     if (key === null) {
-      return { ...(await execute(request, { account, callId: randomUUID(), signal: gone })), replayed: false };
+      const attempt = { account, callId: randomUUID(), signal: gone, hasRoom };
+      return { ...(await execute(request, attempt)), replayed: false };
     }
     // What is signed for a request is no part of it: whoever signs more asks for the same again.
     const { signed: _, ...asked } = request;

@@ -1,7 +1,7 @@
 import type { FastifyBaseLogger } from "fastify";
 import type { Clock } from "../../settlement/clock.ts";
 import { ApiError } from "../../settlement/daemon/http/errors.ts";
-import { NO_HASH } from "../../settlement/domain/charge.ts";
+import { NO_HASH } from "../../settlement/domain/charges/charge.ts";
 import type { Sql } from "../../settlement/ledger/database/sql.ts";
 import type { SessionView } from "../../settlement/views/session.ts";
 import type { Store } from "../database/openStore.ts";

@@ -3,7 +3,7 @@ import { LRUCache } from "lru-cache";
 import type { Address } from "viem";
 import { ApiError } from "../../settlement/daemon/http/errors.ts";
 import { type MicroUsdc, parseUsd } from "../../settlement/domain/money.ts";
-import { uuidFromDigest } from "../../settlement/domain/uuid.ts";
+import { uuidFromDigest } from "../../settlement/domain/text/uuid.ts";
 import type { SessionView } from "../../settlement/views/session.ts";
 import type { SettlementClient } from "../settlement/createSettlementClient.ts";
 import type { SignedBudget } from "../settlement/signedBudget.ts";

@@ -2,7 +2,7 @@ import type { Address } from "viem";
 import { count, text } from "../../settlement/ledger/database/decode.ts";
 import type { Sql } from "../../settlement/ledger/database/sql.ts";
 
-// What was asked under an Idempotency-Key. A row is made before a tool is called and stays for good, so that one key is one
+// What was asked under an Idempotency-Key. A row is made before a tool is called and stays for weeks, so that one key is one
 // call whatever happens to the process that made it.
 
 export type Claim = {
@@ -128,4 +128,20 @@ export async function forgetAnswers(sql: Sql, beforeMs: number, limit: number): 
        (SELECT account, idempotency_key FROM executions WHERE answered_at <= $1 AND body IS NOT NULL LIMIT ${limit})`,
     [beforeMs],
   );
+}
+
+// Forgets keys whose calls have ended so long ago that nobody repeats them. One of which the daemon has yet to hear stays, and so does
+// one whose call may still run.
+export async function forgetKeys(sql: Sql, beforeMs: number, limit: number): Promise<number> {
+  const forget = (condition: string) =>
+    sql.run(
+      `DELETE FROM executions WHERE (account, idempotency_key) IN
+         (SELECT account, idempotency_key FROM executions WHERE ${condition}
+            AND NOT EXISTS (SELECT 1 FROM unreported WHERE unreported.call_id = executions.call_id) LIMIT ${limit})`,
+      [beforeMs],
+    );
+  const answered = await forget("answered_at <= $1");
+  // Whoever claimed it died, and nobody came back for it.
+  const died = await forget("status IS NULL AND lapses_at <= $1");
+  return Math.max(answered, died);
 }

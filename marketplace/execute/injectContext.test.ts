@@ -57,12 +57,12 @@ describe("what a method needs to know of its buyer", () => {
     await expect(inject(["wallet"], [], {}, [])).rejects.toMatchObject({ code: "wallet_link_required" });
   });
 
-  it("is a failure of the call if its source is away, and the next one is tried", async () => {
-    const away = { wallet: async () => Promise.reject(new Error("the node is away")) };
+  it("is a failure of the call if its source is away, whose words are nobody's, and the next one is tried", async () => {
+    const away = { wallet: async () => Promise.reject(new Error("URL: https://rpc.example/key")) };
     await expect(inject(["wallet"], [], {}, [wallet], away)).rejects.toMatchObject({
       code: "execution_failed",
       isKept: false,
-      body: { error: "Tool execution failed: the data of wallet cannot be read: the node is away" },
+      body: { error: "Tool execution failed: the data of wallet cannot be read at present; try again later" },
     });
   });
 });

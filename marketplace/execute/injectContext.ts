@@ -51,9 +51,13 @@ export async function injectContext(
       try {
         return [argument, await provide(linked)] as const;
       } catch (error) {
-        const why = error instanceof Error ? error.message : String(error);
-        // Nothing was sent, and the source may be back for the next request.
-        throw new ExecutionFailed(`the data of ${kind} cannot be read: ${why}`, { session: null, isKept: false });
+        // Nothing was sent, and the source may be back for the next request. What it says may hold its address and a key.
+        const failed = new ExecutionFailed(`the data of ${kind} cannot be read at present; try again later`, {
+          session: null,
+          isKept: false,
+        });
+        failed.cause = error;
+        throw failed;
       }
     }),
   );

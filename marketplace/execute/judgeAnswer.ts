@@ -1,5 +1,6 @@
 import type { Hex } from "viem";
-import { NO_HASH } from "../../settlement/domain/charge.ts";
+import { NO_HASH } from "../../settlement/domain/charges/charge.ts";
+import type { JsonSchema } from "../mcp/createMcpClient.ts";
 import type { Answered } from "../mcp/outcome.ts";
 import { isPaid, type Listing, type Method } from "../registry/listing.ts";
 import type { Judge } from "../schema/createJudge.ts";
@@ -26,11 +27,17 @@ export function judgeAnswer(judge: Judge, { price, methods }: Listing, method: M
 // What is judged, hashed and kept: what the tool sent as structured, or else what was made of its texts.
 export const contentOf = ({ raw, result }: Answered) => raw.structuredContent ?? result;
 
-const schemaHashes = new WeakMap<object, Hex>();
+// Whether a method takes the arguments that it was called with. What cannot be decided it takes.
+export const takes = (judge: Judge, { inputSchema }: Method, args: unknown): boolean =>
+  judge(inputSchema, hashOf(inputSchema), args).kind !== "invalid";
 
-export function schemaHashOf({ outputSchema }: Method): Hex {
-  if (outputSchema === undefined) return NO_HASH;
-  const known = schemaHashes.get(outputSchema) ?? hashJson(outputSchema);
-  schemaHashes.set(outputSchema, known);
+export const schemaHashOf = ({ outputSchema }: Method): Hex =>
+  outputSchema === undefined ? NO_HASH : hashOf(outputSchema);
+
+const hashes = new WeakMap<JsonSchema, Hex>();
+
+function hashOf(schema: JsonSchema): Hex {
+  const known = hashes.get(schema) ?? hashJson(schema);
+  hashes.set(schema, known);
   return known;
 }

@@ -1,19 +1,22 @@
 import type { FastifyBaseLogger } from "fastify";
 import type { Address } from "viem";
 import type { Clock } from "../../settlement/clock.ts";
-import { readPreferences } from "../accounts/preferences.ts";
+import { walletsOf } from "../accounts/walletsOf.ts";
 import { createQuota } from "../database/createQuota.ts";
+import { inPieces } from "../database/inPieces.ts";
 import type { Store } from "../database/openStore.ts";
 import type { Catalogue } from "../discovery/createCatalogue.ts";
 import type { McpClient } from "../mcp/createMcpClient.ts";
-import { addCalls, type CallCounts } from "../registry/listings.ts";
+import type { Listing } from "../registry/listing.ts";
+import { addCalls, type CallCounts, type PayerCounts } from "../registry/listings.ts";
 import type { Judge } from "../schema/createJudge.ts";
 import type { SettlementClient } from "../settlement/createSettlementClient.ts";
 import { createExecute } from "./createExecute.ts";
 import { createExecuteOnce, type ExecuteOnce } from "./createExecuteOnce.ts";
 import { createReporter } from "./createReporter.ts";
 import { createSessions, type Sessions } from "./createSessions.ts";
-import { evictAnswers, forgetAnswers, lapseOwn } from "./executions.ts";
+import { forgetEvidence } from "./evidence.ts";
+import { evictAnswers, forgetAnswers, forgetKeys, lapseOwn } from "./executions.ts";
 import type { ContextProviders } from "./injectContext.ts";
 import { countReports } from "./unreported.ts";
 
@@ -31,18 +34,35 @@ export type OpenExecuteOptions = {
   sessionTtlMs: number;
   // How much of the answers under Idempotency-Keys is kept for one account.
   maxKeptBytes: number;
+  // How long a key is known after its call.
+  keysKeptMs: number;
   log: FastifyBaseLogger;
   observeCall: (outcome: string, durationMs: number) => void;
 };
 
-// What became of a call: for metrics, and for what is known of the tool. Null if it was nobody's doing.
-export type ObserveCall = (toolId: string, outcome: string, succeeded: boolean | null, durationMs: number) => void;
+export type ObservedCall = {
+  listing: Listing;
+  account: Address;
+  outcome: string;
+  // Null if what became of it was not the tool's doing.
+  succeeded: boolean | null;
+  // Whether it would have cost something.
+  isPriced: boolean;
+  durationMs: number;
+};
+
+// What became of calls: for metrics, and for what is known of their tools.
+export type Observer = {
+  called(call: ObservedCall): void;
+  // An account owes something for what a tool has answered.
+  paid(listing: Listing, account: Address): void;
+};
 
 export type OpenedExecute = {
   executeOnce: ExecuteOnce;
   sessions: Sessions;
   // For calls that are not Execute's, which count for the tool too.
-  observe: ObserveCall;
+  observer: Observer;
   // What a process of this name had begun when it died is answered as failed. For the start, once the port is this one's.
   lapseOwn(): Promise<number>;
   // Tells the daemon what it has not heard yet. Returns how much is left.
@@ -56,28 +76,43 @@ export type OpenedExecute = {
 
 // Answers are kept for longer than any client repeats a request.
 const ANSWERS_KEPT_MS = 7 * 24 * 60 * 60 * 1_000;
-const FORGET_AT_A_TIME = 1_000;
 
 export function openExecute(options: OpenExecuteOptions): OpenedExecute {
-  const { store, clock, settlement, holder, sessionTtlMs, log, observeCall } = options;
+  const { store, clock, settlement, holder, sessionTtlMs, keysKeptMs, log, observeCall } = options;
   const sessions = createSessions(settlement, sessionTtlMs);
   const reporter = createReporter({ store, clock, settlement, log });
   let counts = new Map<string, CallCounts>();
-  const observe: ObserveCall = (toolId, outcome, succeeded, durationMs) => {
-    observeCall(outcome, durationMs);
-    if (succeeded === null) return;
-    const { calls, succeeded: before } = counts.get(toolId) ?? { calls: 0, succeeded: 0 };
-    counts.set(toolId, { calls: calls + 1, succeeded: before + (succeeded ? 1 : 0) });
+  // Nobody makes a name for a tool by calling it oneself, which may cost nothing.
+  function countOf({ toolId, owner }: Listing, account: Address): CallCounts | null {
+    if (account === owner) return null;
+    const known = counts.get(toolId) ?? { calls: 0, succeeded: 0, payers: new Map() };
+    counts.set(toolId, known);
+    return known;
+  }
+  function addToPayer({ payers }: CallCounts, account: Address, { paid, failed }: PayerCounts): void {
+    const known = payers.get(account) ?? { paid: 0, failed: 0 };
+    payers.set(account, { paid: known.paid + paid, failed: known.failed + failed });
+  }
+  const observer: Observer = {
+    called({ listing, account, outcome, succeeded, isPriced, durationMs }) {
+      observeCall(outcome, durationMs);
+      const count = succeeded === null ? null : countOf(listing, account);
+      if (count === null) return;
+      count.calls += 1;
+      if (succeeded) count.succeeded += 1;
+      else if (isPriced) addToPayer(count, account, { paid: 0, failed: 1 });
+    },
+    paid(listing, account) {
+      const count = countOf(listing, account);
+      if (count !== null) addToPayer(count, account, { paid: 1, failed: 0 });
+    },
   };
   const execute = createExecute({
     ...options,
     sessions,
     reporter,
-    observe,
-    linkedWallets: async (account: Address) => {
-      const { linkedWallets } = await readPreferences(store.read, account);
-      return [account, ...linkedWallets.map(({ wallet }) => wallet)];
-    },
+    observer,
+    linkedWallets: (account: Address) => walletsOf(store.read, account),
   });
   const quota = createQuota({
     maxBytes: options.maxKeptBytes,
@@ -88,7 +123,7 @@ export function openExecute(options: OpenExecuteOptions): OpenedExecute {
     executeOnce: createExecuteOnce({ store, clock, execute, reporter, holder, quota }),
     evicted: quota.idle,
     sessions,
-    observe,
+    observer,
     lapseOwn: () => store.alone((sql) => lapseOwn(sql, holder, clock.nowMs())),
     async tellDue() {
       await reporter.tellDue();
@@ -101,7 +136,10 @@ export function openExecute(options: OpenExecuteOptions): OpenedExecute {
       await store.alone((sql) => addCalls(sql, written));
     },
     async forgetAnswers() {
-      await store.alone((sql) => forgetAnswers(sql, clock.nowMs() - ANSWERS_KEPT_MS, FORGET_AT_A_TIME));
+      const nowMs = clock.nowMs();
+      await inPieces((limit) => store.alone((sql) => forgetAnswers(sql, nowMs - ANSWERS_KEPT_MS, limit)));
+      await inPieces((limit) => store.alone((sql) => forgetKeys(sql, nowMs - keysKeptMs, limit)));
+      await inPieces((limit) => store.alone((sql) => forgetEvidence(sql, nowMs, limit)));
     },
   };
 }

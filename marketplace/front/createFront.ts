@@ -182,15 +182,23 @@ const say = (extra: Extra, progressToken: string | number, progress: number, mes
     .sendNotification({ method: "notifications/progress", params: { progressToken, progress, message } })
     .catch(() => undefined);
 
+const attempt = { sessionId: z.uuid(), attemptId: z.uuid() };
+
 const question = {
   question: z.string().min(1).max(4_000).describe("what you want to know, with all that it is about"),
   toolIds: z.array(z.uuid()).max(20).optional().describe("use these tools only; found by themselves if left out"),
+  favoritesOnly: z.boolean().optional().describe("whether only tools that your account has marked are found"),
   responseShape: z.enum(["answer_with_evidence", "evidence_only"]).optional(),
   includeData: z.boolean().optional().describe("whether what the tools answered comes along"),
   includeDataUrl: z.boolean().default(true).describe("whether there is an address for all that the tools answered"),
   includeDeveloperTrace: z.boolean().optional(),
   agentModelId: z.string().optional().describe("a model other than the usual one"),
   confirmAgentModelOverride: z.boolean().optional().describe("must be true where agentModelId is given"),
+  resumeFrom: z
+    .object(attempt)
+    .optional()
+    .describe("go on from an answer, by the two ids of its querySession, with the tools it used; without toolIds"),
+  forkFrom: z.object(attempt).optional().describe("ask again beside an answer, by the two ids of its querySession"),
   maxCostUsd: usd.optional().describe("the most that this answer may cost"),
   idempotencyKey: z.string().min(1).max(200).optional().describe("the same text when you repeat this very question"),
   ...signed,

@@ -103,7 +103,10 @@ describe("an agent that knows the marketplace's address", () => {
   });
 
   it("has nothing to listen to", async () => {
-    expect((await fetch(url)).status).toBe(405);
+    const refused = await fetch(url);
+    expect([refused.status, refused.headers.get("allow")]).toEqual([405, "POST"]);
+    // In the shape of every error.
+    expect(await refused.json()).toEqual({ error: "Send MCP messages by POST.", code: "invalid_request" });
     expect((await fetch(url, { method: "DELETE" })).status).toBe(405);
   });
 });

@@ -6,6 +6,7 @@ import type { Transport } from "@modelcontextprotocol/sdk/shared/transport.js";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { z } from "zod";
 import { untilGone } from "../api/untilGone.ts";
+import { deliveringFor } from "../delivery/boundDeliveries.ts";
 import { type AskRoute, createFront } from "./createFront.ts";
 
 export type FrontOptions = {
@@ -34,6 +35,9 @@ export function registerFront(app: FastifyInstance, { version, admit }: FrontOpt
     onRequest: async (request, reply) => void (await admit(request, reply)),
     config: { answerTimeoutMs: ANSWER_MS },
     handler: async (request, reply) => {
+      // A list of messages is as many requests as it has messages, of which one was let in already.
+      const messages = Array.isArray(request.body) ? request.body.length : 1;
+      for (let admitted = 1; admitted < messages; admitted += 1) await admit(request, reply);
       const server = createFront(askAs(app, request), version);
       const isStreamed = wantsProgress(request.body);
       const transport = new WebStandardStreamableHTTPServerTransport({ enableJsonResponse: !isStreamed });
@@ -44,7 +48,7 @@ export function registerFront(app: FastifyInstance, { version, admit }: FrontOpt
         const { method, headers, body } = request;
         const asked = new Request(`http://localhost${FRONT_PATH}`, { method, headers: textsOf(headers) });
         return await untilGone(request, async (gone) => {
-          const answer = await transport.handleRequest(asked, { parsedBody: body });
+          const answer = await deliveringFor(request, () => transport.handleRequest(asked, { parsedBody: body }));
           reply.code(answer.status).headers(Object.fromEntries(answer.headers));
           if (!isStreamed || answer.body === null) return reply.send(await answer.text());
           const events = addAbortSignal(gone, Readable.fromWeb(answer.body as ReadableStream));
@@ -63,7 +67,7 @@ export function registerFront(app: FastifyInstance, { version, admit }: FrontOpt
     method: ["GET", "DELETE"],
     url: FRONT_PATH,
     handler: async (_request, reply) =>
-      reply.code(405).header("allow", "POST").send({ error: "send MCP messages by POST" }),
+      reply.code(405).header("allow", "POST").send({ error: "Send MCP messages by POST.", code: "invalid_request" }),
   });
 }
 

@@ -114,6 +114,23 @@ it("a tool that hangs is timed out, told so, and its connection is closed", asyn
   await closed.promise;
 });
 
+it("a tool may take 59 seconds, and not a whole minute", async () => {
+  for (const [passesMs, kind] of [
+    [59_000, "answered"],
+    [60_000, "timedOut"],
+  ] as const) {
+    const server = await kept(
+      startRawMcpServer((message, response) => {
+        vi.advanceTimersByTime(passesMs);
+        sendJson(response, resultOf(message, textResult("slow")));
+      }),
+    );
+    stopTime();
+    expect(await client().connect(server.url).callTool("slow", {})).toMatchObject({ kind });
+    vi.useRealTimers();
+  }
+});
+
 it("a caller who leaves cancels the call", async () => {
   const leaving = new AbortController();
   const server = await kept(startRawMcpServer(() => leaving.abort()));

@@ -75,7 +75,7 @@ export type McpClient = {
 
 const CALL_TIMEOUT_MS = 60_000;
 const CONNECT_TIMEOUT_MS = 15_000;
-const MAX_ANSWER_BYTES = 16 * 1_024 * 1_024;
+export const MAX_ANSWER_BYTES = 16 * 1_024 * 1_024;
 // Of all servers together. Each may be of sixteen megabytes, and is several times that once it is read.
 const MAX_LARGE_ANSWERS = 16;
 const MAX_ENDPOINTS = 10_000;
@@ -275,11 +275,17 @@ function outcomeOf(error: unknown, sent: boolean): ToolFailed | Failure | undefi
     return {
       kind: "infrastructure",
       reason: "malformed",
-      message: `the server's answer is not MCP: ${error.message}`,
+      message: `the server's answer is not MCP: ${faultIn(error)}`,
       sent,
     };
   }
   return undefined;
+}
+
+// The first of what is wrong, in one line; zod's own message is all of it as JSON.
+function faultIn(error: Error): string {
+  const [issue] = "issues" in error && Array.isArray(error.issues) ? (error.issues as z.core.$ZodIssue[]) : [];
+  return issue === undefined ? error.message : `${issue.path.join(".")} ${issue.message}`.trim();
 }
 
 // What says that the server is down. An answer that is too large or malformed may be one caller's doing, and so may a call

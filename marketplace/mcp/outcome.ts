@@ -75,7 +75,7 @@ export type Failure = Infrastructure | Cancelled | TimedOut;
 
 export type CallOutcome = Answered | HandshakeRequired | ToolFailed | Failure;
 
-// One line for people, the way the SDKs' users read it. The edge puts its own words before it.
+// One line for the tool's own developer, with all that is known. Where the server is and what it says of itself is nobody else's.
 export function describeFailure(outcome: Exclude<CallOutcome, Answered>): string {
   switch (outcome.kind) {
     case "handshakeRequired":
@@ -87,5 +87,32 @@ export function describeFailure(outcome: Exclude<CallOutcome, Answered>): string
       return "the call was cancelled";
     case "timedOut":
       return `the tool did not answer within ${outcome.afterMs / 1_000} s`;
+  }
+}
+
+// The same for whoever buys from it, the way the SDKs' users read it. What the tool says to its callers is handed on; what its server or
+// something before it says by HTTP, and where that is, is not. The edge puts its own words before it.
+export function describeToBuyer(outcome: Exclude<CallOutcome, Answered>): string {
+  if (outcome.kind !== "infrastructure") return describeFailure(outcome);
+  const status = outcome.status === undefined ? "" : ` (HTTP ${outcome.status})`;
+  switch (outcome.reason) {
+    case "forbiddenEndpoint":
+      return "the tool's server is at an address that may not be called";
+    case "unreachable":
+      return "the tool's server cannot be reached";
+    case "disconnected":
+      return "the connection to the tool's server ended before the answer did";
+    case "unauthorized":
+      return `the tool's server refused the call${status}`;
+    case "rateLimited":
+      return `the tool's server is asked too often at present${status}`;
+    case "redirected":
+      return "the tool's server redirects, which is not followed";
+    case "httpStatus":
+      return `the tool's server failed${status}`;
+    case "malformed":
+      return "the tool's server answered something that is not MCP";
+    default:
+      return outcome.message;
   }
 }

@@ -17,7 +17,7 @@ export type PagesOptions = {
   // What a tool has earned; null if nobody says so in time.
   earningsOf: (toolId: string) => Promise<Earnings | null>;
   publicUrl: string;
-  // Lets a stranger in, or throws.
+  // Lets whoever is not authenticated in, or throws.
   admit: (request: FastifyRequest, reply: FastifyReply) => Promise<unknown>;
 };
 

@@ -1,5 +1,5 @@
 import { formatUsd } from "../../settlement/domain/money.ts";
-import { sentenceOf } from "../../settlement/domain/sentence.ts";
+import { sentenceOf } from "../../settlement/domain/text/sentence.ts";
 import { toolView } from "../discovery/toolView.ts";
 import { isOffered, type Listing, type Method } from "../registry/listing.ts";
 import { sampleArguments } from "../registry/sampleArguments.ts";
@@ -116,8 +116,11 @@ function schemaText(schema: object): string {
   return text.length > MAX_SCHEMA ? `${text.slice(0, MAX_SCHEMA)}\n…` : text;
 }
 
+// What is wrong with its server is for its owner to read, who is told so elsewhere.
 function reasonOf({ status }: Listing): string {
-  return sentenceOf(status.kind === "delisted" ? status.reason : "its stake is below what its price requires");
+  return sentenceOf(
+    status.kind === "delisted" ? "its server has not answered" : "its stake is below what its price requires",
+  );
 }
 
 const dayOf = (ms: number) => new Date(ms).toISOString().slice(0, 10);

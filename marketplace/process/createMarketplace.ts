@@ -1,14 +1,17 @@
-import type { FastifyBaseLogger, FastifyInstance } from "fastify";
+import type { FastifyBaseLogger, FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { createServer } from "../../settlement/daemon/http/createServer.ts";
 import { createRateLimit } from "../../settlement/daemon/http/rateLimit.ts";
 import { registerDocs } from "../../settlement/daemon/routes/docs.ts";
 import { registerHealth } from "../../settlement/daemon/routes/health.ts";
 import { allowBrowsers } from "../api/allowBrowsers.ts";
 import { createAuthenticate } from "../api/authenticate.ts";
-import { admit, MAX_PACED_MS, OPEN_API, registerRoutes } from "../api/registerRoutes.ts";
+import { admit, MAX_PACED_MS, OPEN_API, readerOfAdmitted, registerRoutes } from "../api/registerRoutes.ts";
 import type { Services } from "../api/route.ts";
 import { routes } from "../api/routes/index.ts";
+import { boundDeliveries } from "../delivery/boundDeliveries.ts";
+import { createDeliveries, type DeliveriesOptions } from "../delivery/createDeliveries.ts";
 import { registerFront } from "../front/registerFront.ts";
+import { MAX_ANSWER_BYTES } from "../mcp/createMcpClient.ts";
 import { type PagesOptions, registerPages } from "../pages/registerPages.ts";
 import type { MarketMetrics } from "./metrics.ts";
 import { type Readiness, readinessSchema } from "./readiness.ts";
@@ -23,6 +26,7 @@ export type MarketplaceOptions = {
   log: FastifyBaseLogger;
   metrics: MarketMetrics;
   metricsToken: string | null;
+  deliveries?: DeliveriesOptions & { stalledMs: number };
 };
 
 export type Marketplace = {
@@ -30,6 +34,8 @@ export type Marketplace = {
   app: FastifyInstance;
   // From now on nothing is written any more; what is running is finished by `close`.
   drain(): void;
+  // How much was answered and is not read yet, in bytes.
+  undelivered(): number;
   close(): Promise<void>;
 };
 
@@ -38,8 +44,17 @@ const ANYBODY_PER_SECOND = 20;
 // Arguments of a tool may be large; what a tool answers has no bound here.
 const MAX_BODY_BYTES = 1024 * 1024;
 const REQUEST_TIMEOUT_MS = 30_000;
+const DOCUMENTS = /^\/(docs|openapi\.json)(?![\w-])/;
 // A tool may take a minute, before and after which settlement is asked.
 const ANSWER_TIMEOUT_MS = 120_000;
+
+// Several of the largest answers for one reader, as many for all as a machine has room for, and how long somebody may take nothing of it.
+const DELIVERIES = {
+  maxBytes: 512 * 1024 * 1024,
+  maxBytesOfReader: 96 * 1024 * 1024,
+  maxAnswerBytes: MAX_ANSWER_BYTES,
+  stalledMs: 30_000,
+};
 
 // The HTTP API around opened services.
 export async function createMarketplace(options: MarketplaceOptions): Promise<Marketplace> {
@@ -57,8 +72,8 @@ export async function createMarketplace(options: MarketplaceOptions): Promise<Ma
     },
     trustProxy: trustedProxies,
   });
-  await registerDocs(app, OPEN_API);
-  allowBrowsers(app);
+  const { stalledMs, ...bounds } = options.deliveries ?? DELIVERIES;
+  const deliveries = createDeliveries(bounds);
   const gate = {
     authenticate: createAuthenticate({ store, clock }),
     limitAccount: createRateLimit({ perSecond: rateLimitPerSecond, clock }),
@@ -66,7 +81,17 @@ export async function createMarketplace(options: MarketplaceOptions): Promise<Ma
     limitAnybody: createRateLimit({ perSecond: ANYBODY_PER_SECOND, clock }),
     limitUnauthenticated: createRateLimit({ perSecond: UNAUTHENTICATED_PER_SECOND, clock }),
     isDraining: () => draining,
+    deliveries,
   };
+  boundDeliveries(app, { deliveries, stalledMs, readerOf: readerOfAdmitted });
+  const admitReader = (request: FastifyRequest, reply: FastifyReply) =>
+    admit({ method: "GET", access: "anybody" }, request, reply, gate);
+  // Before the documents are registered, whose routes are not ours.
+  app.addHook("onRequest", async (request, reply) => {
+    if (DOCUMENTS.test(request.routeOptions.url ?? "")) await admitReader(request, reply);
+  });
+  await registerDocs(app, OPEN_API);
+  allowBrowsers(app);
   registerRoutes(app, routes, services, gate);
   registerFront(app, {
     version: OPEN_API.info.version,
@@ -76,7 +101,7 @@ export async function createMarketplace(options: MarketplaceOptions): Promise<Ma
     catalogue,
     earningsOf,
     publicUrl,
-    admit: (request, reply) => admit({ method: "GET", access: "anybody" }, request, reply, gate),
+    admit: admitReader,
   });
   registerHealth(app, readinessSchema, readiness, () => draining);
   const { limitUnauthenticated } = gate;
@@ -86,6 +111,7 @@ export async function createMarketplace(options: MarketplaceOptions): Promise<Ma
     drain() {
       draining = true;
     },
+    undelivered: deliveries.undelivered,
     close,
   };
 }

@@ -1,6 +1,6 @@
 import type { FastifyBaseLogger, FastifyInstance } from "fastify";
 import { type Clock, systemClock } from "../../settlement/clock.ts";
-import { SettlementError } from "../../settlement/domain/errors.ts";
+import { listenError } from "../../settlement/daemon/http/tryListen.ts";
 import { createSignIn } from "../accounts/signIn.ts";
 import { openChain } from "../chain/openChain.ts";
 import type { MarketConfig } from "../config.ts";
@@ -67,15 +67,18 @@ export async function startMarketplace(
     changed: catalogue.apply,
   });
   await catalogue.follow();
-  const providers = createContextProviders({
-    hyperliquid: createHyperliquidSource(),
-    polymarket: createPolymarketSource(),
-    wallet: createWalletSource({
-      client: chain.client,
-      chainId,
-      tokens: async () => [{ address: await chain.usdc(), symbol: "USDC", decimals: 6 }],
-    }),
-  });
+  const providers = createContextProviders(
+    {
+      hyperliquid: createHyperliquidSource(),
+      polymarket: createPolymarketSource(),
+      wallet: createWalletSource({
+        client: chain.client,
+        chainId,
+        tokens: async () => [{ address: await chain.usdc(), symbol: "USDC", decimals: 6 }],
+      }),
+    },
+    (kind, error) => log.warn({ err: error, kind }, "the data of a wallet cannot be read"),
+  );
   const execute = openExecute({
     store,
     clock,
@@ -89,6 +92,7 @@ export async function startMarketplace(
     holder: config.holder,
     sessionTtlMs: config.sessionTtlMs,
     maxKeptBytes: config.maxKeptBytes,
+    keysKeptMs: config.keysKeptMs,
     log,
     observeCall: metrics.observeCall,
   });
@@ -107,8 +111,9 @@ export async function startMarketplace(
     publicUrl,
     holder: config.holder,
     maxKeptBytes: config.maxKeptBytes,
+    keysKeptMs: config.keysKeptMs,
     log,
-    observeCall: execute.observe,
+    observer: execute.observer,
     observeTurn: metrics.observeTurn,
   });
   const readiness = createReadiness(
@@ -157,7 +162,7 @@ export async function startMarketplace(
   } catch (error) {
     await app.close();
     await closeAll();
-    throw listenError(error, config);
+    throw listenError(error, config.listen, "MARKETPLACE_LISTEN");
   }
   const lapsed = await execute.lapseOwn();
   if (lapsed > 0) log.warn({ event: "lapsed", calls: lapsed }, "calls of the last process were interrupted");
@@ -191,10 +196,4 @@ export async function startMarketplace(
       return stopping;
     },
   };
-}
-
-function listenError(error: unknown, { listen }: MarketConfig): unknown {
-  const code = error instanceof Error && "code" in error ? error.code : undefined;
-  if (code !== "EADDRINUSE") return error;
-  return new SettlementError("invalid_config", `port ${listen.port} is taken; MARKETPLACE_LISTEN names another one`);
 }

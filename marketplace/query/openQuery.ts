@@ -2,14 +2,14 @@ import type { FastifyBaseLogger } from "fastify";
 import type { Address } from "viem";
 import type { Clock } from "../../settlement/clock.ts";
 import type { ChargeView } from "../../settlement/views/charge.ts";
-import { readPreferences } from "../accounts/preferences.ts";
+import { walletsOf } from "../accounts/walletsOf.ts";
 import { createQuota } from "../database/createQuota.ts";
 import type { Store } from "../database/openStore.ts";
 import type { Catalogue } from "../discovery/createCatalogue.ts";
 import { keepEvidence } from "../execute/evidence.ts";
 import type { ContextProviders } from "../execute/injectContext.ts";
 import { schemaHashOf } from "../execute/judgeAnswer.ts";
-import type { ObserveCall } from "../execute/openExecute.ts";
+import type { Observer } from "../execute/openExecute.ts";
 import type { McpClient } from "../mcp/createMcpClient.ts";
 import type { Judge } from "../schema/createJudge.ts";
 import { hashText } from "../schema/hashJson.ts";
@@ -42,8 +42,10 @@ export type OpenQueryOptions = {
   holder: string;
   // How much of what tools have said is kept for one account.
   maxKeptBytes: number;
+  // How long a key is known after its question was answered.
+  keysKeptMs: number;
   log: FastifyBaseLogger;
-  observeCall: ObserveCall;
+  observer: Observer;
   observeTurn: (outcome: string, durationMs: number) => void;
 };
 
@@ -81,8 +83,10 @@ export function openQuery(options: OpenQueryOptions): OpenedQuery {
     reporter,
     holder,
     quota,
+    keysKeptMs: options.keysKeptMs,
     log,
     observe: options.observeTurn,
+    paid: options.observer.paid,
     modelCostOf: agents.maxCostOf,
     select: (account, request, earlierTools) =>
       selectTools(
@@ -102,14 +106,11 @@ export function openQuery(options: OpenQueryOptions): OpenedQuery {
           sign,
           providers,
           nowMs,
-          observe: options.observeCall,
+          observer: options.observer,
           interpreters,
           imageUrlOf: (hash) => `${publicUrl}${IMAGES_PATH}/${hash}.png`,
           dataUrlOf: (datasetId) => `${publicUrl}${DATA_PATH}/${datasetId}`,
-          linkedWallets: async (account: Address) => {
-            const { linkedWallets } = await readPreferences(store.read, account);
-            return [account, ...linkedWallets.map(({ wallet }) => wallet)];
-          },
+          linkedWallets: (account: Address) => walletsOf(store.read, account),
           keepBroken: ({ callId, listing, method, args, text, problem }) => {
             const request = canonicalJson({ method: method.name, arguments: args });
             const hashes = {

@@ -1,4 +1,4 @@
-import { sentenceOf } from "../../settlement/domain/sentence.ts";
+import { sentenceOf } from "../../settlement/domain/text/sentence.ts";
 import type { Connection, RequestOptions } from "../mcp/createMcpClient.ts";
 import { type CallOutcome, describeFailure } from "../mcp/outcome.ts";
 import type { Judge } from "../schema/createJudge.ts";

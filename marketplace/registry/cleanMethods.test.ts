@@ -89,6 +89,53 @@ describe("what a server says of its methods", () => {
     expect(warnings).toHaveLength(1);
   });
 
+  // The Python SDK reads its own names of the fields too, and refuses a whole search for a wrong value under one of them.
+  it.each([
+    ["query_eligible", "queryEligible"],
+    ["latency_class", "latencyClass"],
+    ["execute_eligible", "pricing.executeUsd"],
+    ["execute_price_usd", "pricing.executeUsd"],
+    ["context_requirements", "contextRequirements"],
+    ["rate_limit", "rateLimit"],
+    ["rate_limit_hints", "rateLimit"],
+  ])("%s, as Python would write it, is left out, and the contributor hears the right name", (name, right) => {
+    const { method, warnings } = clean({ [name]: "nonsense", own: 1 });
+    expect(method._meta).not.toHaveProperty(name);
+    expect(method._meta.own).toBe(1);
+    expect(warnings).toEqual([`method "method": ${name} is left out: the field's name is ${right}`]);
+  });
+
+  it("half of a character in a schema leaves the method out, and in what else it says only that", () => {
+    for (const schema of [
+      { type: "object", "\ud800": 1 },
+      { type: "object", properties: { a: { title: "\udc00" } } },
+    ]) {
+      for (const more of [{ inputSchema: schema }, { outputSchema: schema }]) {
+        const { methods, warnings } = cleanMethods([methodWith({}, more)], NO_PRICES);
+        expect(methods).toEqual([]);
+        expect(warnings[0]).toMatch(
+          /^method "method": it is left out: its (in|out)putSchema is not well-formed Unicode$/,
+        );
+      }
+    }
+    for (const own of [{ "\ud800": 1 }, { own: ["\udc00"] }]) {
+      const { method, warnings } = clean({ ...own, surface: "execute" });
+      expect(method._meta).toEqual({ ...clean({ surface: "execute" }).method._meta });
+      expect(warnings).toHaveLength(1);
+    }
+    expect(clean({ own: "\u{1f600}" }).method._meta.own).toBe("\u{1f600}");
+  });
+
+  it("a listing is no longer than a search can bear", () => {
+    const long = (name: string) => methodWith({}, { name, inputSchema: { type: "object", title: "x".repeat(60_000) } });
+    const listed = Array.from({ length: 20 }, (_, i) => long(`method_${i}`));
+    const { methods, warnings } = cleanMethods([...listed, methodWith({}, { name: "short" })], NO_PRICES);
+    expect(JSON.stringify(methods).length).toBeLessThanOrEqual(512 * 1_024);
+    expect(methods.map(({ name }) => name)).toEqual([...listed.slice(0, 8).map(({ name }) => name), "short"]);
+    expect(warnings).toHaveLength(12);
+    expect(warnings[0]).toMatch(/^method "method_8" is left out: all methods together are longer than \d+ characters$/);
+  });
+
   it("prices: the owner's for the method, then the server's, then the default, from which {} opts out", () => {
     const defaults = { defaultExecutePriceUsd: "0.01" };
     expect(clean({}, defaults).method.executePriceUsd).toBe("0.01");

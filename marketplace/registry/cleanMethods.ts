@@ -1,6 +1,7 @@
 import { formatUsd, parseUsd } from "../../settlement/domain/money.ts";
 import { isStorable } from "../../settlement/ledger/database/storable.ts";
 import type { JsonSchema, ListedMethod } from "../mcp/createMcpClient.ts";
+import { isWellFormed } from "./isWellFormed.ts";
 import {
   CONTEXT_KINDS,
   type ContextKind,
@@ -17,6 +18,8 @@ const MAX_NAME_LENGTH = 200;
 const MAX_DESCRIPTION_LENGTH = 5_000;
 const MAX_SCHEMA_LENGTH = 64 * 1024;
 const MAX_META_LENGTH = 16 * 1024;
+// Of all methods together, as JSON. A search answers with fifty listings.
+const MAX_LISTING_LENGTH = 512 * 1024;
 const MAX_WARNINGS = 100;
 
 type Prices = Pick<Registration, "defaultExecutePriceUsd" | "executePrices">;
@@ -33,6 +36,7 @@ export function cleanMethods(
   };
   const names = new Set(listed.map(({ name }) => name));
   const methods = new Map<string, Method>();
+  let length = 0;
   for (const method of listed) {
     const shown = JSON.stringify(method.name.slice(0, MAX_NAME_LENGTH));
     if (method.name.length > MAX_NAME_LENGTH || !isStorable(method.name) || /\p{Cc}/u.test(method.name)) {
@@ -43,7 +47,14 @@ export function cleanMethods(
       warn(`method ${shown} is left out: a listing has at most ${MAX_METHODS} methods`);
     } else {
       const cleaned = cleanMethod(method, prices, names, (warning) => warn(`method ${shown}: ${warning}`));
-      if (cleaned !== null) methods.set(method.name, cleaned);
+      if (cleaned === null) continue;
+      const added = JSON.stringify(cleaned).length;
+      if (length + added > MAX_LISTING_LENGTH) {
+        warn(`method ${shown} is left out: all methods together are longer than ${MAX_LISTING_LENGTH} characters`);
+      } else {
+        length += added;
+        methods.set(method.name, cleaned);
+      }
     }
   }
   for (const name of Object.keys(prices.executePrices)) {
@@ -63,6 +74,11 @@ function cleanMethod(
 ): Method | null {
   if (JSON.stringify(inputSchema).length > MAX_SCHEMA_LENGTH) {
     warn(`it is left out: its inputSchema is longer than ${MAX_SCHEMA_LENGTH} characters`);
+    return null;
+  }
+  for (const [schema, said] of Object.entries({ inputSchema, outputSchema })) {
+    if (isWellFormed(said)) continue;
+    warn(`it is left out: its ${schema} is not well-formed Unicode`);
     return null;
   }
   const promises = outputSchema !== undefined && JSON.stringify(outputSchema).length <= MAX_SCHEMA_LENGTH;
@@ -110,10 +126,10 @@ function cleanMeta(
   if (executeEligible !== undefined || executePriceUsd !== undefined) {
     warn("executeEligible and executePriceUsd follow from pricing.executeUsd and surface; leave them out");
   }
-  const isSmall = JSON.stringify(others).length <= MAX_META_LENGTH;
-  if (!isSmall)
-    warn(`what _meta has besides the platform's fields is left out: it is longer than ${MAX_META_LENGTH} characters`);
-  const own = isSmall ? withoutHints(others) : {};
+  for (const [name, right] of Object.entries(PYTHON_NAMES)) {
+    if (Object.hasOwn(others, name)) warn(`${name} is left out: the field's name is ${right}`);
+  }
+  const own = ownOf(others, warn);
   const hints = cleanHints(rateLimit ?? rateLimitHints ?? others, names, warn);
   const kinds = contextOf([contextRequirements, inputSchema["x-context-requirements"], contextIn(requirements)], warn);
   return {
@@ -174,13 +190,33 @@ function cleanUsd(field: string, given: unknown, warn: Warn): string | undefined
   return undefined;
 }
 
+// The Python SDK reads these as the fields that they resemble, and refuses a whole search for a wrong value under one of them.
+const PYTHON_NAMES: Readonly<Record<string, string>> = {
+  query_eligible: "queryEligible",
+  latency_class: "latencyClass",
+  execute_eligible: "pricing.executeUsd",
+  execute_price_usd: "pricing.executeUsd",
+  context_requirements: "contextRequirements",
+  rate_limit: "rateLimit",
+  rate_limit_hints: "rateLimit",
+};
+
+// What is passed on as it is.
+function ownOf(others: Record<string, unknown>, warn: Warn): Record<string, unknown> {
+  const leftOut = (why: string) => warn(`what _meta has besides the platform's fields is left out: it is ${why}`);
+  const own = Object.fromEntries(
+    Object.entries(others).filter(([name]) => !HINTS.includes(name) && !Object.hasOwn(PYTHON_NAMES, name)),
+  );
+  if (JSON.stringify(own).length > MAX_META_LENGTH) leftOut(`longer than ${MAX_META_LENGTH} characters`);
+  else if (isWellFormed(own)) return own;
+  else leftOut("not well-formed Unicode");
+  return {};
+}
+
 const WHOLE_HINTS = { maxRequestsPerMinute: 1, cooldownMs: 0, maxConcurrency: 1 } as const;
 const HINTS = [...Object.keys(WHOLE_HINTS), "supportsBulk", "recommendedBatchTools", "notes"];
 const MAX_NOTES_LENGTH = 1_000;
 const MAX_BATCH_TOOLS = 20;
-
-const withoutHints = (meta: Record<string, unknown>) =>
-  Object.fromEntries(Object.entries(meta).filter(([name]) => !HINTS.includes(name)));
 
 function cleanHints(given: unknown, names: ReadonlySet<string>, warn: Warn): RateLimit {
   if (!isRecord(given)) {

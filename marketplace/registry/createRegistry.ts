@@ -10,7 +10,16 @@ import { describeFailure } from "../mcp/outcome.ts";
 import type { Judge } from "../schema/createJudge.ts";
 import { type Check, checkTool } from "./checkTool.ts";
 import type { Listing, Registration, Standing } from "./listing.ts";
-import { findListing, saveListing, savePing, saveStanding, saveTexts, type Texts, takeDuePings } from "./listings.ts";
+import {
+  findListing,
+  saveListing,
+  saveMethods,
+  savePing,
+  saveStanding,
+  saveTexts,
+  type Texts,
+  takeDuePings,
+} from "./listings.ts";
 import { statementOf } from "./statementOf.ts";
 
 export type SignToken = (request: { endpoint: string; toolId: string; purpose?: "smoke-test" }) => Promise<string>;
@@ -74,21 +83,30 @@ export function createRegistry(options: RegistryOptions): Registry {
     return { listing, standing };
   }
 
-  async function list(registration: Registration, standing: Standing, call: boolean): Promise<RegistrationOutcome> {
+  // All that its owner describes, or its methods alone, which are then not called.
+  async function list(
+    registration: Registration,
+    standing: Standing,
+    what: "all" | "methods",
+  ): Promise<RegistrationOutcome> {
     const { endpoint } = registration;
     const { checks, methods, warnings } = await checkTool(registration, standing, {
       connection: mcp.connect(endpoint),
       judge,
       token: () => sign({ endpoint, toolId: "smoke-test", purpose: "smoke-test" }),
       signal: AbortSignal.timeout(MAX_CHECK_MS),
-      call,
+      call: what === "all",
     });
     if (!checks.every(({ ok }) => ok)) return { listing: null, checks, warnings };
     const nowMs = clock.nowMs();
     const nextPingAtMs = nowMs + DAY_MS;
+    const save = what === "all" ? saveListing : saveMethods;
     const saved = await store.alone((sql) =>
-      saveListing(sql, { registration, standing, methods, warnings, nextPingAtMs }, nowMs),
+      save(sql, { registration, standing, methods, warnings, nextPingAtMs }, nowMs),
     );
+    if (saved === "changed") {
+      throw new ApiError("conflict", "the listing was changed while its methods were read; refresh it again");
+    }
     if (saved === "conflict") {
       throw new ApiError("conflict", `you have listed ${endpoint} as another tool already; refresh or change that one`);
     }
@@ -108,7 +126,7 @@ export function createRegistry(options: RegistryOptions): Registry {
       if (standing.owner !== signer) {
         throw new ApiError("forbidden", `the tool belongs to ${standing.owner}, and ${signer} has signed`);
       }
-      return list(registration, standing, true);
+      return list(registration, standing, "all");
     },
 
     async inspect(toolId, caller) {
@@ -118,12 +136,12 @@ export function createRegistry(options: RegistryOptions): Registry {
 
     async refresh(toolId, caller) {
       const { listing, standing } = await owned(toolId, caller);
-      return list(listing, standing, false);
+      return list(listing, standing, "methods");
     },
 
     async update(toolId, caller, texts) {
-      const { listing } = await owned(toolId, caller);
-      const saved = await store.alone((sql) => saveTexts(sql, toolId, { ...listing, ...texts }, clock.nowMs()));
+      await owned(toolId, caller);
+      const saved = await store.alone((sql) => saveTexts(sql, toolId, texts, clock.nowMs()));
       if (saved === null) throw new ApiError("not_found", `there is no tool ${toolId}`);
       changed(saved);
       return saved;

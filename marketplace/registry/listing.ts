@@ -83,8 +83,13 @@ export type Listing = Registration &
     pings: number;
     pingsAnswered: number;
     failuresInARow: number;
+    // Of all calls but its owner's.
     calls: number;
     callsSucceeded: number;
+    // Of those that cost something: how many were paid for and by how many wallets, and how many failed.
+    paidCalls: number;
+    failedCalls: number;
+    payers: number;
     registeredAtMs: number;
     refreshedAtMs: number;
     updatedAtMs: number;

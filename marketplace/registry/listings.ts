@@ -1,6 +1,8 @@
+import type { Address } from "viem";
 import { address, amount, count, text } from "../../settlement/ledger/database/decode.ts";
 import type { Param, Reader, Row, Sql } from "../../settlement/ledger/database/sql.ts";
 import { toStorable } from "../../settlement/ledger/database/storable.ts";
+import { hashJson } from "../schema/hashJson.ts";
 import type { Category, Listing, Method, Registration, Standing, SuggestedPrompt } from "./listing.ts";
 
 // The rows of listings. Whoever changes one takes the next revision with it, in the same transaction and holding the counter
@@ -80,14 +82,43 @@ export async function saveListing(sql: Sql, listing: NewListing, nowMs: number):
   return listingFrom(row ?? {});
 }
 
+// The same for methods that were read again, of a server and under prices that may not be the listing's any more: then they are
+// of no use. What the owner says in words is left as it is now.
+export async function saveMethods(
+  sql: Sql,
+  listing: NewListing,
+  nowMs: number,
+): Promise<Listing | "conflict" | "changed"> {
+  const { registration: read } = listing;
+  await nextRevision(sql);
+  const current = await findListing(sql, read.toolId);
+  if (current === null || !isSameOffer(current, read)) return "changed";
+  return saveListing(sql, { ...listing, registration: current }, nowMs);
+}
+
+// What methods are read from, and what they are then sold for.
+const isSameOffer = (one: Registration, other: Registration) =>
+  one.endpoint === other.endpoint &&
+  one.defaultExecutePriceUsd === other.defaultExecutePriceUsd &&
+  hashJson(one.executePrices) === hashJson(other.executePrices);
+
 export type Texts = Pick<Registration, "name" | "description" | "category" | "suggestedPrompts">;
 
-export async function saveTexts(sql: Sql, toolId: string, texts: Texts, nowMs: number): Promise<Listing | null> {
-  const { name, description, category, suggestedPrompts } = texts;
+// Null if there is no such listing. It is read once it is locked, so that nothing is lost of what somebody else changes.
+export async function saveTexts(
+  sql: Sql,
+  toolId: string,
+  texts: Partial<Texts>,
+  nowMs: number,
+): Promise<Listing | null> {
+  const revision = await nextRevision(sql);
+  const listing = await findListing(sql, toolId);
+  if (listing === null) return null;
+  const { name, description, category, suggestedPrompts } = { ...listing, ...texts };
   const [row] = await sql.all(
     `UPDATE listings SET name = $2, description = $3, category = $4, suggested_prompts = $5, updated_at = $6, revision = $7
      WHERE tool_id = $1 RETURNING *`,
-    [toolId, name, description, category, JSON.stringify(suggestedPrompts), nowMs, await nextRevision(sql)],
+    [toolId, name, description, category, JSON.stringify(suggestedPrompts), nowMs, revision],
   );
   return row === undefined ? null : listingFrom(row);
 }
@@ -143,18 +174,50 @@ export async function savePing(sql: Sql, toolId: string, ping: PingResult): Prom
   return row === undefined ? null : listingFrom(row);
 }
 
-export type CallCounts = { calls: number; succeeded: number };
+// Of those calls that cost something: how many an account has paid for, and how many failed.
+export type PayerCounts = { paid: number; failed: number };
+export type CallCounts = { calls: number; succeeded: number; payers: Map<Address, PayerCounts> };
 
 export async function addCalls(sql: Sql, counts: ReadonlyMap<string, CallCounts>): Promise<void> {
   const revision = await nextRevision(sql);
-  for (const toolId of [...counts.keys()].sort()) {
-    const { calls = 0, succeeded = 0 } = counts.get(toolId) ?? {};
+  for (const [toolId, { calls, succeeded, payers }] of [...counts].sort(byName)) {
+    const added = { paid: 0, failed: 0, payers: 0 };
+    for (const [account, more] of [...payers].sort(byName)) {
+      const [before, after] = await addToPayer(sql, toolId, account, more);
+      added.paid += more.paid;
+      added.failed += countedFailures(after) - countedFailures(before);
+      added.payers += Number(after.paid > 0) - Number(before.paid > 0);
+    }
     await sql.run(
-      "UPDATE listings SET calls = calls + $2, calls_succeeded = calls_succeeded + $3, revision = $4 WHERE tool_id = $1",
-      [toolId, calls, succeeded, revision],
+      `UPDATE listings SET calls = calls + $2, calls_succeeded = calls_succeeded + $3, paid_calls = paid_calls + $4,
+         failed_calls = failed_calls + $5, payers = payers + $6, revision = $7
+       WHERE tool_id = $1`,
+      [toolId, calls, succeeded, added.paid, added.failed, added.payers, revision],
     );
   }
 }
+
+async function addToPayer(
+  sql: Sql,
+  toolId: string,
+  account: Address,
+  { paid, failed }: PayerCounts,
+): Promise<[before: PayerCounts, after: PayerCounts]> {
+  const [row] = await sql.all(
+    `INSERT INTO tool_payers (tool_id, account, paid, failed) VALUES ($1, $2, $3, $4)
+     ON CONFLICT (tool_id, account) DO UPDATE
+       SET paid = tool_payers.paid + excluded.paid, failed = tool_payers.failed + excluded.failed
+     RETURNING paid, failed`,
+    [toolId, account, paid, failed],
+  );
+  const after = { paid: count(row ?? {}, "paid"), failed: count(row ?? {}, "failed") };
+  return [{ paid: after.paid - paid, failed: after.failed - failed }, after];
+}
+
+// A call that fails costs nothing. So of one account no more of them count than it has paid for, and one: nobody ruins a name for free.
+const countedFailures = ({ paid, failed }: PayerCounts) => Math.min(failed, paid + 1);
+
+const byName = ([one]: [string, unknown], [other]: [string, unknown]) => (one < other ? -1 : 1);
 
 export async function findListing(sql: Reader, toolId: string): Promise<Listing | null> {
   const [row] = await sql.all("SELECT * FROM listings WHERE tool_id = $1", [toolId]);
@@ -205,6 +268,9 @@ function listingFrom(row: Row): Listing {
     failuresInARow: count(row, "failures_in_a_row"),
     calls: count(row, "calls"),
     callsSucceeded: count(row, "calls_succeeded"),
+    paidCalls: count(row, "paid_calls"),
+    failedCalls: count(row, "failed_calls"),
+    payers: count(row, "payers"),
     registeredAtMs: count(row, "registered_at"),
     refreshedAtMs: count(row, "refreshed_at"),
     updatedAtMs: count(row, "updated_at"),

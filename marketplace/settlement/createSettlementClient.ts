@@ -1,12 +1,12 @@
+import type { Readable } from "node:stream";
 import { setTimeout as pause } from "node:timers/promises";
 import { Pool } from "undici";
 import type { Address, Hex } from "viem";
-import { type ApiCode, ApiError } from "../../settlement/daemon/http/errors.ts";
+import { type ApiCode, ApiError, PAYER_REFUSALS, SESSION_REFUSALS } from "../../settlement/daemon/http/errors.ts";
 import type { BudgetView } from "../../settlement/views/budget.ts";
 import type { CallView } from "../../settlement/views/call.ts";
 import type { ChargeView } from "../../settlement/views/charge.ts";
 import type { SpendableView } from "../../settlement/views/payer.ts";
-import type { ReceiptsView } from "../../settlement/views/receipts.ts";
 import type { SessionView } from "../../settlement/views/session.ts";
 import type { SignedBudget } from "./signedBudget.ts";
 
@@ -52,8 +52,9 @@ export type SettlementClient = {
   listBudgets(payer: Address): Promise<readonly BudgetView[]>;
   // What a payer could be charged now, and what it has paid in advance.
   readFunds(payer: Address): Promise<SpendableView>;
-  // What a payer was charged for in a batch, with its proof. Throws `not_found` if the payer has no receipts there.
-  receiptsOf(payer: Address, batch: Hex): Promise<ReceiptsView>;
+  // What a payer was charged for in a batch, with its proof, as JSON. Throws `not_found` if the payer has no receipts there. They may be
+  // many megabytes, and are handed on as they come: whoever would read them here keeps everybody else waiting.
+  receiptsOf(payer: Address, batchId: Hex): Promise<Readable>;
   nameTool(toolId: string, name: string): Promise<void>;
   // Of a tool, in final batches.
   earnings(toolId: string): Promise<Earnings>;
@@ -65,34 +66,18 @@ export type SettlementClient = {
 // What the daemon says no with, and the caller can do something about. Anything else is between the two services.
 const REFUSALS: ReadonlySet<string> = new Set<ApiCode>([
   "no_wallet",
-  "insufficient_allowance",
-  "payment_failed",
-  "credit_exceeded",
-  "consent_required",
-  "budget_forged",
-  "budget_exceeded",
-  "budget_expired",
-  "budget_tools",
+  ...PAYER_REFUSALS,
   "invalid_max_spend",
   "method_not_execute_eligible",
-  "session_not_found",
-  "session_closed",
-  "session_expired",
-  "session_budget_exceeded",
+  ...SESSION_REFUSALS,
   "conflict",
   "not_found",
 ]);
 
 // Those that the payer settles with the chain.
 const WITH_HELP: ReadonlySet<string> = new Set<ApiCode>([
-  "insufficient_allowance",
-  "credit_exceeded",
-  "consent_required",
-  "budget_forged",
-  "budget_exceeded",
-  "budget_expired",
-  "budget_tools",
   "no_wallet",
+  ...PAYER_REFUSALS.filter((code) => code !== "payment_failed"),
 ]);
 
 // What the daemon says to the marketplace, in words for whoever buys from it: many can send nothing but their question.
@@ -102,6 +87,7 @@ const CONSENT =
 
 const TIMEOUT_MS = 10_000;
 const MAX_CONNECTIONS = 64;
+const MAX_SLOW_CONNECTIONS = 16;
 const TRIES = 3;
 const FIRST_WAIT_MS = 100;
 // What the daemon takes as a name in an address; nothing else can be one of its sessions.
@@ -128,41 +114,53 @@ export class SettlementUnavailable extends ApiError {
 export type SettlementClientOptions = { url: string; token: string; helpUrl: string | null };
 
 export function createSettlementClient({ url, token, helpUrl }: SettlementClientOptions): SettlementClient {
-  const pool = new Pool(new URL(url).origin, {
-    connections: MAX_CONNECTIONS,
-    headersTimeout: TIMEOUT_MS,
-    bodyTimeout: TIMEOUT_MS,
-    connect: { timeout: TIMEOUT_MS },
-  });
+  const poolOf = (connections: number) =>
+    new Pool(new URL(url).origin, {
+      connections,
+      headersTimeout: TIMEOUT_MS,
+      bodyTimeout: TIMEOUT_MS,
+      connect: { timeout: TIMEOUT_MS },
+    });
+  const pool = poolOf(MAX_CONNECTIONS);
+  // What is handed on as it comes takes as long as its reader likes, and keeps none of the others waiting.
+  const slowPool = poolOf(MAX_SLOW_CONNECTIONS);
   const base = new URL(url).pathname.replace(/\/$/, "");
   const headers = { authorization: `Bearer ${token}`, "content-type": "application/json" };
 
-  async function once(method: "GET" | "POST", path: string, body?: object): Promise<{ status: number; text: string }> {
-    const { statusCode, body: answer } = await pool.request({
-      method,
-      path: base + path,
-      headers,
-      ...(body && { body: JSON.stringify(body) }),
-    });
-    return { status: statusCode, text: await answer.text() };
-  }
+  const once = (method: "GET" | "POST", path: string, body?: object, from = pool) =>
+    from.request({ method, path: base + path, headers, ...(body && { body: JSON.stringify(body) }) });
 
-  async function ask<T>(method: "GET" | "POST", path: string, body?: object): Promise<T> {
+  type Body = Awaited<ReturnType<typeof once>>["body"];
+
+  // What `read` makes of the answer, which is asked for again if it does not come.
+  async function answerTo<T>(
+    method: "GET" | "POST",
+    path: string,
+    body: object | undefined,
+    read: (body: Body) => Promise<T>,
+    from = pool,
+  ): Promise<T> {
     let reason = "";
     for (let tries = 1; tries <= TRIES; tries += 1) {
       if (tries > 1) await pause(FIRST_WAIT_MS * 4 ** (tries - 2));
-      let answer: Awaited<ReturnType<typeof once>>;
+      let refused: { status: number; text: string };
       try {
-        answer = await once(method, path, body);
+        const { statusCode: status, body: answer } = await once(method, path, body, from);
+        if (status < 300) return await read(answer);
+        refused = { status, text: await answer.text() };
       } catch (error) {
         reason = error instanceof Error ? error.message : String(error);
         continue;
       }
-      if (answer.status < 300) return JSON.parse(answer.text) as T;
-      reason = `${method} ${path} was answered ${answer.status}: ${answer.text.slice(0, 500)}`;
-      if (answer.status < 500 && answer.status !== 429) throw refusalOf(answer.text, reason);
+      const { status, text } = refused;
+      reason = `${method} ${path} was answered ${status}: ${text.slice(0, 500)}`;
+      if (status < 500 && status !== 429) throw refusalOf(text, reason);
     }
     throw new SettlementUnavailable(reason);
+  }
+
+  async function ask<T>(method: "GET" | "POST", path: string, body?: object): Promise<T> {
+    return JSON.parse(await answerTo(method, path, body, (answer) => answer.text())) as T;
   }
 
   function refusalOf(text: string, reason: string): Error {
@@ -217,7 +215,8 @@ export function createSettlementClient({ url, token, helpUrl }: SettlementClient
       return (await ask<{ budgets: BudgetView[] }>("GET", `/v1/payers/${payer}/budgets`)).budgets;
     },
     readFunds: (payer) => ask("GET", `/v1/payers/${payer}/spendable`),
-    receiptsOf: (payer, batch) => ask("GET", `/v1/payers/${payer}/batches/${batch}/receipts`),
+    receiptsOf: (payer, batchId) =>
+      answerTo("GET", `/v1/payers/${payer}/batches/${batchId}/receipts`, undefined, async (answer) => answer, slowPool),
     async findTurn(turnId) {
       try {
         return (await ask<{ charges: ChargeView[] }>("GET", `/v1/turns/${turnId}`)).charges;
@@ -231,9 +230,12 @@ export function createSettlementClient({ url, token, helpUrl }: SettlementClient
     },
     earnings: (toolId) => ask("GET", `/v1/tools/${toolId}`),
     async ready() {
-      const { status, text } = await once("GET", "/ready");
-      if (status !== 200) throw new Error(`the settlement daemon is not ready: ${text.slice(0, 500)}`);
+      const { statusCode, body } = await once("GET", "/ready");
+      const text = await body.text();
+      if (statusCode !== 200) throw new Error(`the settlement daemon is not ready: ${text.slice(0, 500)}`);
     },
-    close: () => pool.close(),
+    async close() {
+      await Promise.all([pool.close(), slowPool.close()]);
+    },
   };
 }

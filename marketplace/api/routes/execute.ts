@@ -1,7 +1,9 @@
 import { z } from "zod";
+import { PAYER_REFUSALS, SESSION_REFUSALS } from "../../../settlement/daemon/http/errors.ts";
 import * as field from "../../../settlement/daemon/http/fields.ts";
 import { formatUsd } from "../../../settlement/domain/money.ts";
 import { type SessionView, sessionSchema } from "../../../settlement/views/session.ts";
+import { hasRoom } from "../../delivery/boundDeliveries.ts";
 import { successSchema } from "../../execute/answer.ts";
 import { sessionIdOf } from "../../execute/createSessions.ts";
 import { isTooDeep, MAX_DEPTH } from "../../mcp/transport/readJson.ts";
@@ -49,23 +51,13 @@ export const executeRoutes = [
     errors: [
       "not_found",
       "no_wallet",
-      "insufficient_allowance",
-      "payment_failed",
-      "credit_exceeded",
-      "consent_required",
-      "budget_forged",
-      "budget_exceeded",
-      "budget_expired",
-      "budget_tools",
+      ...PAYER_REFUSALS,
       "execution_failed",
       "invalid_tool_method",
       "method_not_execute_eligible",
       "wallet_link_required",
       "action_requires_signature",
-      "session_not_found",
-      "session_closed",
-      "session_expired",
-      "session_budget_exceeded",
+      ...SESSION_REFUSALS,
       "max_spend_mismatch",
       "idempotency_conflict",
       "conflict",
@@ -84,7 +76,10 @@ export const executeRoutes = [
       };
       const { status, text, replayed } = await untilGone(request, (gone) =>
         drawing(services, account, signedIn(body), (signed) =>
-          services.executeOnce({ ...asked, signed }, { account, key, gone }),
+          services.executeOnce(
+            { ...asked, signed },
+            { account, key, gone, hasRoom: (bytes) => hasRoom(request, bytes) },
+          ),
         ),
       );
       return { status, text, contentType: JSON_TYPE, headers: replayed ? REPLAYED : {} };

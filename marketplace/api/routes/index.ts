@@ -1,6 +1,7 @@
 import type { MarketRoute } from "../route.ts";
 import { accountRoutes } from "./accounts.ts";
 import { budgetRoutes } from "./budgets.ts";
+import { evidenceRoutes } from "./evidence.ts";
 import { executeRoutes } from "./execute.ts";
 import { queryRoutes } from "./query.ts";
 import { receiptRoutes } from "./receipts.ts";
@@ -10,6 +11,7 @@ import { wellKnownRoutes } from "./wellKnown.ts";
 
 export const routes: readonly MarketRoute[] = [
   ...executeRoutes,
+  ...evidenceRoutes,
   ...budgetRoutes,
   ...queryRoutes,
   ...receiptRoutes,

@@ -1,7 +1,7 @@
 import { Readable } from "node:stream";
 import { z } from "zod";
-import { type ApiCode, ApiError } from "../../../settlement/daemon/http/errors.ts";
-import { sentenceOf } from "../../../settlement/domain/sentence.ts";
+import { type ApiCode, ApiError, PAYER_REFUSALS } from "../../../settlement/daemon/http/errors.ts";
+import { sentenceOf } from "../../../settlement/domain/text/sentence.ts";
 import { type Attached, HELD_OPEN_MS, type Jobs, type StartOptions, sessionOf } from "../../query/jobs/createJobs.ts";
 import type { Job } from "../../query/jobs/jobs.ts";
 import { DATA_PATH, IMAGES_PATH } from "../../query/openQuery.ts";
@@ -25,20 +25,7 @@ const RUN_MS = 1_900_000;
 // Nothing between the two ends may hold events back.
 const UNBUFFERED = { "x-accel-buffering": "no" };
 
-const errors: readonly ApiCode[] = [
-  "not_found",
-  "no_wallet",
-  "insufficient_allowance",
-  "payment_failed",
-  "credit_exceeded",
-  "consent_required",
-  "budget_forged",
-  "budget_exceeded",
-  "budget_expired",
-  "budget_tools",
-  "conflict",
-  "idempotency_conflict",
-];
+const errors: readonly ApiCode[] = ["not_found", "no_wallet", ...PAYER_REFUSALS, "conflict", "idempotency_conflict"];
 
 const params = z.object({ id: z.string() });
 const UUID = z.guid();

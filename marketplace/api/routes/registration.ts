@@ -1,7 +1,7 @@
 import { z } from "zod";
 import * as field from "../../../settlement/daemon/http/fields.ts";
 import { formatUsd } from "../../../settlement/domain/money.ts";
-import { sentenceOf } from "../../../settlement/domain/sentence.ts";
+import { sentenceOf } from "../../../settlement/domain/text/sentence.ts";
 import * as shape from "../../../settlement/views/shapes.ts";
 import { promptSchema, toolSchema, toolView } from "../../discovery/toolView.ts";
 import type { RegistrationOutcome } from "../../registry/createRegistry.ts";
@@ -30,7 +30,8 @@ const outcomeView = ({ listing, checks, warnings }: RegistrationOutcome): z.infe
   tool: listing === null ? null : toolView(listing),
 });
 
-const params = z.object({ id: toolId });
+// As it is looked up everywhere else; what is no UUID is no tool.
+const params = z.object({ id: z.string().toLowerCase() });
 
 const updateAnswer = z.object({
   id: z.guid(),

@@ -1,14 +1,17 @@
 import { z } from "zod";
 import { ApiError } from "../../../settlement/daemon/http/errors.ts";
 import { readPreferences } from "../../accounts/preferences.ts";
+import type { Found } from "../../discovery/createCatalogue.ts";
 import { toolSchema, toolView } from "../../discovery/toolView.ts";
 import { wantedMethods } from "../../discovery/wantedMethods.ts";
-import { LATENCY_CLASSES, SURFACES } from "../../registry/listing.ts";
+import { LATENCY_CLASSES, type Method, SURFACES } from "../../registry/listing.ts";
 import { toolId } from "../fields.ts";
 import { type Caller, route, type Services } from "../route.ts";
 
 const DEFAULT_LIMIT = 10;
 const MAX_LIMIT = 50;
+// Of all methods in an answer, as JSON.
+const MAX_METHODS_LENGTH = 2 * 1024 * 1024;
 
 // What cannot be understood is taken for not said: searching is for trying out.
 const yesOrNo = z
@@ -62,7 +65,7 @@ export const toolRoutes = [
         ...(wants && { wants }),
         ...(among && { among }),
       });
-      const tools = found.map(({ listing, methods }) => toolView(listing, methods));
+      const tools = withinRoom(found).map(({ listing, methods }) => toolView(listing, methods));
       return { body: { tools, mode, query: q, count: tools.length } };
     },
   }),
@@ -82,6 +85,23 @@ export const toolRoutes = [
     },
   }),
 ];
+
+// Everybody may search, and fifty listings can be 25 MB. Each tool is shown whole, the first in any case.
+function withinRoom(found: readonly Found[]): readonly Found[] {
+  let length = 0;
+  return found.filter(({ methods }, i) => {
+    length += methods.reduce((sum, method) => sum + lengthOf(method), 0);
+    return i === 0 || length <= MAX_METHODS_LENGTH;
+  });
+}
+
+const lengths = new WeakMap<Method, number>();
+
+function lengthOf(method: Method): number {
+  const length = lengths.get(method) ?? JSON.stringify(method).length;
+  lengths.set(method, length);
+  return length;
+}
 
 async function favoritesOf(caller: Caller, asked: boolean | undefined, { store }: Services) {
   if (asked === false || caller.kind === "anybody") return undefined;

@@ -7,6 +7,8 @@ const PUBLIC = ["1.1.1.1", "93.184.216.34", "2606:4700::1111", "2a00:1450:4001:8
 const PRIVATE = [
   ...["10.0.0.1", "172.16.0.1", "172.31.255.255", "192.168.1.1", "100.64.0.1", "169.254.169.254", "0.0.0.0"],
   ...["192.0.2.1", "198.18.0.1", "224.0.0.1", "240.0.0.1", "255.255.255.255", "192.0.0.8"],
+  // The metadata of Alibaba, of Oracle, and of Azure, which alone looks like anybody's.
+  ...["100.100.100.200", "192.0.0.192", "168.63.129.16"],
   // Unspecified, link-local, unique local (the metadata of AWS among them), site-local, multicast.
   ...["::", "fe80::1", "fc00::1", "fd00:ec2::254", "fec0::1", "ff02::1"],
   // IPv4 in other clothes: mapped, compatible, NAT64 of both kinds, translated, 6to4, Teredo.

@@ -15,6 +15,7 @@ const WAY_NAMES = {
   final: "Final",
 };
 const ENDS = { absorbed: "Paid by the platform", refused: "Refused on chain, nothing was paid", voided: "Waived" };
+const STOPPED = "You stopped it. Unless the answer was complete by then, nothing is charged.";
 const STATUSES = {
   discovering: "Looking for tools",
   discovered: "Found",
@@ -128,9 +129,7 @@ form.addEventListener("submit", async (event) => {
   } catch (error) {
     // Another question has taken the place of this one.
     if (running !== own) return;
-    page.end(
-      make("p", { class: "notice" }, own.signal.aborted ? "You stopped it. Nothing is charged." : said(error.message)),
-    );
+    page.end(make("p", { class: "notice" }, own.signal.aborted ? STOPPED : said(error.message)));
   } finally {
     if (running === own) {
       running = null;
@@ -180,11 +179,13 @@ async function ask(signal, page) {
   }
   for await (const event of eventsOf(response.body)) {
     if (event.type === "tool-status") page.step(event.status, event.tool.name);
-    else if (event.type === "text-delta") page.write(event.delta);
-    else if (event.type === "error") throw new Error(event.error);
+    else if (event.type === "text-delta") {
+      // It is complete and owed by now: there is nothing left to stop.
+      stop.hidden = true;
+      page.write(event.delta);
+    } else if (event.type === "error") throw new Error(event.error);
     else if (event.type === "done") {
       page.end(...partsOf(event.result));
-      // It is answered and owed: whoever leaves now stops nothing.
       stop.hidden = true;
       await follow(event.result, signal).catch(() => undefined);
     }
@@ -316,8 +317,10 @@ function chartPart({ spec, data, title }) {
     .filter((value) => typeof value === "number");
   if (values.length < 2 || ["heatmap", "candlestick"].includes(spec.type)) return null;
   const isBar = spec.type === "bar" || spec.type === "histogram";
-  const low = Math.min(...values, ...(isBar ? [0] : []));
-  const high = Math.max(...values, ...(isBar ? [0] : []));
+  // One by one: not every browser takes a hundred thousand arguments.
+  const first = isBar ? 0 : values[0];
+  const low = values.reduce((least, value) => Math.min(least, value), first);
+  const high = values.reduce((most, value) => Math.max(most, value), first);
   const span = high - low || 1;
   const slot = (WIDTH - PAD.left - PAD.right) / data.length;
   const x = (i) => PAD.left + slot * (i + 0.5);
@@ -337,11 +340,11 @@ function chartPart({ spec, data, title }) {
       ),
     );
   }
-  const first = shown(data[0][spec.xKey]).slice(0, 24);
-  const last = shown(data.at(-1)[spec.xKey]).slice(0, 24);
+  const leftmost = shown(data[0][spec.xKey]).slice(0, 24);
+  const rightmost = shown(data.at(-1)[spec.xKey]).slice(0, 24);
   svg.append(
-    draw("text", { x: PAD.left, y: HEIGHT - 10, class: "tick" }, first),
-    draw("text", { x: WIDTH - PAD.right, y: HEIGHT - 10, class: "tick end" }, last),
+    draw("text", { x: PAD.left, y: HEIGHT - 10, class: "tick" }, leftmost),
+    draw("text", { x: WIDTH - PAD.right, y: HEIGHT - 10, class: "tick end" }, rightmost),
   );
   for (const [i, { key: name }] of spec.series.entries()) {
     const points = data.flatMap((row, at) => (typeof row[name] === "number" ? [[at, row[name]]] : []));
@@ -404,7 +407,7 @@ async function follow({ querySession, cost }, signal) {
     const path = `/api/v1/query/jobs/${encodeURIComponent(querySession.attemptId)}/settlement`;
     const response = await fetch(path, { headers: { authorization: `Bearer ${key.value}` }, signal });
     if (response.ok) {
-      const { state, batch: root } = await response.json();
+      const { state, batchId } = await response.json();
       const reached = WAYS.indexOf(state);
       way.replaceChildren(
         ...WAYS.map((name, i) =>
@@ -416,7 +419,7 @@ async function follow({ querySession, cost }, signal) {
         ),
       );
       batch.textContent =
-        ENDS[state] ?? (root === null ? "Settlement has not put it into a batch yet." : `Batch ${root}`);
+        ENDS[state] ?? (batchId === null ? "Settlement has not put it into a batch yet." : `Batch ${batchId}`);
       if (state === "final" || ENDS[state] !== undefined) return;
     }
     await new Promise((resolve) => {

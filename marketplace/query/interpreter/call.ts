@@ -1,6 +1,7 @@
 import { z } from "zod";
 import type { Output } from "../turn/createCaller.ts";
-import { type Chart, chartSchema } from "../wire/result.ts";
+import { readChart } from "../turn/readChart.ts";
+import type { Chart } from "../wire/result.ts";
 import { readPng } from "./readPng.ts";
 
 // What a model asks Python for.
@@ -119,12 +120,9 @@ export function readAnswer(line: string, { postProcessingContract }: Interpreter
   if (!ok) return rejected("python", stdout === "" ? message : `${message}\nprinted: ${stdout.slice(-1_000)}`);
   const charts: Chart[] = [];
   for (const one of read.data.charts) {
-    const chart = chartSchema.safeParse({ kind: "chart", ...(one as object) });
-    if (!chart.success) {
-      const [issue] = chart.error.issues;
-      return rejected("artifacts", `the chart is none: ${issue?.path.join(".")}: ${issue?.message}`);
-    }
-    charts.push(chart.data);
+    const chart = readChart({ kind: "chart", ...(one as object) });
+    if (typeof chart === "string") return rejected("artifacts", chart);
+    charts.push(chart);
   }
   const images: Image[] = [];
   for (const { png: text, ...rest } of pngs) {

@@ -13,7 +13,8 @@ export type Interpreter = {
 };
 
 export type Interpreters = {
-  open(signal: AbortSignal): Interpreter;
+  // For somebody, who shares the places with everybody else.
+  open(signal: AbortSignal, owner: string): Interpreter;
 };
 
 export type InterpretersOptions = {
@@ -25,21 +26,23 @@ export type InterpretersOptions = {
 const CALL_MS = 60_000;
 // Each takes up to a gigabyte. Who comes later waits.
 const MAX_AT_ONCE = 4;
+// A turn keeps its place for minutes, so that nobody has them all.
+const MAX_PER_OWNER = 2;
 // A turn whose code ends its sandbox every time gets no more of them.
 const MAX_SANDBOXES = 3;
 const PROBE = "[python-sandbox-latency-probe]";
 
 export function createInterpreters({ backend, log, limits = {} }: InterpretersOptions): Interpreters {
   const { callMs = CALL_MS, ...sandboxLimits } = { ...SANDBOX_LIMITS, ...limits };
-  const places = createScheduler(MAX_AT_ONCE, MAX_AT_ONCE);
+  const places = createScheduler(MAX_AT_ONCE, MAX_PER_OWNER);
 
   // Resolves to what gives the place back, once there is one. Whoever has ended meanwhile takes none.
-  function placeFor(ending: AbortSignal): Promise<() => void> {
+  function placeFor(owner: string, ending: AbortSignal): Promise<() => void> {
     const { promise, resolve, reject } = Promise.withResolvers<() => void>();
     const leave = () => reject(new SandboxEnded("closed", "the turn is over"));
     if (ending.aborted) leave();
     ending.addEventListener("abort", leave);
-    places.add("", async () => {
+    places.add(owner, async () => {
       if (ending.aborted) return;
       const { promise: given, resolve: give } = Promise.withResolvers<void>();
       resolve(give);
@@ -49,7 +52,7 @@ export function createInterpreters({ backend, log, limits = {} }: InterpretersOp
   }
 
   return {
-    open(signal) {
+    open(signal, owner) {
       let sandbox: Sandbox | undefined;
       let id = "";
       let leave: (() => void) | undefined;
@@ -71,7 +74,7 @@ export function createInterpreters({ backend, log, limits = {} }: InterpretersOp
         if (sandbox !== undefined) return sandbox;
         if (opened >= MAX_SANDBOXES) throw new SandboxEnded("start", "it ended too often in this turn");
         opened += 1;
-        leave ??= await placeFor(ending);
+        leave ??= await placeFor(owner, ending);
         id = randomUUID();
         if (ending.aborted) throw new SandboxEnded("closed", "the turn is over");
         sandbox = await openSandbox(backend, sandboxLimits, ending);

@@ -1,6 +1,6 @@
-import { execFileSync } from "node:child_process";
+import { execFileSync, spawn } from "node:child_process";
 import { createHash } from "node:crypto";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { crc32 } from "node:zlib";
@@ -72,6 +72,7 @@ function createLog() {
   return { lines, said, log: { info: take, warn: take } as never };
 }
 
+const PATIENTLY = { timeout: 120_000 };
 const never = new AbortController().signal;
 
 describe.each(backends.map((backend, i) => ({ title: titles[i], backend })))("Python in $title", ({ backend }) => {
@@ -79,7 +80,7 @@ describe.each(backends.map((backend, i) => ({ title: titles[i], backend })))("Py
   const interpreters = createInterpreters({ backend, log });
   let interpreter: Interpreter;
   beforeAll(() => {
-    interpreter = interpreters.open(never);
+    interpreter = interpreters.open(never, "somebody");
   });
   afterAll(() => interpreter.dispose());
 
@@ -221,6 +222,72 @@ describe.each(backends.map((backend, i) => ({ title: titles[i], backend })))("Py
     expect(await resultOf("set_result('still here')")).toBe("still here");
   });
 
+  // Whoever has one object of Node's has its constructor's constructor, and needs only one more layer to give way.
+  it.runIf(backend.name === "pyodide")(
+    "meets no object that is not of its own realm, however far it looks",
+    async () => {
+      const caught = await run(`
+import builtins, pyodide_js
+from pyodide.code import run_js
+from pyodide.ffi import JsProxy, create_proxy
+builtins.found = [getattr(pyodide_js, name, None) for name in dir(pyodide_js)]
+def keep(one):
+    builtins.found.append(getattr(one, "js_error", one))
+builtins.keep = create_proxy(keep)
+api = pyodide_js._api
+for way in (
+    lambda: run_js("1"),
+    lambda: pyodide_js.runPython.constructor("return 1"),
+    lambda: pyodide_js.loadPackage("numpy"),
+    lambda: pyodide_js.mountNodeFS("/mnt", "/etc"),
+    lambda: pyodide_js.FS.open("/none", "r"),
+    lambda: pyodide_js.unpackArchive(1, "zip"),
+    lambda: pyodide_js.pyimport("nothing_here"),
+    lambda: api.initializeNodeSockFS(),
+    lambda: api.loadDynlib("/none"),
+    lambda: api.loadBinaryFile("/none"),
+):
+    try:
+        result = way()
+        keep(result)
+        result.then(builtins.keep, builtins.keep)
+    except BaseException as error:
+        keep(error)
+`);
+      expect(caught).toMatchObject({ kind: "computed" });
+      // What is refused later has been refused by now.
+      const [objects, realms] = (await resultOf(`
+import builtins
+from pyodide.ffi import JsProxy
+seen, queue, realms = {}, [one for one in builtins.found if isinstance(one, JsProxy)], {}
+while queue and len(seen) < 20_000:
+    one = queue.pop()
+    if one.js_id in seen:
+        continue
+    # Held, so that no other is given its id.
+    seen[one.js_id] = one
+    name = ""
+    try:
+        realm = one.constructor.constructor
+        realms[realm.js_id] = realm
+        name = one.constructor.name
+    except Exception:
+        pass
+    if name.endswith("Array") and name != "Array" or name == "ArrayBuffer":
+        continue
+    for part in dir(one)[:500]:
+        try:
+            value = getattr(one, part)
+        except BaseException:
+            continue
+        if isinstance(value, JsProxy):
+            queue.append(value)
+set_result([len(seen), len(realms)])`)) as [number, number];
+      expect(objects).toBeGreaterThan(500);
+      expect(realms).toBe(1);
+    },
+  );
+
   it("says in a sentence that a package is not there, and what to do without it", async () => {
     expect(await run("import no_such_package.part")).toMatchObject({
       kind: "rejected",
@@ -230,6 +297,17 @@ describe.each(backends.map((backend, i) => ({ title: titles[i], backend })))("Py
       ),
     });
   });
+
+  it.each(["requests", "urllib3", "httpx", "aiohttp", "yfinance"])(
+    "computes, and has no %s to fetch with",
+    async (name) => {
+      expect(await run(`import ${name}`)).toMatchObject({
+        kind: "rejected",
+        mayRepair: true,
+        message: expect.stringContaining("nothing is fetched here, only computed from what tools have answered"),
+      });
+    },
+  );
 
   it("sees neither our environment nor our files", async () => {
     const seen = await resultOf(`
@@ -278,7 +356,7 @@ set_result({"names": sorted(os.environ), "root": sorted(os.listdir("/")), "here"
   });
 
   it("that never comes to an end is ended, and the next call has another", async () => {
-    const impatient = createInterpreters({ backend, log, limits: { callMs: 1_000 } }).open(never);
+    const impatient = createInterpreters({ backend, log, limits: { callMs: 1_000 } }).open(never, "somebody");
     try {
       expect(await impatient.run(callOf("while True: pass"), OUTPUTS)).toMatchObject({
         stage: "timeout",
@@ -292,7 +370,7 @@ set_result({"names": sorted(os.environ), "root": sorted(os.listdir("/")), "here"
 
   it("ends with whoever asked", async () => {
     const going = new AbortController();
-    const leaving = interpreters.open(going.signal);
+    const leaving = interpreters.open(going.signal, "somebody");
     try {
       const begun = said("python_call_start");
       const forever = leaving.run(callOf("while True: pass"), OUTPUTS);
@@ -310,7 +388,7 @@ if (!hasBubblewrap) {
     const own = createInterpreters({
       backend: createBubblewrapBackend({ bwrap: "/nowhere/bwrap" }),
       ...createLog(),
-    }).open(never);
+    }).open(never, "somebody");
     expect(await own.run(callOf("1"), OUTPUTS)).toMatchObject({ stage: "start", mayRepair: false });
     await own.dispose();
   });
@@ -367,6 +445,7 @@ describe("a sandbox", () => {
     const log = createLog();
     const own = createInterpreters({ backend: pyodide, ...log, limits: { memoryBytes: 300 * 1024 * 1024 } }).open(
       never,
+      "somebody",
     );
     try {
       const outcome = await own.run(callOf("a = bytearray(250_000_000)\nwhile True: pass"), OUTPUTS);
@@ -377,8 +456,101 @@ describe("a sandbox", () => {
     }
   });
 
+  it("that has started another is ended for what that takes", async () => {
+    const program = `
+      process.stdin.once("data", () => {
+        console.log(JSON.stringify({ ready: true, isOffline: true }));
+        process.stdin.once("data", () => (globalThis.kept = Buffer.alloc(400e6, 1)));
+      }).once("end", () => process.exit());
+      setInterval(() => undefined, 1e6);`;
+    const within: Backend = {
+      name: "bubblewrap",
+      // A shell that waits for it, as bubblewrap does.
+      launch: async () => ({
+        command: "/bin/sh",
+        args: ["-c", '"$0" -e "$1"; true', process.execPath, program],
+        first: {},
+      }),
+    };
+    const limits = { memoryBytes: 300 * 1024 * 1024, ...(process.platform !== "linux" && { callMs: 5_000 }) };
+    const own = createInterpreters({ backend: within, ...createLog(), limits }).open(never, "somebody");
+    try {
+      const outcome = await own.run(callOf("1"), OUTPUTS);
+      expect(outcome).toMatchObject({ stage: process.platform === "linux" ? "memory" : "timeout" });
+    } finally {
+      await own.dispose();
+    }
+  });
+
+  it.runIf(process.platform === "linux")(
+    "ends with the process that has started it, whatever Python does",
+    async () => {
+      const here = (file: string) => JSON.stringify(new URL(file, import.meta.url).href);
+      const program = `
+      import { createInterpreters } from ${here("./createInterpreters.ts")};
+      import { createPyodideBackend } from ${here("./launch.ts")};
+      import { callOf, outputOf } from ${here("./testing/calls.ts")};
+      const log = { info: ({ event }) => console.log(event), warn() {} };
+      createInterpreters({ backend: createPyodideBackend({ packages: null }), log })
+        .open(new AbortController().signal, "somebody")
+        .run(callOf("while True: pass"), [outputOf("a_1", 1)]);`;
+      const owner = spawn(process.execPath, ["--input-type=module", "--no-warnings", "-e", program], { stdio: "pipe" });
+      let printed = "";
+      owner.stdout.on("data", (chunk: Buffer) => {
+        printed += chunk.toString();
+      });
+      await expect.poll(() => printed, PATIENTLY).toContain("python_call_start");
+      const children = readFileSync(`/proc/${owner.pid}/task/${owner.pid}/children`, "utf8").trim().split(" ");
+      expect(children).toHaveLength(1);
+      owner.kill("SIGKILL");
+      await expect.poll(() => children.filter((pid) => existsSync(`/proc/${pid}`)), PATIENTLY).toEqual([]);
+    },
+  );
+
+  it("is not started for somebody who has gone meanwhile", async () => {
+    const going = new AbortController();
+    const late: Backend = {
+      name: "pyodide",
+      launch: async () => {
+        going.abort();
+        return { command: process.execPath, args: ["-e", "setInterval(() => undefined, 1e6)"], first: {} };
+      },
+    };
+    await expect(openSandbox(late, undefined, going.signal)).rejects.toMatchObject({ stage: "closed" });
+  });
+
+  it("is to be had by everybody, whatever one asks for", async () => {
+    const { log, said } = createLog();
+    const program = `process.stdin.once("data", () => console.log(JSON.stringify({ ready: true, isOffline: true })));
+      process.stdin.once("end", () => process.exit())`;
+    const busy: Backend = {
+      name: "pyodide",
+      launch: async () => ({ command: process.execPath, args: ["-e", program], first: {} }),
+    };
+    const going = new AbortController();
+    const interpreters = createInterpreters({ backend: busy, log });
+    const openFor = (owner: string) => interpreters.open(going.signal, owner);
+    const greedy = Array.from({ length: 6 }, () => openFor("greedy"));
+    const running = greedy.map((one) => one.run(callOf("1"), OUTPUTS));
+    await said("python_call_start");
+    const other = openFor("other");
+    const started = said("codeBytes=4");
+    running.push(other.run(callOf("2222"), OUTPUTS));
+    await started;
+    going.abort();
+    await Promise.all([...running, ...[...greedy, other].map((one) => one.dispose())]);
+  });
+
+  it("of the system's Python writes nowhere without a bound", async () => {
+    const { args } = await createBubblewrapBackend().launch();
+    const readOnly = args.flatMap((arg, i) => (arg === "--remount-ro" ? [args[i + 1]] : []));
+    const free = args.flatMap((arg, i) => (arg === "--tmpfs" && args[i - 2] !== "--size" ? [args[i + 1]] : []));
+    expect(free).toEqual([]);
+    expect(readOnly).toEqual(["/dev", "/"]);
+  });
+
   it("whose code fills the memory around Python is ended", async () => {
-    const own = createInterpreters({ backend: pyodide, ...createLog() }).open(never);
+    const own = createInterpreters({ backend: pyodide, ...createLog() }).open(never, "somebody");
     try {
       const code = "from pyodide.ffi import to_js\na = []\nwhile True: a.append(to_js([[1] * 10] * 10_000))";
       const outcome = await own.run(callOf(code), OUTPUTS);
@@ -406,7 +578,8 @@ describe("a sandbox", () => {
       unvendored_tests: false,
     });
     try {
-      const wheels = new Map(["counting", "needed", "forged"].map((name) => [name, wheelOf(folder, name)]));
+      const names = ["counting", "needed", "forged", "requests"];
+      const wheels = new Map(names.map((name) => [name, wheelOf(folder, name)]));
       const packages = Object.fromEntries(
         [...wheels].map(([name, wheel]) => [name, entryOf(name, wheel, name === "counting" ? ["needed"] : [])]),
       );
@@ -425,6 +598,7 @@ describe("a sandbox", () => {
       writeFileSync(join(folder, "pyodide-lock.json"), JSON.stringify({ info, packages }));
       const own = createInterpreters({ backend: createPyodideBackend({ packages: folder }), ...createLog() }).open(
         never,
+        "somebody",
       );
       try {
         const code = "import counting, needed\nset_result([counting.NAME, needed.NAME])";
@@ -443,6 +617,10 @@ describe("a sandbox", () => {
             /absent cannot be imported here: absent-1.0-py3-none-any.whl is not in the folder/,
           ),
         });
+        // What fetches is not there even if somebody has brought it along.
+        expect(await own.run(callOf("import requests"), OUTPUTS)).toMatchObject({
+          message: expect.stringMatching(/requests cannot be imported here: nothing is fetched here/),
+        });
         // What was loaded before is still there.
         expect(await own.run(callOf(code), OUTPUTS)).toMatchObject({ result: ["counting", "needed"] });
       } finally {
@@ -455,7 +633,7 @@ describe("a sandbox", () => {
 });
 
 it("numpy without a folder of packages is refused in a sentence, not by a name alone", async () => {
-  const own = createInterpreters({ backend: pyodide, ...createLog() }).open(never);
+  const own = createInterpreters({ backend: pyodide, ...createLog() }).open(never, "somebody");
   try {
     expect(await own.run(callOf("import numpy as np"), OUTPUTS)).toMatchObject({
       kind: "rejected",
@@ -475,7 +653,7 @@ it("no process is started for a call that is none", async () => {
       return pyodide.launch();
     },
   };
-  const own = createInterpreters({ backend: counted, ...createLog() }).open(never);
+  const own = createInterpreters({ backend: counted, ...createLog() }).open(never, "somebody");
   for (const [call, outputs, stage] of [
     [callOf("1"), [], "inputs"],
     [callOf("1", [], { a: "unknown_1" }), OUTPUTS, "inputs"],

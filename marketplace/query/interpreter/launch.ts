@@ -97,6 +97,13 @@ export function createBubblewrapBackend({ bwrap = "bwrap" }: { bwrap?: string } 
         "/proc",
         "--dev",
         "/dev",
+        // A file system of its own too, and as large as half of the machine's memory.
+        "--size",
+        `${ROOM_BYTES}`,
+        "--tmpfs",
+        "/dev/shm",
+        "--remount-ro",
+        "/dev",
         "--size",
         `${ROOM_BYTES}`,
         "--tmpfs",

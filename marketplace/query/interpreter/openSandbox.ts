@@ -46,6 +46,8 @@ export const SANDBOX_LIMITS: SandboxLimits = {
 const LOOK_MS = 250;
 const PAGE_BYTES = 4_096;
 const MAX_SAID_LENGTH = 1_000;
+const MAX_GENERATIONS = 4;
+const MAX_CHILDREN = 64;
 
 const greeting = z.union([
   z.object({ ready: z.literal(true), isOffline: z.boolean() }),
@@ -62,6 +64,8 @@ export async function openSandbox(
   const canary = await startCanary();
   let child: ChildProcessWithoutNullStreams | undefined;
   try {
+    // Whoever asked may have gone while it was found out how to start one.
+    if (signal?.aborted) throw new SandboxEnded("closed", "the turn is over");
     child = spawn(command, args, { env: {}, cwd: "/", stdio: "pipe" });
     const sandbox = attach(child, limits);
     signal?.addEventListener("abort", () => void sandbox.close());
@@ -176,14 +180,14 @@ async function endOf(child: ChildProcessWithoutNullStreams): Promise<void> {
   await promise;
 }
 
-// Where the system says so, which is on Linux.
-async function memoryOf(pid: number | undefined): Promise<number> {
-  try {
-    const [, pages = "0"] = (await readFile(`/proc/${pid}/statm`, "utf8")).split(" ");
-    return Number(pages) * PAGE_BYTES;
-  } catch {
-    return 0;
-  }
+// What a process takes, and those that it has started: a sandbox may be one that has started another. Where the system says so,
+// which is on Linux.
+async function memoryOf(pid: number | string | undefined, depth = 0): Promise<number> {
+  const said = (name: string) => readFile(`/proc/${pid}/${name}`, "utf8").catch(() => "");
+  const [, pages = "0"] = (await said("statm")).split(" ");
+  const children = depth < MAX_GENERATIONS ? (await said(`task/${pid}/children`)).split(" ", MAX_CHILDREN) : [];
+  const theirs = await Promise.all(children.filter((one) => one !== "").map((one) => memoryOf(one, depth + 1)));
+  return theirs.reduce((sum, bytes) => sum + bytes, Number(pages) * PAGE_BYTES);
 }
 
 // Somebody to reach, here and not out there, for those who try.

@@ -5,10 +5,12 @@ import type { Address } from "viem";
 import type { Clock } from "../../../settlement/clock.ts";
 import { ApiError } from "../../../settlement/daemon/http/errors.ts";
 import { formatUsd, type MicroUsdc, microUsdc, parseUsd, sumOf } from "../../../settlement/domain/money.ts";
-import { sentenceOf } from "../../../settlement/domain/sentence.ts";
+import { sentenceOf } from "../../../settlement/domain/text/sentence.ts";
 import { toStorable } from "../../../settlement/ledger/database/storable.ts";
 import type { Quota } from "../../database/createQuota.ts";
+import { inPieces } from "../../database/inPieces.ts";
 import type { Store } from "../../database/openStore.ts";
+import type { Observer } from "../../execute/openExecute.ts";
 import type { RecordTurn, SettlementClient, VoidTurn } from "../../settlement/createSettlementClient.ts";
 import { QueryFailed } from "../turn/agent.ts";
 import type { Say, TurnOutcome, TurnTask } from "../turn/runTurn.ts";
@@ -73,8 +75,12 @@ export type JobsOptions = {
   holder: string;
   // Hears how much of what tools have said is kept for whom.
   quota: Quota;
+  // How long a key is known after its question was answered.
+  keysKeptMs: number;
   log: FastifyBaseLogger;
   observe: (outcome: string, durationMs: number) => void;
+  // An account owes something for what a tool has answered.
+  paid: Observer["paid"];
 };
 
 const MAX_RUNNING = 64;
@@ -97,12 +103,27 @@ const INTERRUPTED = "the marketplace was interrupted while it worked on this; no
 const GONE = "whoever asked went away before there was an answer; nothing is charged";
 
 export function createJobs(options: JobsOptions): Jobs {
-  const { store, clock, settlement, reporter, select, run, modelCostOf, holder, quota, log, observe } = options;
+  const {
+    store,
+    clock,
+    settlement,
+    reporter,
+    select,
+    run,
+    modelCostOf,
+    holder,
+    quota,
+    keysKeptMs,
+    log,
+    observe,
+    paid,
+  } = options;
   const scheduler = createScheduler(MAX_RUNNING, MAX_RUNNING_PER_ACCOUNT);
   const progress = new Map<string, Progress>();
   const waiters = new Map<string, Set<() => void>>();
   const taking = new Map<string, Promise<unknown>>();
   const admitting = new Map<Address, number>();
+  const audiences = new Map<string, Audience>();
   const telling = createPending();
   const stopping = new AbortController();
 
@@ -155,13 +176,23 @@ export function createJobs(options: JobsOptions): Jobs {
     // What is signed for a question is no part of it.
     const digest = hash("sha256", textOf({ ...request, signed: null }));
     const first = await known(account, key, digest);
-    if (first !== null) return { job: first, replayed: true };
+    if (first !== null) return joined(first);
     const modelCost = modelCostOf(request.agentModelId);
     const parent = await parentOf(account, request);
     const selection = await select(account, request, parent?.toolsUsed ?? []);
     const admitted = await inTurn(options, admit);
-    if (!admitted.replayed) enqueue(admitted.job, { request, selection }, attached);
+    if (admitted.replayed) return joined(admitted.job);
+    enqueue(admitted.job, { request, selection });
     return admitted;
+
+    // Whoever comes under the same key waits with those who wait already. If all of them have just gone, and nobody is left for whom
+    // it would be answered, it is asked again.
+    async function joined(job: Job): Promise<{ job: Job; replayed: boolean }> {
+      if (audiences.get(job.id)?.join(attached ?? FOREVER) !== false) return { job, replayed: true };
+      await wait(account, job.id, attached && { gone: attached.gone });
+      const isOver = attached?.gone.aborted === true || stopping.signal.aborted;
+      return isOver ? { job, replayed: true } : take(request, options);
+    }
 
     async function admit(): Promise<{ job: Job; replayed: boolean }> {
       const first = await known(account, key, digest);
@@ -187,8 +218,16 @@ export function createJobs(options: JobsOptions): Jobs {
       // A crash between the two leaves something held for a job that nobody has, until that is too old.
       await holdFor(job, request);
       const nowMs = clock.nowMs();
-      const isMine = await store.shared((sql) => insertJob(sql, job, holder, nowMs + LAPSE_MS, nowMs));
+      // Before anybody can find it.
+      if (attached !== undefined) audiences.set(id, createAudience(attached));
+      const isMine = await store
+        .shared((sql) => insertJob(sql, job, holder, nowMs + LAPSE_MS, nowMs))
+        .catch((error: unknown) => {
+          audiences.delete(id);
+          throw error;
+        });
       if (!isMine) {
+        audiences.delete(id);
         await settlement.voidTurn({ turnId: id, payer: account });
         const other = await known(account, key, digest);
         if (other === null) throw new ApiError("unavailable", "another process is at this request; try again");
@@ -224,26 +263,22 @@ export function createJobs(options: JobsOptions): Jobs {
     return parent;
   }
 
-  function enqueue(
-    job: NewJob,
-    begun: { request: QueryRequest; selection: Selection } | null,
-    attached?: Attached,
-  ): void {
+  function enqueue(job: NewJob, begun: { request: QueryRequest; selection: Selection } | null): void {
     const addedMs = performance.now();
-    scheduler.add(job.account, () => work(job, begun, addedMs, attached));
+    scheduler.add(job.account, () => work(job, begun, addedMs));
   }
 
   async function work(
     job: NewJob,
     begun: { request: QueryRequest; selection: Selection } | null,
     addedMs: number,
-    attached?: Attached,
   ): Promise<void> {
     const startMs = performance.now();
+    const audience = audiences.get(job.id);
     const end = (outcome: string) => observe(outcome, performance.now() - startMs);
     const late = new AbortController();
     const timer = setTimeout(() => late.abort(), RUN_MS).unref();
-    const signal = AbortSignal.any([late.signal, stopping.signal, ...(attached ? [attached.gone] : [])]);
+    const signal = AbortSignal.any([late.signal, stopping.signal, ...(audience ? [audience.gone] : [])]);
     try {
       const isBegun = job.origin === "attached";
       if (!isBegun && !(await store.shared((sql) => beginJob(sql, job.id, holder, clock.nowMs())))) return;
@@ -253,22 +288,21 @@ export function createJobs(options: JobsOptions): Jobs {
       if (begun === null || performance.now() - addedMs > RENEW_MS) await holdFor(job, request);
       const ancestors = await ancestorsOf(job);
       const selection = begun?.selection ?? (await select(job.account, request, ancestors[0]?.toolsUsed ?? []));
+      // What was held when the job was taken is all that it may cost, whatever prices and models have become since.
+      const bound = lesser(job.reserved, selection.bound);
       const outcome = await run({
         account: job.account,
         attemptId: job.id,
         request,
-        // What was looked at before the job was taken is all that it may cost.
-        selection: {
-          ...selection,
-          bound: lesser(job.reserved - lesser(job.reserved, modelCostOf(request.agentModelId)), selection.bound),
-        },
+        selection: { ...selection, bound },
+        modelBound: lesser(job.reserved - bound, modelCostOf(request.agentModelId)),
         earlier: ancestors.toReversed().map((ancestor) => requestFrom(ancestor.request).query),
         session: sessionOf(job, "active"),
         signal,
         say: (status, tool) => {
           const toolCalls = (progress.get(job.id)?.toolCalls ?? 0) + (status === "tool-complete" ? 1 : 0);
           progress.set(job.id, { stage: status, toolCalls, updatedAt: new Date(clock.nowMs()).toISOString() });
-          attached?.say(status, tool);
+          audience?.say(status, tool);
         },
       });
       // Whoever went away, or a run that took too long, is not charged for what came too late.
@@ -276,9 +310,10 @@ export function createJobs(options: JobsOptions): Jobs {
       await complete(job, outcome);
       end(outcome.result.outcomeType);
     } catch (error) {
-      end(await fail(job, error, signal, attached));
+      end(await fail(job, error, signal, audience));
     } finally {
       clearTimeout(timer);
+      audiences.delete(job.id);
       progress.delete(job.id);
       for (const wake of waiters.get(job.id) ?? []) wake();
     }
@@ -298,7 +333,7 @@ export function createJobs(options: JobsOptions): Jobs {
 
   // The answer is on disk together with what is owed for it before anybody sees either. A crash before that leaves a job that
   // failed and costs nothing; a crash after it leaves a turn that is told at the next start.
-  async function complete(job: NewJob, { result, turn, dataset, images }: TurnOutcome): Promise<void> {
+  async function complete(job: NewJob, { result, turn, paidFor, dataset, images }: TurnOutcome): Promise<void> {
     const nowMs = clock.nowMs();
     const report = turn ?? (job.reserved > 0n ? voidOf(job) : null);
     const completion = {
@@ -313,6 +348,7 @@ export function createJobs(options: JobsOptions): Jobs {
       log.warn({ event: "overtaken", job: job.id }, "a job was taken for dead while it ran; nothing is charged");
       return;
     }
+    for (const listing of paidFor) paid(listing, job.account);
     if (dataset !== null) quota.kept(job.account, dataset.bytes);
     await tell(report);
   }
@@ -341,8 +377,8 @@ export function createJobs(options: JobsOptions): Jobs {
     if (isFailed && job.reserved > 0n) await tell(report);
   }
 
-  async function fail(job: NewJob, error: unknown, signal: AbortSignal, attached?: Attached): Promise<string> {
-    const isGone = attached?.gone.aborted === true;
+  async function fail(job: NewJob, error: unknown, signal: AbortSignal, audience?: Audience): Promise<string> {
+    const isGone = audience?.gone.aborted === true;
     const why = isGone
       ? GONE
       : stopping.signal.aborted
@@ -415,7 +451,11 @@ export function createJobs(options: JobsOptions): Jobs {
       await store.alone((sql) => hastenTurns(sql, holder, clock.nowMs()));
       return recover(holder);
     },
-    forget: () => store.alone((sql) => forgetJobs(sql, clock.nowMs() - KEPT_MS, clock.nowMs(), AT_A_TIME)),
+    forget: () => {
+      const nowMs = clock.nowMs();
+      const times = { answersBeforeMs: nowMs - KEPT_MS, keysBeforeMs: nowMs - keysKeptMs, nowMs };
+      return inPieces((limit) => store.alone((sql) => forgetJobs(sql, times, limit)));
+    },
     isStopping: () => stopping.signal.aborted,
     async stop() {
       scheduler.close();
@@ -424,6 +464,40 @@ export function createJobs(options: JobsOptions): Jobs {
       for (const own of waiters.values()) for (const wake of own) wake();
       await scheduler.idle();
       await telling.idle();
+    },
+  };
+}
+
+// Those who wait on connections for the same job, which goes on for as long as one of them is there.
+type Audience = Attached & {
+  // False if all had gone before, and the job with them.
+  join(other: Attached): boolean;
+};
+
+// Whoever has asked for a job waits for it on no connection, and never goes.
+const FOREVER: Attached = { gone: new AbortController().signal, say: () => undefined };
+
+function createAudience(first: Attached): Audience {
+  const going = new AbortController();
+  const members = new Set<Attached>();
+  const leave = (member: Attached) => {
+    members.delete(member);
+    if (members.size === 0) going.abort();
+  };
+  const join = (member: Attached) => {
+    if (going.signal.aborted) return false;
+    members.add(member);
+    if (member.gone.aborted) leave(member);
+    // Of those who never go there is one for all jobs, which keeps none of them.
+    else if (member !== FOREVER) member.gone.addEventListener("abort", () => leave(member), { once: true });
+    return true;
+  };
+  join(first);
+  return {
+    gone: going.signal,
+    join,
+    say: (status, tool) => {
+      for (const member of members) member.say(status, tool);
     },
   };
 }

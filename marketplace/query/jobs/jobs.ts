@@ -268,22 +268,32 @@ export const isForgotten = ({ request }: Job): boolean => request === FORGOTTEN;
 
 const FORGOTTEN = "{}";
 
-// Answers are forgotten, and so is what is behind their addresses. The row stays: its key was used, and its turn was told.
-export async function forgetJobs(sql: Sql, beforeMs: number, nowMs: number, limit: number): Promise<void> {
-  await sql.run(
+// Answers are forgotten, and so is what is behind their addresses. The row stays for some weeks more: its key was used. It stays in any
+// case until its turn was told. Returns the most that was forgotten of anything.
+export async function forgetJobs(
+  sql: Sql,
+  { answersBeforeMs, keysBeforeMs, nowMs }: { answersBeforeMs: number; keysBeforeMs: number; nowMs: number },
+  limit: number,
+): Promise<number> {
+  const answers = await sql.run(
     `UPDATE query_jobs SET result = NULL, request = '${FORGOTTEN}', status = 'failed', error = 'the answer is not kept any more'
      WHERE id IN (SELECT id FROM query_jobs
        WHERE completed_at <= $1 AND turn_due_at IS NULL AND request <> '${FORGOTTEN}' LIMIT ${limit})`,
-    [beforeMs],
+    [answersBeforeMs],
   );
-  await sql.run(
+  const keys = await sql.run(
+    `DELETE FROM query_jobs WHERE id IN (SELECT id FROM query_jobs WHERE completed_at <= $1 AND turn_due_at IS NULL LIMIT ${limit})`,
+    [keysBeforeMs],
+  );
+  const data = await sql.run(
     `DELETE FROM query_data WHERE id IN (SELECT id FROM query_data WHERE expires_at <= $1 LIMIT ${limit})`,
     [nowMs],
   );
-  await sql.run(
+  const images = await sql.run(
     `DELETE FROM query_images WHERE hash IN (SELECT hash FROM query_images WHERE expires_at <= $1 LIMIT ${limit})`,
     [nowMs],
   );
+  return Math.max(answers, keys, data, images);
 }
 
 function jobFrom(row: Row): Job {

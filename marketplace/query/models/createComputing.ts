@@ -1,7 +1,8 @@
 import { hash } from "node:crypto";
 import type { Interpreter } from "../interpreter/createInterpreters.ts";
 import type { Drawn, Task } from "../turn/agent.ts";
-import { type Artifact, chartSchema, MAX_ARTIFACTS } from "../wire/result.ts";
+import { readChart } from "../turn/readChart.ts";
+import { type Artifact, MAX_ARTIFACTS } from "../wire/result.ts";
 import type { FunctionTool } from "./createModelClient.ts";
 
 // What a model can do with outputs beside reading them: draw one, and compute with several. No money is spent here.
@@ -168,17 +169,9 @@ export function createComputing({ caller, trace, say, imageUrlOf, ...task }: Tas
     const rows = rowsAt(output.value, String(path));
     if (rows === null)
       return JSON.stringify({ error: `there is no list of rows at ${String(path) || "the output's root"}` });
-    const chart = chartSchema.safeParse({
-      kind: "chart",
-      spec,
-      data: rows.slice(0, MAX_ROWS),
-      ...(title !== undefined && { title }),
-    });
-    if (!chart.success) {
-      const [issue] = chart.error.issues;
-      return JSON.stringify({ error: `the chart is none: ${issue?.path.join(".")}: ${issue?.message}` });
-    }
-    const refused = keep([chart.data]);
+    const chart = readChart({ kind: "chart", spec, data: rows, ...(title !== undefined && { title }) });
+    if (typeof chart === "string") return JSON.stringify({ error: chart });
+    const refused = keep([chart]);
     trace.step("tool-call", CHART, refused === null ? "success" : "failure");
     return JSON.stringify(refused === null ? { drawn: rows.length } : { error: refused });
   }
@@ -195,7 +188,7 @@ export function createComputing({ caller, trace, say, imageUrlOf, ...task }: Tas
   };
 }
 
-// The rows at a place of an output, flat: what is neither a number nor a text is written as JSON.
+// The rows at a place of an output as far as they are drawn, flat: what is neither a number nor a text is written as JSON.
 function rowsAt(value: unknown, path: string): Record<string, string | number | null>[] | null {
   const steps = path.split(/[.[\]]+/).filter((step) => step !== "");
   const found = steps.reduce<unknown>(
@@ -203,12 +196,14 @@ function rowsAt(value: unknown, path: string): Record<string, string | number | 
     value,
   );
   if (!Array.isArray(found) || !found.every((row) => typeof row === "object" && row !== null)) return null;
-  return found.map((row) =>
-    Object.fromEntries(
-      Object.entries(row as object).map(([name, cell]) => [
-        name,
-        cell === null || typeof cell === "number" || typeof cell === "string" ? cell : (JSON.stringify(cell) ?? null),
-      ]),
-    ),
-  );
+  return found
+    .slice(0, MAX_ROWS)
+    .map((row) =>
+      Object.fromEntries(
+        Object.entries(row as object).map(([name, cell]) => [
+          name,
+          cell === null || typeof cell === "number" || typeof cell === "string" ? cell : (JSON.stringify(cell) ?? null),
+        ]),
+      ),
+    );
 }

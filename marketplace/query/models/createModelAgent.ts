@@ -1,10 +1,10 @@
 import { microUsdc } from "../../../settlement/domain/money.ts";
 import type { Listing, Method } from "../../registry/listing.ts";
+import { shownValue } from "../planner/composeAnswer.ts";
 import { wantsChart } from "../planner/createPlanner.ts";
 import { factsOf } from "../planner/factsOf.ts";
 import { readQuestion } from "../planner/readQuestion.ts";
 import { type Agent, type Conclusion, type GroundedFact, QueryFailed, type Task } from "../turn/agent.ts";
-import type { Output } from "../turn/createCaller.ts";
 import { lesser } from "../turn/selectTools.ts";
 import type { GapSignal, Level } from "../wire/result.ts";
 import { type Computing, createComputing, PYTHON_RULE } from "./createComputing.ts";
@@ -17,10 +17,14 @@ import {
   type ToolCall,
   type Usage,
 } from "./createModelClient.ts";
+import { findUngrounded } from "./findUngrounded.ts";
 
 // What a model sees of an output: the beginning, and the name under which the whole is kept.
 const MAX_SHOWN_LENGTH = 6_000;
 const MAX_TOOLS = 64;
+// What the model reads of all methods, and of those of one listing: every step pays for it again, and no listing takes the others' room.
+const MAX_OFFERED_LENGTH = 128 * 1024;
+const MAX_LISTING_LENGTH = 32 * 1024;
 const MAX_TOKENS = 2_000;
 const MAX_TEXT_LENGTH = 20_000;
 const MISS = "no_tool_can_answer";
@@ -89,8 +93,8 @@ async function converse({ model, complete }: ModelClient, task: Task): Promise<C
   for (let step = 1; step <= stepBudget; step += 1) {
     const cost = costOf(model, spent);
     // What costs nothing, as a model of one's own does, never comes to its bound.
-    const isLast = step === stepBudget || (cost > 0n && cost >= model.maxCost);
-    const { content, toolCalls, usage } = await complete({
+    const isLast = step === stepBudget || (cost > 0n && cost >= lesser(model.maxCost, task.modelBound));
+    const { content, toolCalls, usage, isCut } = await complete({
       messages,
       // Whoever has no step left can only answer.
       tools: isLast ? [missTool] : [...tools, missTool],
@@ -104,7 +108,7 @@ async function converse({ model, complete }: ModelClient, task: Task): Promise<C
     if (missed !== undefined) return missOf(missed, model.id);
     if (toolCalls.length === 0 || isLast) {
       say("synthesizing");
-      return answerOf(content.trim(), isLast && toolCalls.length > 0, task, computing, {
+      return answerOf(content.trim(), { isBounded: isLast && toolCalls.length > 0, isCut }, task, computing, {
         modelId: model.id,
         modelCost: chargedOf(model, spent),
       });
@@ -124,9 +128,11 @@ function chargedOf(model: ModelClient["model"], spent: Usage) {
 }
 
 // The methods as functions, each under a name of its own that the wire allows.
-function offer({ found }: Task): Map<string, Offered> {
+function offer({ found, trace }: Task): Map<string, Offered> {
   const offered = new Map<string, Offered>();
+  let length = 0;
   for (const [i, { listing, methods }] of found.entries()) {
+    let own = 0;
     for (const method of methods) {
       if (offered.size === MAX_TOOLS) return offered;
       const name = `t${i + 1}_${method.name.replace(/[^A-Za-z0-9_-]/g, "_")}`.slice(0, 64);
@@ -140,7 +146,15 @@ function offer({ found }: Task): Map<string, Offered> {
         ...(rateLimit?.notes ? [rateLimit.notes] : []),
       ];
       const description = [`${listing.name}: ${method.description}`, ...hints].join(" ").slice(0, 1_000);
-      offered.set(name, { listing, method, tool: { name, description, parameters: method.inputSchema } });
+      const tool = { name, description, parameters: method.inputSchema };
+      const more = JSON.stringify(tool).length;
+      if (own + more > MAX_LISTING_LENGTH || length + more > MAX_OFFERED_LENGTH) {
+        trace.step("selection", "method-left-out", "skipped", `what ${method.name} takes is too long to be read`);
+        continue;
+      }
+      own += more;
+      length += more;
+      offered.set(name, { listing, method, tool });
     }
   }
   return offered;
@@ -208,13 +222,13 @@ function missOf({ arguments: text }: ToolCall, modelId: string): Conclusion {
   };
 }
 
-function answerOf(
+async function answerOf(
   content: string,
-  isBounded: boolean,
+  { isBounded, isCut }: { isBounded: boolean; isCut: boolean },
   task: Task,
   { artifacts, images, derived }: Computing,
   by: Pick<Conclusion, "modelId" | "modelCost">,
-): Conclusion {
+): Promise<Conclusion> {
   const { query, nowMs, caller, trace } = task;
   const question = readQuestion(query, nowMs());
   const facts = caller.outputs.flatMap((output): GroundedFact[] =>
@@ -223,11 +237,10 @@ function answerOf(
       alias: output.alias,
     })),
   );
-  const text =
-    content === ""
-      ? "The tools were asked, and nothing was said of what they answered."
-      : content.slice(0, MAX_TEXT_LENGTH);
-  const loose = ungroundedIn(text, query, caller.outputs, derived);
+  // What the tools have said is paid for, and handed over, whether or not the model has a word for it.
+  const text = content === "" ? plainAnswer(facts) : content.slice(0, MAX_TEXT_LENGTH);
+  const said = { query, outputs: caller.outputs };
+  const loose = content === "" ? [] : await findUngrounded(text, { ...said, derived });
   trace.step("completion-check", "verification-decision", loose.length === 0 ? "success" : "partial");
   const gaps: GapSignal[] = [
     ...(loose.length === 0
@@ -250,6 +263,9 @@ function answerOf(
       ? [{ code: "no_chart", severity: "medium" as const, detail: "a chart was asked for, and none was made" }]
       : []),
     ...(isBounded ? [{ code: "step_budget", severity: "medium" as const, detail: "the turn had no step left" }] : []),
+    ...(isCut || content.length > MAX_TEXT_LENGTH
+      ? [{ code: "cut_off", severity: "medium" as const, detail: "the answer was longer than it may be, and is cut" }]
+      : []),
     ...(content === "" ? [{ code: "no_text", severity: "high" as const, detail: "the model said nothing" }] : []),
   ];
   const level: Level = loose.length > 0 || content === "" ? "low" : gaps.length > 0 ? "medium" : "high";
@@ -260,48 +276,32 @@ function answerOf(
     view: null,
     artifacts,
     images,
-    inferred: derived.length > 0 ? inferredIn(text, query, caller.outputs) : 0,
+    inferred: derived.length > 0 && content !== "" ? (await findUngrounded(text, said)).length : 0,
     level,
     reason:
-      loose.length > 0
-        ? "numbers of the answer stand in no tool's output"
-        : derived.length > 0
-          ? "every number of the answer stands in a tool's output or was computed from them"
-          : "every number of the answer stands in a tool's output",
+      content === ""
+        ? "the model said nothing, and the facts stand as the tools said them"
+        : loose.length > 0
+          ? "numbers of the answer stand in no tool's output"
+          : derived.length > 0
+            ? "every number of the answer stands in a tool's output or was computed from them"
+            : "every number of the answer stands in a tool's output",
     assumptions: [],
     gaps,
-    stopReason: isBounded ? "bounded_runtime_budget" : "complete_answer",
+    stopReason: isBounded || isCut ? "bounded_runtime_budget" : "complete_answer",
     issueClass: loose.length > 0 ? "missing_evidence" : null,
     ...by,
   };
 }
 
-// How many numbers of a text no tool has said as they stand.
-const inferredIn = (text: string, query: string, outputs: readonly Output[]) =>
-  ungroundedIn(text, query, outputs).length;
+const MAX_PLAIN_FACTS = 8;
 
-const NUMBER = /\d[\d,]*(?:\.\d+)?/g;
-
-// Numbers of a text that neither the question nor any tool has said. Rounded ones count as said.
-export function ungroundedIn(
-  text: string,
-  query: string,
-  outputs: readonly Output[],
-  derived: readonly string[] = [],
-): string[] {
-  const numbersIn = (source: string) =>
-    (source.match(NUMBER) ?? []).map((digits) => Number(digits.replaceAll(",", "")));
-  const said = [
-    query,
-    ...outputs.flatMap(({ text: output, args }) => [output, JSON.stringify(args)]),
-    ...derived,
-  ].flatMap(numbersIn);
-  const exact = new Set(said);
-  return [...new Set(text.match(NUMBER) ?? [])].filter((digits) => {
-    const plain = digits.replaceAll(",", "");
-    const value = Number(plain);
-    if (exact.has(value)) return false;
-    const decimals = plain.split(".")[1]?.length ?? 0;
-    return !said.some((one) => Number(one.toFixed(Math.min(decimals, 100))) === value);
-  });
+function plainAnswer(facts: readonly GroundedFact[]): string {
+  const said = facts
+    .toSorted((a, b) => b.relevance - a.relevance)
+    .slice(0, MAX_PLAIN_FACTS)
+    .map(({ label, value }) => `${label}: ${shownValue(value)}`);
+  return said.length === 0
+    ? "The tools were asked, and nothing was said of what they answered."
+    : `The tools were asked, and answered: ${said.join("; ")}.`.slice(0, MAX_TEXT_LENGTH);
 }

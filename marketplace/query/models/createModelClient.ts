@@ -2,6 +2,7 @@ import { setTimeout as pause } from "node:timers/promises";
 import { createParser } from "eventsource-parser";
 import { z } from "zod";
 import { type MicroUsdc, microUsdc } from "../../../settlement/domain/money.ts";
+import { writeWhole } from "../wire/writeResult.ts";
 import type { Model } from "./readModels.ts";
 
 export type ToolCall = { id: string; name: string; arguments: string };
@@ -15,7 +16,13 @@ export type FunctionTool = { name: string; description: string; parameters: obje
 
 export type Usage = { inputTokens: number; outputTokens: number };
 
-export type Completion = { content: string; toolCalls: readonly ToolCall[]; usage: Usage | null };
+export type Completion = {
+  content: string;
+  toolCalls: readonly ToolCall[];
+  usage: Usage | null;
+  // Whether it had more to say than it was let.
+  isCut: boolean;
+};
 
 export type ModelClient = {
   model: Model;
@@ -111,8 +118,11 @@ export function createModelClient(model: Model): ModelClient {
   async function read(response: Response): Promise<Completion> {
     let content = "";
     const calls: { id: string; name: string; arguments: string }[] = [];
+    // Which of them each index stands for.
+    const places = new Map<number, number>();
     let usage: Usage | null = null;
     let hasEnded = false;
+    let isCut = false;
     let bytes = 0;
     const take = (data: string) => {
       if (data === "[DONE]") {
@@ -123,11 +133,17 @@ export function createModelClient(model: Model): ModelClient {
       if (chunk.usage) usage = { inputTokens: chunk.usage.prompt_tokens, outputTokens: chunk.usage.completion_tokens };
       const [choice] = chunk.choices;
       if (choice?.finish_reason) hasEnded = true;
+      if (choice?.finish_reason === "length") isCut = true;
       content += choice?.delta?.content ?? "";
       for (const { index, id, function: part } of choice?.delta?.tool_calls ?? []) {
-        if (index >= MAX_TOOL_CALLS) throw new ModelFailure("the model calls more tools at once than it may", false);
-        const call = calls[index] ?? { id: "", name: "", arguments: "" };
-        calls[index] = {
+        // Some endpoints give every call the same index, and say by another id that it is another one.
+        const known = places.get(index);
+        const isOther = known === undefined || (id && calls[known]?.id && id !== calls[known]?.id);
+        const place = isOther ? calls.length : known;
+        places.set(index, place);
+        if (place >= MAX_TOOL_CALLS) throw new ModelFailure("the model calls more tools at once than it may", false);
+        const call = calls[place] ?? { id: "", name: "", arguments: "" };
+        calls[place] = {
           id: id || call.id,
           name: call.name + (part?.name ?? ""),
           arguments: call.arguments + (part?.arguments ?? ""),
@@ -142,16 +158,15 @@ export function createModelClient(model: Model): ModelClient {
       parser.feed(decoder.decode(chunk, { stream: true }));
     }
     if (!hasEnded) throw new ModelFailure("the model's answer broke off", true);
-    const toolCalls = calls
-      .filter((call) => call !== undefined)
-      .map((call, i) => ({ ...call, id: call.id || `call_${i}` }));
-    return { content, toolCalls, usage };
+    const toolCalls = calls.map((call, i) => ({ ...call, id: call.id || `call_${i}` }));
+    return { content, toolCalls, usage, isCut };
   }
 
   return {
     model,
     async complete({ messages, tools, maxTokens, signal }) {
-      const body = JSON.stringify({
+      // Many endpoints refuse a whole request for half of a character, and tools' texts are cut anywhere.
+      const body = writeWhole({
         model: model.model,
         stream: true,
         stream_options: { include_usage: true },

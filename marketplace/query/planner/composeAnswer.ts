@@ -10,10 +10,13 @@ export type StepResult = { step: PlannedStep; question: Question; outputs: reado
 
 const LEVELS: readonly Level[] = ["low", "medium", "high"];
 const MAX_SHOWN_FACTS = 8;
-const MAX_ROWS = 50;
+const MAX_ROWS = 100;
+const MAX_COLUMNS = 50;
 const MAX_CHART_ROWS = 1_000;
 const MAX_VALUE_LENGTH = 500;
 const MAX_LISTED = 50;
+const MAX_LIST_LENGTH = 5_000;
+const MAX_TEXT_LENGTH = 20_000;
 
 // Puts what the tools said into words, without a word of its own about it.
 export function composeAnswer(
@@ -57,7 +60,7 @@ export function composeAnswer(
   ].join(" ");
   return {
     kind: "answer",
-    text,
+    text: cut(text, MAX_TEXT_LENGTH),
     facts: read.flatMap((result) => result.read.flatMap(({ facts }) => facts)),
     view: viewOf(read),
     artifacts: chart === null ? [] : [chart],
@@ -95,24 +98,30 @@ function sentenceOf(facts: readonly ToolFact[], { args }: Output, isOneOfMany: b
   return `${text.charAt(0).toUpperCase()}${text.slice(1)}.`;
 }
 
-// What a tool said is data: one line, of bounded length, without characters that do something.
+// What a tool said is data: one line, of bounded length, without characters that do something. No more of it is read than is
+// shown: a tool may answer megabytes.
 export function shownValue(value: unknown): string {
   if (value === null || value === undefined) return "none";
-  if (isTable(value)) {
-    return value
-      .slice(0, MAX_LISTED)
-      .map((row) => Object.values(row).map(shownValue).join(" "))
-      .join(", ");
-  }
+  if (isTable(value)) return listOf(value, (row) => listOf(Object.values(row), shownValue, " "), ", ");
   if (Array.isArray(value)) {
     if (value.length === 0) return "none";
     const rest = value.length > MAX_LISTED ? `, and ${value.length - MAX_LISTED} more` : "";
-    return value.slice(0, MAX_LISTED).map(shownValue).join(", ") + rest;
+    return listOf(value, shownValue, ", ") + rest;
   }
   const text = typeof value === "object" ? JSON.stringify(value) : String(value);
-  const plain = text.replace(/[\p{C}\p{Zl}\p{Zp}\s]+/gu, " ");
-  return plain.length <= MAX_VALUE_LENGTH ? plain : `${plain.slice(0, MAX_VALUE_LENGTH)}…`;
+  return cut(text.slice(0, 2 * MAX_LIST_LENGTH).replace(/[\p{C}\p{Zl}\p{Zp}\s]+/gu, " "), MAX_VALUE_LENGTH);
 }
+
+function listOf<T>(values: readonly T[], shown: (value: T) => string, separator: string): string {
+  let text = "";
+  for (const [i, value] of values.slice(0, MAX_LISTED).entries()) {
+    text += (i === 0 ? "" : separator) + shown(value);
+    if (text.length > MAX_LIST_LENGTH) break;
+  }
+  return cut(text, MAX_LIST_LENGTH);
+}
+
+const cut = (text: string, maxLength: number) => (text.length <= maxLength ? text : `${text.slice(0, maxLength)}…`);
 
 const sourcesOf = (results: readonly StepResult[]) =>
   [
@@ -126,11 +135,11 @@ function viewOf(read: readonly (StepResult & { read: readonly Read[] })[]): View
   for (const { outputs, read: each, step } of read) {
     const label = `${step.chosen.listing.name}: ${step.chosen.method.name}`;
     if (outputs.length > 1) {
-      const columns = [...new Set(each.flatMap(({ shown }) => shown.map((fact) => fact.label)))];
+      const columns = columnsOf(each.map(({ shown }) => shown.map((fact) => fact.label)));
       return {
         type: "table",
         label,
-        columns: [Object.keys(outputs[0]?.args ?? {}).join(", "), ...columns],
+        columns: [Object.keys(outputs[0]?.args ?? {}).join(", "), ...columns].map(shownValue),
         rows: each.slice(0, MAX_ROWS).map(({ output, shown }) => ({
           key: output.alias,
           cells: [
@@ -144,11 +153,11 @@ function viewOf(read: readonly (StepResult & { read: readonly Read[] })[]): View
     const [first] = each;
     const table = first?.shown.find(({ value }) => isTable(value));
     if (first === undefined || table === undefined || !isTable(table.value)) continue;
-    const columns = [...new Set(table.value.slice(0, MAX_ROWS).flatMap((row) => Object.keys(row)))];
+    const columns = columnsOf(table.value.slice(0, MAX_ROWS).map(Object.keys));
     return {
       type: "table",
       label: table.label,
-      columns,
+      columns: columns.map(shownValue),
       rows: table.value.slice(0, MAX_ROWS).map((row, i) => ({
         key: `${table.path}[${i}]`,
         cells: columns.map((column) => shownValue(row[column])),
@@ -158,6 +167,10 @@ function viewOf(read: readonly (StepResult & { read: readonly Read[] })[]): View
   }
   return null;
 }
+
+// Every row may have names of its own, and a table of thousands of columns is none.
+const columnsOf = (rows: readonly (readonly string[])[]): string[] =>
+  [...new Set(rows.flatMap((names) => names.slice(0, MAX_COLUMNS)))].slice(0, MAX_COLUMNS);
 
 // The first series of numbers that a tool has answered, as a line.
 function chartOf(results: readonly StepResult[]): Artifact | null {

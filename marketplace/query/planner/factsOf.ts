@@ -9,18 +9,26 @@ export type ToolFact = { path: string; label: string; value: unknown; relevance:
 
 const MAX_FACTS = 200;
 const MAX_DEPTH = 6;
+// Whatever is longer is nobody's name for anything.
+const MAX_NAME_LENGTH = 500;
 
-// Takes an answer apart into scalars, lists of them, and tables.
-export function flatten(value: unknown, path = "", depth = 0): { path: string; value: unknown }[] {
+// Takes an answer apart into scalars, lists of them, and tables. No more of it is looked at than is kept: a tool may answer a
+// million of them.
+export function flatten(value: unknown, path = "", depth = 0, room = MAX_FACTS): { path: string; value: unknown }[] {
   if (value === null || typeof value !== "object") return path === "" ? [] : [{ path, value }];
   if (depth > MAX_DEPTH) return [];
-  if (Array.isArray(value)) {
-    if (isTable(value) || value.every((one) => one === null || typeof one !== "object")) return [{ path, value }];
-    return value.slice(0, MAX_FACTS).flatMap((one, i) => flatten(one, `${path}[${i}]`, depth + 1));
+  const isList = Array.isArray(value);
+  if (isList && (isTable(value) || value.every((one) => one === null || typeof one !== "object"))) {
+    return [{ path, value }];
   }
-  return Object.entries(value)
-    .flatMap(([name, inner]) => flatten(inner, path === "" ? name : `${path}.${name}`, depth + 1))
-    .slice(0, MAX_FACTS);
+  const facts: { path: string; value: unknown }[] = [];
+  for (const [name, inner] of Object.entries(value)) {
+    if (facts.length >= room) break;
+    if (name.length > MAX_NAME_LENGTH) continue;
+    const place = isList ? `${path}[${name}]` : path === "" ? name : `${path}.${name}`;
+    facts.push(...flatten(inner, place, depth + 1, room - facts.length));
+  }
+  return facts;
 }
 
 // What each question word asks for, beside what the words say.

@@ -1,3 +1,4 @@
+import { MAX_CALLS_PER_TURN } from "../../../settlement/domain/charges/turn.ts";
 import type { Method } from "../../registry/listing.ts";
 import { type Kind, type Property, propertiesOf } from "./kindOf.ts";
 import type { Question, Value, Word } from "./readQuestion.ts";
@@ -14,10 +15,12 @@ export type Filled =
       assumptions: readonly string[];
       // Which properties were assumed, so that they can be left out again.
       assumed: readonly string[];
+      // How many of what the question names are more than one turn asks about.
+      leftOut: number;
     }
   | { kind: "missing"; properties: readonly Property[] };
 
-const MAX_FAN_OUT = 10;
+const MAX_FAN_OUT = MAX_CALLS_PER_TURN;
 // How far a word may stand from the value that it is about.
 const NEAR = 2;
 
@@ -35,6 +38,7 @@ export function fillArguments(method: Method, question: Question, earlier: reado
   const assumptions: string[] = [];
   const assumed: string[] = [];
   let fanOut: Record<string, unknown>[] | null = null;
+  let leftOut = 0;
 
   const use = (property: Property, value: Value, read: unknown) => {
     given.set(property.name, read);
@@ -87,6 +91,7 @@ export function fillArguments(method: Method, question: Question, earlier: reado
       kind.kind === "text" || rivals.length > 1 ? [] : severalOf(own, kind, unused(question.values, LIST));
     if (several.length > 1) {
       fanOut = several.slice(0, MAX_FAN_OUT).map(({ value }) => ({ [name]: value }));
+      leftOut = several.length - fanOut.length;
       given.set(name, null);
       for (const { from } of several) usedValues.add(from);
       continue;
@@ -111,7 +116,7 @@ export function fillArguments(method: Method, question: Question, earlier: reado
   if (missing.length > 0) return { kind: "missing", properties: missing };
   const shared = Object.fromEntries(given);
   const calls = fanOut === null ? [shared] : fanOut.map((one) => ({ ...shared, ...one }));
-  return { kind: "filled", calls, usedValues, usedWords, assumptions, assumed };
+  return { kind: "filled", calls, usedValues, usedWords, assumptions, assumed, leftOut };
 
   // "4 and 6" are two numbers until somebody wants a list.
   function gatherNumbers(property: Property): void {

@@ -81,6 +81,9 @@ function planClause(question: Question, found: readonly Found[], earlier: readon
           `no argument of the tool takes ${wordsOf(unusedValues.map(({ start, end }) => question.text.slice(start, end)))}`,
         ]
       : []),
+    ...(filled.leftOut > 0
+      ? [`${filled.leftOut} of what the question names are more than one turn asks about, and were left out`]
+      : []),
     ...(better === undefined ? [] : [`${better.method.name} would fit better and lacks ${lackOf(better)}`]),
   ];
   const assumptions = [

@@ -202,6 +202,31 @@ describe("a plan", () => {
     ]);
   });
 
+  it("asks about all that a question names, or says how many it leaves out", () => {
+    const weigh = methodOf(
+      "weigh_parcel",
+      "The weight of a parcel, by its number.",
+      { number: { type: "integer" } },
+      { weight: { type: "number" } },
+      ["number"],
+    );
+    const stepOf = (count: number) => {
+      const numbers = Array.from({ length: count }, (_, i) => i + 1).join(", ");
+      const plan = planQuestion(read(`What is the weight of parcel numbers ${numbers}?`), [
+        listingOf("Parcels", [weigh]),
+      ]);
+      if (plan.kind !== "steps" || plan.steps[0] === undefined) throw new Error("there is no plan");
+      return plan.steps[0];
+    };
+    expect(stepOf(40)).toMatchObject({ level: "high", doubts: [] });
+    expect(stepOf(40).chosen.filled.calls).toHaveLength(40);
+    expect(stepOf(130)).toMatchObject({
+      level: "medium",
+      doubts: [expect.stringContaining("30 of what the question")],
+    });
+    expect(stepOf(130).chosen.filled.calls).toHaveLength(100);
+  });
+
   it("remembers what was named before", () => {
     const plan = planOf("And the business days?", ["How many days are between 2026-01-01 and 2026-02-01?"]);
     expect(plan.kind === "steps" && plan.steps[0]?.chosen.filled.calls).toEqual([

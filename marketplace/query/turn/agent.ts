@@ -49,6 +49,8 @@ export type Task = {
   // What was asked before in this session, oldest first.
   earlier: readonly string[];
   found: readonly Found[];
+  // What a model is charged with at the most, so that there is no point in going on above it.
+  modelBound: MicroUsdc;
   stepBudget: number;
   caller: Caller;
   trace: Trace;

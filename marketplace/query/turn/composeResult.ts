@@ -1,10 +1,10 @@
 import { hash, randomBytes } from "node:crypto";
 import { formatUsd } from "../../../settlement/domain/money.ts";
-import { sentenceOf } from "../../../settlement/domain/sentence.ts";
+import { sentenceOf } from "../../../settlement/domain/text/sentence.ts";
 import type { Found } from "../../discovery/createCatalogue.ts";
 import type { QueryRequest } from "../wire/request.ts";
 import type { Action, Fact, QueryResult, QuerySession, StopReason } from "../wire/result.ts";
-import type { Conclusion } from "./agent.ts";
+import type { Conclusion, GroundedFact } from "./agent.ts";
 import type { Caller, Output } from "./createCaller.ts";
 import type { Trace } from "./createTrace.ts";
 import type { Selection } from "./selectTools.ts";
@@ -15,6 +15,9 @@ export type Dataset = { datasetId: string; hash: string; bytes: number; text: st
 const MAX_INLINE_BYTES = 64 * 1024;
 const PREVIEW_LENGTH = 4_000;
 const MAX_FACTS = 100;
+// Of all facts together, as JSON. What is longer is shown by its beginning; the whole is to be had as data.
+const MAX_FACTS_LENGTH = 256 * 1024;
+const MAX_PREVIEW_LENGTH = 8 * 1024;
 const MAX_SAMPLES = 10;
 const MAX_NAMES = 50;
 const MAX_SELECTED = 12;
@@ -68,7 +71,7 @@ export function composeResult(parts: Parts): { result: QueryResult; dataset: Dat
   const dataset = isAnswer && (request.includeDataUrl || request.includeData) ? datasetOf(outputs) : null;
   const dataUrl = dataset === null ? null : parts.dataUrlOf(dataset.datasetId);
   const needsUrl = dataset !== null && (request.includeDataUrl || dataset.bytes > MAX_INLINE_BYTES);
-  const facts = isAnswer ? conclusion.facts.slice(0, MAX_FACTS).map(factView) : [];
+  const facts = isAnswer ? factsView(conclusion.facts.slice(0, MAX_FACTS)) : [];
   const text = isAnswer ? conclusion.text : sentenceOf(conclusion.message);
   const response = request.responseShape === "evidence_only" ? summaryOf(facts, text) : text;
   const assumptions = isAnswer ? [...conclusion.assumptions] : [];
@@ -179,13 +182,49 @@ export function composeResult(parts: Parts): { result: QueryResult; dataset: Dat
   return { result, dataset: kept };
 }
 
-const factView = (fact: Extract<Conclusion, { kind: "answer" }>["facts"][number], index: number): Fact => ({
-  id: `fact_${index + 1}`,
-  label: fact.label,
-  path: `${fact.alias}.${fact.path}`,
-  relevanceScore: Math.min(1, Math.round((fact.relevance / (fact.relevance + 1)) * 1_000) / 1_000),
-  value: fact.value ?? null,
-});
+// The most relevant come first, and have the room that there is.
+function factsView(facts: readonly GroundedFact[]): Fact[] {
+  let room = MAX_FACTS_LENGTH;
+  return facts.map((fact, index) => {
+    const length = lengthOf(fact.value, room);
+    const isWhole = length <= room;
+    room -= isWhole ? length : Math.min(room, MAX_PREVIEW_LENGTH);
+    return {
+      id: `fact_${index + 1}`,
+      label: fact.label,
+      path: `${fact.alias}.${fact.path}`,
+      relevanceScore: Math.min(1, Math.round((fact.relevance / (fact.relevance + 1)) * 1_000) / 1_000),
+      value: isWhole ? (fact.value ?? null) : beginningOf(fact.value, Math.min(room, MAX_PREVIEW_LENGTH)),
+    };
+  });
+}
+
+// About how long a value is as JSON; of one that is longer than `most` only that it is.
+function lengthOf(value: unknown, most: number): number {
+  if (typeof value === "string") return value.length + 2;
+  if (typeof value !== "object" || value === null) return String(value).length;
+  let length = 2;
+  for (const [name, inner] of Object.entries(value)) {
+    length += (Array.isArray(value) ? 1 : name.length + 4) + lengthOf(inner, most - length);
+    if (length > most) break;
+  }
+  return length;
+}
+
+// In the form that readers of traces know.
+function beginningOf(value: unknown, most: number): object {
+  if (!Array.isArray(value)) {
+    return { truncated: true, preview: (typeof value === "string" ? value : JSON.stringify(value)).slice(0, most) };
+  }
+  const preview: unknown[] = [];
+  for (let length = 0; preview.length < value.length; ) {
+    const next = value[preview.length];
+    length += lengthOf(next, most) + 1;
+    if (length > most) break;
+    preview.push(next);
+  }
+  return { truncated: true, count: value.length, preview };
+}
 
 // For programs: the facts, without prose.
 const summaryOf = (facts: readonly Fact[], text: string) =>

@@ -1,11 +1,13 @@
 import type { Address } from "viem";
 import { ApiError } from "../../../settlement/daemon/http/errors.ts";
+import { MAX_CALLS_PER_TURN } from "../../../settlement/domain/charges/turn.ts";
 import { type MicroUsdc, microUsdc } from "../../../settlement/domain/money.ts";
-import { MAX_CALLS_PER_TURN } from "../../../settlement/domain/turn.ts";
 import { type ContextProviders, injectContext } from "../../execute/injectContext.ts";
+import { isTheToolsDoing } from "../../execute/isTheToolsDoing.ts";
 import { contentOf, judgeAnswer } from "../../execute/judgeAnswer.ts";
+import type { Observer } from "../../execute/openExecute.ts";
 import type { McpClient } from "../../mcp/createMcpClient.ts";
-import { type CallOutcome, describeFailure } from "../../mcp/outcome.ts";
+import { type CallOutcome, describeToBuyer } from "../../mcp/outcome.ts";
 import type { Listing, Method } from "../../registry/listing.ts";
 import type { Judge } from "../../schema/createJudge.ts";
 import { canonicalJson } from "../../toolkit/answer/canonicalJson.ts";
@@ -53,8 +55,7 @@ export type CallerOptions = {
   sign: (request: { endpoint: string; toolId: string; payer: string }) => Promise<string>;
   linkedWallets: (account: Address) => Promise<readonly Address[]>;
   providers: ContextProviders;
-  // What became of a call: for metrics, and for what is known of the tool.
-  observe: (toolId: string, outcome: string, succeeded: boolean | null, durationMs: number) => void;
+  observer: Pick<Observer, "called">;
   // An answer that is something else than promised, for whoever judges it.
   keepBroken: (broken: {
     callId: string;
@@ -79,7 +80,7 @@ const MAX_REASON_LENGTH = 500;
 // of its own is left alone, and the same call is never made twice, so that nothing a tool answers can make a turn go round in
 // circles.
 export function createCaller(options: CallerOptions): Caller {
-  const { account, attemptId, bound, mcp, judge, sign, signal, trace, say, observe, nowMs } = options;
+  const { account, attemptId, bound, mcp, judge, sign, signal, trace, say, observer, nowMs } = options;
   const outputs: Output[] = [];
   const failures: CallFailure[] = [];
   const made = new Map<string, Promise<Called>>();
@@ -119,18 +120,13 @@ export function createCaller(options: CallerOptions): Caller {
     if ("cause" in outcome) return end(outcome.cause, outcome.reason, durationMs);
     if (outcome.kind !== "answered") {
       const cause = causeOf(outcome);
-      observe(
-        listing.toolId,
-        outcome.kind,
-        outcome.kind === "cancelled" || cause === "person" ? null : false,
-        durationMs,
-      );
-      return end(cause, describeFailure(outcome), durationMs);
+      count(outcome.kind, isTheToolsDoing(outcome, judge, method, args) ? false : null);
+      return end(cause, describeToBuyer(outcome), durationMs);
     }
     const value = contentOf(outcome);
     const text = canonicalJson(value ?? null);
     const judged = judgeAnswer(judge, listing, method, outcome);
-    observe(listing.toolId, judged.kind, judged.kind === "delivered", durationMs);
+    count(judged.kind, judged.kind === "delivered");
     if (judged.kind !== "delivered") {
       await options.keepBroken({ callId, listing, method, args, text, problem: judged.problem });
       return end("promise", `it answered something else than it promises: ${judged.problem}`, durationMs);
@@ -143,6 +139,10 @@ export function createCaller(options: CallerOptions): Caller {
     used.set(listing.toolId, { listing, price: known?.price ?? listing.price, calls: (known?.calls ?? 0) + 1 });
     trace.called({ listing, method, args, output, durationMs });
     return { kind: "answered", output };
+
+    function count(outcome: string, succeeded: boolean | null): void {
+      observer.called({ listing, account, outcome, succeeded, isPriced: listing.price > 0n, durationMs });
+    }
 
     function end(cause: FailureCause, reason: string, durationMs: number): Called {
       // A listing that has answered nothing yet costs nothing, and leaves room for another.
@@ -176,10 +176,12 @@ export function createCaller(options: CallerOptions): Caller {
     }
   }
 
-  function aliasOf({ name }: Method): string {
+  // Numbered by what is left of a name, in the spelling that Python reads it in: no tool's output stands where another's is looked for.
+  function aliasOf(method: Method): string {
+    const name = method.name.normalize("NFKC").replace(/[^\p{L}\p{N}_]+/gu, "_");
     const number = (aliases.get(name) ?? 0) + 1;
     aliases.set(name, number);
-    return `${name.replace(/[^\p{L}\p{N}_]+/gu, "_")}_${number}`;
+    return `${name}_${number}`;
   }
 
   return {

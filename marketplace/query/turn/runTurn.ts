@@ -1,7 +1,7 @@
 import type { Address, Hex } from "viem";
-import { formatUsd, microUsdc, sumOf } from "../../../settlement/domain/money.ts";
+import { formatUsd, type MicroUsdc, microUsdc, sumOf } from "../../../settlement/domain/money.ts";
 import { schemaHashOf } from "../../execute/judgeAnswer.ts";
-import type { Method } from "../../registry/listing.ts";
+import type { Listing, Method } from "../../registry/listing.ts";
 import { hashJson, hashText } from "../../schema/hashJson.ts";
 import type { RecordTurn } from "../../settlement/createSettlementClient.ts";
 import type { Interpreters } from "../interpreter/createInterpreters.ts";
@@ -12,13 +12,15 @@ import type { Agent, Conclusion, Drawn } from "./agent.ts";
 import { composeResult, type Dataset } from "./composeResult.ts";
 import { type CallerOptions, createCaller } from "./createCaller.ts";
 import { createTrace } from "./createTrace.ts";
-import type { Selection } from "./selectTools.ts";
+import { lesser, type Selection } from "./selectTools.ts";
 
 export type TurnTask = {
   account: Address;
   attemptId: string;
   request: QueryRequest;
   selection: Selection;
+  // The most that the model may be charged in this turn.
+  modelBound: MicroUsdc;
   // What was asked before in this session, oldest first.
   earlier: readonly string[];
   session: QuerySession;
@@ -35,6 +37,8 @@ export type TurnOutcome = {
   result: QueryResult;
   // What is owed once the result is delivered; null if nothing is.
   turn: RecordTurn | null;
+  // The tools that something is owed for.
+  paidFor: readonly Listing[];
   dataset: Dataset | null;
   images: readonly Drawn[];
 };
@@ -57,7 +61,7 @@ const MORE_STEPS_FOR_A_CHART = 4;
 // charged here; what is owed is handed back with the result, to be put on disk with it.
 export async function runTurn(options: TurnOptions, task: TurnTask): Promise<TurnOutcome> {
   const { agentOf, nowMs, dataUrlOf } = options;
-  const { request, selection, earlier, signal, say, attemptId, account } = task;
+  const { request, selection, modelBound, earlier, signal, say, attemptId, account } = task;
   const startMs = performance.now();
   const trace = createTrace(nowMs);
   trace.step("orchestration", "query-start", "ok");
@@ -69,12 +73,13 @@ export async function runTurn(options: TurnOptions, task: TurnTask): Promise<Tur
   const caller = createCaller({ ...options, account, attemptId, bound: selection.bound, signal, trace, say });
   trace.step("execution-setup", "iterative-execution-entry", "ok");
   const stepBudget = STEPS + (wantsChart(request.query) ? MORE_STEPS_FOR_A_CHART : 0);
-  const interpreter = options.interpreters?.open(signal) ?? null;
+  const interpreter = options.interpreters?.open(signal, account) ?? null;
   const concluded = await agentOf(request.agentModelId)
     .conclude({
       query: request.query,
       earlier,
       found: selection.found,
+      modelBound,
       stepBudget,
       caller,
       trace,
@@ -105,7 +110,8 @@ export async function runTurn(options: TurnOptions, task: TurnTask): Promise<Tur
   // Nothing is charged for a miss, whatever was tried on the way to it.
   const charged = isAnswer ? caller.used() : [];
   const toolCost = sumOf(charged.map(({ price }) => price));
-  const modelCost = isAnswer ? conclusion.modelCost : microUsdc(0n);
+  // What a model took above its bound is the platform's loss.
+  const modelCost = isAnswer ? lesser(conclusion.modelCost, modelBound) : microUsdc(0n);
   const total = microUsdc(toolCost + modelCost);
   const { result, dataset } = composeResult({
     ...task,
@@ -137,7 +143,8 @@ export async function runTurn(options: TurnOptions, task: TurnTask): Promise<Tur
     signed: request.signed,
   };
   const images = conclusion.kind === "answer" ? conclusion.images : [];
-  return { result, turn: total > 0n ? turn : null, dataset, images };
+  const paidFor = charged.flatMap(({ listing, price }) => (price > 0n ? [listing] : []));
+  return { result, turn: total > 0n ? turn : null, paidFor, dataset, images };
 }
 
 // What the methods that were called had promised, as the receipt names it: of one the hash that a call of it has, of several that

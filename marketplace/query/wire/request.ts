@@ -50,7 +50,7 @@ export const queryBody = z
     // Ours: what the payer has signed for it.
     ...signedFields,
   })
-  .refine(({ resumeFrom, tools, forkFrom }) => !resumeFrom || (!tools && !forkFrom), {
+  .refine(({ resumeFrom, tools, forkFrom }) => !resumeFrom || (!tools?.length && !forkFrom), {
     path: ["resumeFrom"],
     message: "goes on with the tools of its attempt; leave tools and forkFrom out",
   });

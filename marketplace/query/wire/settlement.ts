@@ -7,14 +7,14 @@ const charge = chargeSchema.pick({
   toolId: true,
   amountUsd: true,
   state: true,
-  batch: true,
+  batchId: true,
 });
 
-// `state` and `batch` are those of the charge that has come least far; null where there is none.
+// `state` and `batchId` are those of the charge that has come least far; null where there is none.
 export const settlementSchema = z.object({
   jobId: z.guid(),
   state: chargeSchema.shape.state.nullable(),
-  batch: chargeSchema.shape.batch,
+  batchId: chargeSchema.shape.batchId,
   charges: z.array(charge),
 });
 
@@ -27,14 +27,14 @@ export function settlementView(jobId: string, charges: readonly ChargeView[] | n
   return {
     jobId,
     state: slowest?.state ?? null,
-    batch: slowest?.batch ?? null,
-    charges: (charges ?? []).map(({ chargeId, for: subject, toolId, amountUsd, state, batch }) => ({
+    batchId: slowest?.batchId ?? null,
+    charges: (charges ?? []).map(({ chargeId, for: subject, toolId, amountUsd, state, batchId }) => ({
       chargeId,
       for: subject,
       toolId,
       amountUsd,
       state,
-      batch,
+      batchId,
     })),
   };
 }

@@ -5,8 +5,11 @@ const HALVES = /\\\\|\\ud[89a-f][0-9a-f]{2}/g;
 
 // As JSON, with whole characters alone. Texts are cut where they are long, and a tool may say anything; the stricter SDK refuses a
 // whole answer for one half of a character in it.
-export function writeResult(result: QueryResult): string {
-  const text = JSON.stringify(result);
+export const writeResult = (result: QueryResult): string => writeWhole(result);
+
+// The same for others who read JSON more strictly than it is written here.
+export function writeWhole(value: unknown): string {
+  const text = JSON.stringify(value);
   if (!text.includes("\\ud")) return text;
   return text.replace(HALVES, (found) => (found === "\\\\" ? found : "\ufffd"));
 }

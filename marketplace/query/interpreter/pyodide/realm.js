@@ -22,6 +22,10 @@
     if (file === undefined) throw new Error(`there is no file ${path}`);
     return file;
   });
+  // What stands for import() in Pyodide's own code.
+  define("importNothing", async (name) => {
+    throw new Error(`the module ${name} is not here`);
+  });
   define("console", { log: quiet, info: quiet, debug: quiet, warn: quiet, error: quiet, assert: () => undefined });
   define("performance", { now: () => Date.now() });
   // Nothing waits here: a call is computed in one go, and the process around it is ended if it takes too long.

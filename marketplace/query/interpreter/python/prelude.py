@@ -7,6 +7,7 @@ import io
 import json
 import math
 import os
+import sys
 import traceback
 
 _MAX_STDOUT = 64 * 1024
@@ -16,6 +17,22 @@ _MAX_ROWS = 5000
 _MAX_IMAGE = 2 * 1024 * 1024
 _MAX_MESSAGE = 2000
 _PNG = b"\x89PNG\r\n\x1a\n"
+
+
+# Tools fetch, and Python computes with what they have answered. Nothing here has a network to fetch with; whoever tries hears so at
+# the import, and not as a failure of the network, even where a distribution has brought these along.
+_FETCHING = frozenset("aiohttp httpx requests urllib3 yfinance".split())
+
+
+class _NoFetching:
+    @staticmethod
+    def find_spec(name, path=None, target=None):
+        if name.partition(".")[0] in _FETCHING:
+            raise ModuleNotFoundError(f"No module named {name!r}", name=name)
+        return None
+
+
+sys.meta_path.insert(0, _NoFetching)
 
 
 class _Bounded(io.TextIOBase):
@@ -318,6 +335,8 @@ def _said(error, missing):
     if isinstance(error, ModuleNotFoundError):
         name = str(error.name).partition(".")[0]
         reason = missing.get(name, "it is not installed in this sandbox")
+        if name in _FETCHING:
+            reason = "nothing is fetched here, only computed from what tools have answered"
         why = f"; {name} cannot be imported here: {reason}; compute it without {name}, with what Python brings along"
     return ("".join(lines).strip() + where + why)[-_MAX_MESSAGE:]
 

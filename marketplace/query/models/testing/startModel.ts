@@ -10,7 +10,7 @@ export type Asked = {
 
 // What the model does with one request: speak, call functions, or misbehave.
 export type Turn =
-  | { say: string; usage?: [number, number] | null }
+  | { say: string; usage?: [number, number] | null; finish?: string }
   | { call: readonly { name: string; arguments: string }[]; usage?: [number, number] | null }
   | { status: number }
   // Ends the connection after a few tokens.
@@ -58,7 +58,7 @@ function perform(turn: Turn, response: ServerResponse): void {
         delta({ tool_calls: [{ index, function: { arguments: piece } }] });
     }
   }
-  delta({}, "say" in turn ? "stop" : "tool_calls");
+  delta({}, "say" in turn ? (turn.finish ?? "stop") : "tool_calls");
   const usage = turn.usage === undefined ? [1_000, 100] : turn.usage;
   if (usage !== null) send({ choices: [], usage: { prompt_tokens: usage[0], completion_tokens: usage[1] } });
   response.end("data: [DONE]\n\n");
