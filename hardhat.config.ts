@@ -13,6 +13,7 @@ import { ensureHome } from "./scripts/config/ensureHome.ts";
 import { environment } from "./scripts/config/environment.ts";
 import { NETWORKS } from "./scripts/config/networks.ts";
 import { oneTestBuild } from "./scripts/config/oneTestBuild.ts";
+import { sortArtifacts } from "./scripts/config/sortArtifacts.ts";
 import { tasks } from "./scripts/index.ts";
 
 ensureHome(process.env);
@@ -46,6 +47,7 @@ export default defineConfig({
     hardhatTypechain,
     hardhatVerify,
     oneTestBuild,
+    sortArtifacts,
   ],
   tasks,
   solidity: {

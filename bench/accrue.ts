@@ -1,14 +1,14 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { Address } from "viem";
-import { NO_HASH } from "../settlement/domain/charge.ts";
+import { type Address, keccak256, numberToHex } from "viem";
+import { NO_HASH } from "../settlement/domain/charges/charge.ts";
+import type { Turn } from "../settlement/domain/charges/turn.ts";
 import { microUsdc } from "../settlement/domain/money.ts";
 import type { ToolId } from "../settlement/domain/toolId.ts";
-import type { Turn } from "../settlement/domain/turn.ts";
 import { createLedger } from "../settlement/ledger/createLedger.ts";
 import { openPostgres } from "../settlement/ledger/database/postgres/openPostgres.ts";
-import { openSqlite } from "../settlement/ledger/database/sqlite.ts";
+import { openSqlite } from "../settlement/ledger/database/sqlite/openSqlite.ts";
 import type { Ledger } from "../settlement/ledger/ledger.ts";
 import { startPostgres } from "../settlement/ledger/testing/startPostgres.ts";
 
@@ -17,7 +17,8 @@ const CALLER_COUNTS = [1, 4, 16, 64, 256];
 const BULK_CALLERS = 4;
 const TURNS_AT_ONCE = 500;
 const RUNS = 3;
-const PAYERS = 1_000;
+// Addresses are hashes, so that whoever pays is somewhere else in every index.
+const PAYERS = Array.from({ length: 1_000 }, (_, i) => keccak256(numberToHex(i)).slice(0, 42) as Address);
 const TOOLS = 20;
 const WARM_UP_MS = 500;
 const MEASURED_MS = 1_500;
@@ -150,7 +151,7 @@ async function report(ledger: Ledger, numbers: readonly number[]): Promise<void>
 
 const turnOf = (n: number): Turn => ({
   id: `turn-${n}`,
-  payer: `0x${((n % PAYERS) + 1).toString(16).padStart(40, "0")}` as Address,
+  payer: PAYERS[n % PAYERS.length] as Address,
   outcome: "delivered",
   modelCost: microUsdc(20_000n),
   tools: [

@@ -1,6 +1,7 @@
 import { createAjv } from "./askAjv.ts";
 import type { Case } from "./cases/generateCases.ts";
-import type { Judge, Verdict } from "./openJudge.ts";
+import type { Verdict } from "./createJudgeMany.ts";
+import type { Judge } from "./openJudge.ts";
 
 export type Difference = Case & { court: Verdict; ajv: "valid" | "invalid" };
 

@@ -2,9 +2,9 @@ import { type Address, type Hex, keccak256, stringToBytes } from "viem";
 import { mined } from "../../scripts/world/mined.ts";
 import type { LocalWorld } from "../../scripts/world/startWorld.ts";
 import { encodeRows } from "../../settlement/chain/router/encodeRows.ts";
-import type { DueCharge } from "../../settlement/domain/charge.ts";
+import type { Submission } from "../../settlement/domain/batch/submission.ts";
+import type { DueCharge } from "../../settlement/domain/charges/charge.ts";
 import { microUsdc } from "../../settlement/domain/money.ts";
-import type { Submission } from "../../settlement/domain/submission.ts";
 import type { ToolId } from "../../settlement/domain/toolId.ts";
 import { createMerkleTree } from "../../settlement/engine/batch/merkleTree.ts";
 import { MAX_RECEIPTS_PER_ROW } from "../../settlement/engine/batch/net.ts";
@@ -27,12 +27,12 @@ export async function measureAnswers(world: LocalWorld) {
   const charges = Array.from({ length: BATCH_RECEIPTS }, (_, n) => chargeOf(n, account, tool.toolId as ToolId));
   const leaves = charges.map((charge) => leafOf(domain, charge));
   const tree = createMerkleTree(leaves);
-  const root = tree.root;
+  const batchId = tree.root;
   const own = charges.slice(0, MAX_RECEIPTS_PER_ROW);
   const charged = PRICE * BigInt(own.length);
   const rows = encodeRows([{ payer: account, modelCost: 0n, lines: [{ toolIndex: 0, amount: charged }] }]);
   const previous = await router.headOf(operator.address);
-  const sent = await router.connect(operator).settle(previous, root, [tool.toolId], rows);
+  const sent = await router.connect(operator).settle(previous, batchId, [tool.toolId], rows);
   await mined(sent);
   const deposit = await receiptCourt.DEPOSIT();
   await mined(usdc.connect(payer).approve(bonds, deposit));
@@ -48,10 +48,10 @@ export async function measureAnswers(world: LocalWorld) {
     .sort((one, other) => (one.leaf < other.leaf ? -1 : 1));
   const row = { account, domain, submission: {} as Submission, row: 0, lines, receipts, tree };
   let [answers, gas] = [0, 0];
-  while ((await receiptCourt.contestOf(root, account)).stage === 1n) {
-    const { linesHash, lastLeaf } = await receiptCourt.progressOf(root, account, operator.address);
+  while ((await receiptCourt.contestOf(batchId, account)).stage === 1n) {
+    const { linesHash, lastLeaf } = await receiptCourt.progressOf(batchId, account, operator.address);
     const progress = { linesHash: linesHash as Hex, lastLeaf: lastLeaf as Hex };
-    const next = answerOf({ root, account, lines, charged }, progress, row, DEFAULT_POLICY.court);
+    const next = answerOf({ batchId, account, lines, charged }, progress, row, DEFAULT_POLICY.court);
     if (next.kind !== "answer") throw new Error(next.reason);
     const { gasUsed } = await mined(operator.sendTransaction({ to: receiptCourt, data: next.calldata }));
     answers += 1;

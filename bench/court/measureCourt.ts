@@ -3,13 +3,13 @@ import type { Address, Hex } from "viem";
 import { privateKeyToAccount } from "viem/accounts";
 import { canonicalJson, hashJson, signAnswer } from "../../marketplace/toolkit/index.ts";
 import { mined } from "../../scripts/world/mined.ts";
-import { openCourt } from "../../scripts/world/openCourt.ts";
 import { type LocalWorld, startWorld } from "../../scripts/world/startWorld.ts";
 import { uuidFromToolId } from "../../settlement/domain/toolId.ts";
 import { generateCases } from "./cases/generateCases.ts";
 import { compareWithAjv } from "./compareWithAjv.ts";
+import { bytesOf } from "./createJudgeMany.ts";
 import { measureAnswers } from "./measureAnswers.ts";
-import { bytesOf, openJudge } from "./openJudge.ts";
+import { openJudge } from "./openJudge.ts";
 import { answerOf, OUTPUT_SCHEMA } from "./typicalAnswer.ts";
 
 const KB = 1024;
@@ -33,7 +33,7 @@ export async function measureCourt() {
   return { ...gas, seed: SEED, ...counts };
 }
 
-// Answers first: to name a court takes eight days, and its convictions the tool's stake.
+// Answers first: convictions take the tool's stake.
 async function measureGas(world: LocalWorld) {
   const answers = await measureAnswers(world);
   return { ...(await measureConvictions(world)), ...answers };
@@ -42,7 +42,7 @@ async function measureGas(world: LocalWorld) {
 async function measureConvictions(world: LocalWorld) {
   const [tool] = world.tools;
   if (tool === undefined) throw new RangeError("the world has no tool");
-  const { court } = await openCourt(world);
+  const court = world.schemaCourt;
   const address = (await court.getAddress()) as Address;
   const account = privateKeyToAccount(Wallet.createRandom().privateKey as Hex);
   const owned = court.connect(tool.developer);

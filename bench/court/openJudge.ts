@@ -1,23 +1,17 @@
 import { JsonRpcProvider } from "ethers";
 import { startAnvil } from "../../scripts/world/hosts/startAnvil.ts";
 import { type JsonSchema, JsonSchema__factory, ValidateMany__factory } from "../../typechain-types/index.ts";
-import type { Case } from "./cases/generateCases.ts";
-
-const VERDICTS = ["unknown", "valid", "invalid"] as const;
-
-export type Verdict = (typeof VERDICTS)[number];
+import { createJudgeMany, type JudgeMany } from "./createJudgeMany.ts";
 
 export type Judge = {
   contract: JsonSchema;
-  judgeMany: (cases: readonly Case[]) => Promise<Verdict[]>;
+  judgeMany: JudgeMany;
   close: () => Promise<void>;
 };
 
 // Some hundred cases fit into what anvil lets a call spend.
 const CASES_PER_CALL = 100;
 const BASE = 8453;
-
-export const bytesOf = (text: string) => `0x${Buffer.from(text, "utf8").toString("hex")}`;
 
 // The contract that judges, on an anvil, which runs it many times faster than the chain inside of this process does.
 export async function openJudge(): Promise<Judge> {
@@ -29,16 +23,7 @@ export async function openJudge(): Promise<Judge> {
     const many = await (await new ValidateMany__factory(deployer).deploy()).waitForDeployment();
     return {
       contract,
-      judgeMany: async (cases) => {
-        const verdicts: Verdict[] = [];
-        for (let start = 0; start < cases.length; start += CASES_PER_CALL) {
-          const some = cases.slice(start, start + CASES_PER_CALL);
-          const [schemas, jsons] = [some.map(({ schema }) => bytesOf(schema)), some.map(({ json }) => bytesOf(json))];
-          const answers = await many.validate(contract, schemas, jsons);
-          verdicts.push(...answers.map((answer) => VERDICTS[Number(answer)] as Verdict));
-        }
-        return verdicts;
-      },
+      judgeMany: createJudgeMany(contract, many, CASES_PER_CALL),
       close: async () => {
         provider.destroy();
         await anvil.stop();

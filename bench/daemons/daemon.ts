@@ -66,17 +66,17 @@ async function settle(maxCharges: number): Promise<number> {
   }
 }
 
-async function finish(root: Hex, nowMs: number): Promise<void> {
-  const { nonce } = await ledger.assignNonce(lease, root, 0, 1_000_000n);
+async function finish(batchId: Hex, nowMs: number): Promise<void> {
+  const { nonce } = await ledger.assignNonce(lease, batchId, 0, 1_000_000n);
   const fees = { maxFeePerGas: 1n, maxPriorityFeePerGas: 1n };
-  await ledger.saveBroadcast(lease, root, {
+  await ledger.saveBroadcast(lease, batchId, {
     txHash: hashOf(`${name} ${nonce}`),
     raw: "0x02",
     ...fees,
     signedAtMs: nowMs,
   });
-  await ledger.recordInclusion(lease, root, inclusionAt(1n), "success", outcomeOf());
-  await ledger.finalize(lease, root, outcomeOf(), RETRY, nowMs);
+  await ledger.recordInclusion(lease, batchId, inclusionAt(1n), "success", outcomeOf());
+  await ledger.finalize(lease, batchId, outcomeOf(), RETRY, nowMs);
 }
 
 async function perform(task: Task): Promise<number> {

@@ -3,7 +3,7 @@
 import { once } from "node:events";
 import type { Address, Hex } from "viem";
 import type { Clock } from "../../settlement/clock.ts";
-import { NO_HASH } from "../../settlement/domain/charge.ts";
+import { NO_HASH } from "../../settlement/domain/charges/charge.ts";
 import { type MicroUsdc, microUsdc } from "../../settlement/domain/money.ts";
 import type { ToolId } from "../../settlement/domain/toolId.ts";
 import type { EngineEvent } from "../../settlement/engine/context.ts";

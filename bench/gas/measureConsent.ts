@@ -1,7 +1,7 @@
 import type { Address, Hex } from "viem";
 import { mined } from "../../scripts/world/mined.ts";
 import { BUDGET_TYPES, budgetDomain } from "../../settlement/chain/router/budgetDigest.ts";
-import type { BatchRow, RowBudget } from "../../settlement/domain/batch.ts";
+import type { BatchRow, RowBudget } from "../../settlement/domain/batch/batch.ts";
 import { measureBatches, type Settlement } from "./measureSettlement.ts";
 import type { Marketplace } from "./openMarketplace.ts";
 import { PAYER_TOTAL, PAYERS, workloadRows } from "./workload.ts";

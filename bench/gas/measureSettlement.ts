@@ -1,7 +1,7 @@
 import { dataLength, keccak256, toBeHex } from "ethers";
 import { mined } from "../../scripts/world/mined.ts";
 import { encodeRows } from "../../settlement/chain/router/encodeRows.ts";
-import type { BatchRow } from "../../settlement/domain/batch.ts";
+import type { BatchRow } from "../../settlement/domain/batch/batch.ts";
 import type { Marketplace } from "./openMarketplace.ts";
 import { CALL_PRICE, workloadRows } from "./workload.ts";
 
@@ -41,16 +41,14 @@ export async function measureBatches(
 const byPayer = (one: BatchRow, other: BatchRow) => (BigInt(one.payer) < BigInt(other.payer) ? -1 : 1);
 
 async function settle({ router, operator }: Marketplace, toolIds: string[], rows: BatchRow[]): Promise<Settlement> {
-  const receiptsRoot = keccak256(toBeHex(await operator.getNonce()));
+  const batchId = keccak256(toBeHex(await operator.getNonce()));
   const previous = await router.headOf(operator);
-  const sent = await router
-    .connect(operator)
-    .settle(previous, receiptsRoot, toolIds, encodeRows(rows.toSorted(byPayer)));
+  const sent = await router.connect(operator).settle(previous, batchId, toolIds, encodeRows(rows.toSorted(byPayer)));
   const receipt = await mined(sent);
   // A batch that leaves a row or a line out is cheaper than the one that is meant.
   const events = receipt.logs.map((log) => router.interface.parseLog(log)?.name);
   if (events.includes("ChargeFailed") || events.includes("LinesRefused")) {
-    throw new Error(`batch ${receiptsRoot} was not settled in full`);
+    throw new Error(`batch ${batchId} was not settled in full`);
   }
   return { gas: Number(receipt.gasUsed), calldataBytes: dataLength(sent.data) };
 }

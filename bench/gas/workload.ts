@@ -1,5 +1,5 @@
 import type { Address } from "viem";
-import type { BatchRow } from "../../settlement/domain/batch.ts";
+import type { BatchRow } from "../../settlement/domain/batch/batch.ts";
 
 // The workload that all numbers refer to: every payer makes 100 calls at $0.001, spread evenly over 5 of 20 tools.
 export const TOOLS = 20;

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Hex } from "viem";
-import { NO_HASH } from "../../settlement/domain/charge.ts";
+import { NO_HASH } from "../../settlement/domain/charges/charge.ts";
 import { microUsdc } from "../../settlement/domain/money.ts";
 import type { ToolId } from "../../settlement/domain/toolId.ts";
 import { DEFAULT_POLICY } from "../../settlement/engine/policy.ts";

@@ -1,11 +1,11 @@
 import { createHash } from "node:crypto";
 import type { Address, Hex } from "viem";
-import type { BatchOutcome } from "../../settlement/domain/batch.ts";
-import type { DueCharge } from "../../settlement/domain/charge.ts";
+import type { BatchOutcome } from "../../settlement/domain/batch/batch.ts";
+import type { DueCharge } from "../../settlement/domain/charges/charge.ts";
 import { microUsdc } from "../../settlement/domain/money.ts";
 import { splitRevenue } from "../../settlement/domain/split.ts";
+import { uuidFromDigest } from "../../settlement/domain/text/uuid.ts";
 import type { ToolId } from "../../settlement/domain/toolId.ts";
-import { uuidFromDigest } from "../../settlement/domain/uuid.ts";
 import { divide } from "../../settlement/engine/batch/divide.ts";
 import type { Funds } from "../../settlement/engine/batch/draw.ts";
 import { NOTHING_UNDERWAY } from "../../settlement/engine/batch/draw.ts";
@@ -100,9 +100,9 @@ async function settle(ledger: Ledger, from: number): Promise<void> {
   for (let block = from + 1; ; block++) {
     const planned = await planNext(ledger, lease, atMs, block);
     if (planned === null) return;
-    const { root, outcome, inclusion } = planned;
-    await ledger.recordInclusion(lease, root, inclusion, "success", outcome);
-    await ledger.finalize(lease, root, outcome, RETRY, atMs);
+    const { batchId, outcome, inclusion } = planned;
+    await ledger.recordInclusion(lease, batchId, inclusion, "success", outcome);
+    await ledger.finalize(lease, batchId, outcome, RETRY, atMs);
   }
 }
 
@@ -141,7 +141,7 @@ export async function planNext(ledger: Ledger, lease: Lease, atMs: number, block
     maxPriorityFeePerGas: 1_000n,
     signedAtMs: atMs,
   });
-  return { root: planned.id, outcome: outcome as BatchOutcome, inclusion };
+  return { batchId: planned.id, outcome: outcome as BatchOutcome, inclusion };
 }
 
 function netOf(charges: readonly DueCharge[]) {

@@ -5,7 +5,7 @@ import { openArchiveFolder } from "../../settlement/ledger/archive/folder.ts";
 import { createLedger } from "../../settlement/ledger/createLedger.ts";
 import { openPostgres } from "../../settlement/ledger/database/postgres/openPostgres.ts";
 import type { Database } from "../../settlement/ledger/database/sql.ts";
-import { openSqlite } from "../../settlement/ledger/database/sqlite.ts";
+import { openSqlite } from "../../settlement/ledger/database/sqlite/openSqlite.ts";
 import type { Ledger } from "../../settlement/ledger/ledger.ts";
 import { startPostgres } from "../../settlement/ledger/testing/startPostgres.ts";
 import { DAY_MS, FILLED_AT_MS, fillLedger } from "./fillLedger.ts";

@@ -14,7 +14,7 @@ export async function measureInterpreter() {
   const cold: number[] = [];
   const warm: number[] = [];
   for (let i = 0; i < COLD; i += 1) {
-    const interpreter = interpreters.open(new AbortController().signal);
+    const interpreter = interpreters.open(new AbortController().signal, "the bench");
     const run = async () => {
       const startMs = performance.now();
       const outcome = await interpreter.run(CALL, OUTPUTS);

@@ -1,6 +1,6 @@
 import type { HardhatRuntimeEnvironment } from "hardhat/types/hre";
 import { SettlementError } from "../../settlement/domain/errors.ts";
-import { sentenceOf } from "../../settlement/domain/sentence.ts";
+import { sentenceOf } from "../../settlement/domain/text/sentence.ts";
 import { CommandError } from "./CommandError.ts";
 import { isUnreachable } from "./isUnreachable.ts";
 import { createOutput } from "./output.ts";

@@ -3,7 +3,7 @@ import { z } from "zod";
 import { canonicalJson, judgeAnswer, type SignedAnswer } from "../../marketplace/toolkit/index.ts";
 import { formatUsd, microUsdc } from "../../settlement/domain/money.ts";
 import { toolIdFromUuid } from "../../settlement/domain/toolId.ts";
-import type { SchemaCourt } from "../../typechain-types/index.ts";
+import { IPenalties__factory, type SchemaCourt } from "../../typechain-types/index.ts";
 import { CommandError } from "../command/CommandError.ts";
 import { command } from "../command/command.ts";
 import { openDeployment } from "../command/openDeployment.ts";
@@ -50,27 +50,47 @@ export default command<Arguments>(async (args, session) => {
     args.receipts === undefined ? null : await refundOf(session, court, args.receipts, { ...signed, toolId });
   // Whoever comes for the refund alone finds the tool convicted.
   const isNew = back === null || (await court.convictedAt(toolId, answer.chargeId)) === 0n;
-  const bounty = isNew ? formatUsd(microUsdc(await court.BOUNTY())) : "0.00";
+  const expected = isNew ? await bountyOf(session, court, toolId) : 0n;
   const sent = await send(session, {
     sentence: `Convict tool ${uuid} of its answer to "${answer.method}", which does not match its schema.`,
-    rows: [["bounty", `${bounty} USDC`], ...(back === null ? [] : [["paid by", back.payer] as [string, string]])],
+    rows: [
+      ["bounty", `${usd(expected)} USDC`],
+      ...(back === null ? [] : [["paid by", back.payer] as [string, string]]),
+    ],
     calls: [...(isNew ? [convict] : []), ...(back === null ? [] : [callOf("give the call back", back.data)])],
   });
   const refunded = back === null ? null : refundIn(court, sent);
+  const bounty = bountyIn(sent);
+  const earned = bounty > 0n ? `${usd(bounty)} USDC are yours: collect them with claim.` : NO_BOUNTY;
   const sentences = [
-    ...(isNew ? [`Convicted. ${bounty} USDC are yours: collect them with claim.`] : []),
+    ...(isNew ? [`Convicted. ${earned}`] : []),
     ...(refunded === null ? [] : [`${refunded.payer} gets ${usd(refunded.amount)} USDC back: claim collects them.`]),
     ...(refunded === null || refunded.owed === 0n ? [] : [`${usd(refunded.owed)} USDC are owed: ask again in a day.`]),
   ];
   report(session, sent, sentences.join(" "), {
     tool: uuid,
     chargeId: answer.chargeId,
-    bountyUsd: bounty,
+    bountyUsd: usd(bounty),
     ...(refunded && { refundUsd: usd(refunded.amount), owedUsd: usd(refunded.owed) }),
   });
 });
 
+const NO_BOUNTY = "The tool has lost what it can lose in a day, so that there is no bounty.";
+
 const usd = (amount: bigint) => formatUsd(microUsdc(amount));
+
+// What the reporter would get now: of a stake that may pay less than the penalty today, its part of that.
+async function bountyOf(session: Session, court: SchemaCourt, toolId: string): Promise<bigint> {
+  const [penalty, bounty, staking] = await Promise.all([court.PENALTY(), court.BOUNTY(), court.staking()]);
+  const left = await IPenalties__factory.connect(staking, session.provider).penaltyLeft(toolId);
+  return left >= penalty ? bounty : (left * bounty) / penalty;
+}
+
+function bountyIn(receipts: readonly TransactionReceipt[]): bigint {
+  const penalties = IPenalties__factory.createInterface();
+  const logs = receipts.flatMap((receipt) => receipt.logs).map((log) => penalties.parseLog(log));
+  return logs.reduce((sum, parsed) => sum + (parsed?.name === "Penalized" ? (parsed.args.share as bigint) : 0n), 0n);
+}
 
 // The call that gives whoever paid for it its money back: all of it, or what was owed since the last time.
 async function refundOf(

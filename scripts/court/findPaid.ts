@@ -19,22 +19,22 @@ export async function findPaid(
 ): Promise<PaidCall> {
   const domain = { chainId: session.chainId, router: deployment.addresses.router };
   const kept = createKeptReceipts(folder);
-  for (const root of rootsIn(folder)) {
-    const answer = kept.read(root);
+  for (const batchId of batchIdsIn(folder)) {
+    const answer = kept.read(batchId);
     const leaf = (answer === null ? [] : leavesOf(domain, answer)).find(
-      (one) => one.receipt.chargeId === chargeId && one.receipt.toolId === toolId && isInBatch(root, one),
+      (one) => one.receipt.chargeId === chargeId && one.receipt.toolId === toolId && isInBatch(batchId, one),
     );
     if (leaf === undefined) continue;
     const { receipt, path } = leaf;
     const fromBlock = deployment.record.contracts.router.block;
     const { rows } = await findRows(session, deployment, { payer: receipt.chargedTo, fromBlock, known: new Map() });
-    const row = rows.find((candidate) => candidate.root === root);
+    const row = rows.find((candidate) => candidate.batchId === batchId);
     if (row !== undefined) return { settlement: row.settlement, receipt, path };
   }
   throw new CommandError(`no receipt in ${folder} says that charge ${chargeId} was paid: watch --receipts keeps them`);
 }
 
-const rootsIn = (folder: string): string[] =>
+const batchIdsIn = (folder: string): string[] =>
   existsSync(folder)
     ? readdirSync(folder)
         .filter((name) => /^0x[0-9a-f]{64}\.json$/.test(name))

@@ -2,7 +2,7 @@ import { task } from "hardhat/config";
 import { optional, sending } from "../command/options.ts";
 
 const tool = { name: "tool", description: "The tool's id, a UUID" } as const;
-const court = optional("court", "The address of the schema court");
+const court = optional("court", "The address of the schema court; the deployment's if it is left out");
 const key = optional("key", "The address of the key that signs answers");
 
 export const courtTasks = [

@@ -25,6 +25,7 @@ export default async function deployments({ json }: { json: boolean }, _: Hardha
       ["staking", `${addresses.staking} since block ${record.contracts.staking.block}`],
       ["bonds", `${addresses.bonds} since block ${record.contracts.bonds.block}`],
       ["receipt court", `${addresses.receiptCourt} since block ${record.contracts.receiptCourt.block}`],
+      ["schema court", `${addresses.schemaCourt} since block ${record.contracts.schemaCourt.block}`],
       ["manager", `${addresses.manager} since block ${record.contracts.manager.block}`],
       ["commit", record.commit],
       ["code", sameCode ? "the same as in this repository" : "other than in this repository"],

@@ -2,12 +2,16 @@ import type { DeploymentRecord } from "../../settlement/deployment.ts";
 import {
   type ContextRouter,
   ContextRouter__factory,
+  type JsonSchema,
+  JsonSchema__factory,
   type OperatorBonds,
   OperatorBonds__factory,
   type ProtocolAccess,
   ProtocolAccess__factory,
   type ReceiptCourt,
   ReceiptCourt__factory,
+  type SchemaCourt,
+  SchemaCourt__factory,
   type ToolStaking,
   ToolStaking__factory,
 } from "../../typechain-types/index.ts";
@@ -19,6 +23,8 @@ export type Protocol = {
   bonds: OperatorBonds;
   router: ContextRouter;
   receiptCourt: ReceiptCourt;
+  jsonSchema: JsonSchema;
+  schemaCourt: SchemaCourt;
 };
 
 export function connectProtocol(addresses: Addresses, runner: Parameters<typeof ContextRouter__factory.connect>[1]) {
@@ -28,6 +34,8 @@ export function connectProtocol(addresses: Addresses, runner: Parameters<typeof 
     bonds: OperatorBonds__factory.connect(addresses.bonds, runner),
     router: ContextRouter__factory.connect(addresses.router, runner),
     receiptCourt: ReceiptCourt__factory.connect(addresses.receiptCourt, runner),
+    jsonSchema: JsonSchema__factory.connect(addresses.jsonSchema, runner),
+    schemaCourt: SchemaCourt__factory.connect(addresses.schemaCourt, runner),
   } satisfies Protocol;
 }
 
@@ -37,4 +45,6 @@ export const addressesOf = ({ contracts }: DeploymentRecord): Addresses => ({
   bonds: contracts.bonds.address,
   router: contracts.router.address,
   receiptCourt: contracts.receiptCourt.address,
+  jsonSchema: contracts.jsonSchema.address,
+  schemaCourt: contracts.schemaCourt.address,
 });

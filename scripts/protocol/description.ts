@@ -1,17 +1,19 @@
 import { concat, Interface } from "ethers";
 import {
   ContextRouter__factory,
+  JsonSchema__factory,
   OperatorBonds__factory,
   ProtocolAccess__factory,
   ReceiptCourt__factory,
+  SchemaCourt__factory,
   ToolStaking__factory,
 } from "../../typechain-types/index.ts";
 
-// What a deployment consists of: five contracts with their arguments, and one handover that wires the roles and leaves
+// What a deployment consists of: seven contracts with their arguments, and one handover that wires the roles and leaves
 // the deployer with nothing. The deploy command, the check of a live deployment and the tests all read it from here.
 
 // The roles of ProtocolAccess. Operators are not here: an operator is an account with a limit in the router. Courts are
-// contracts that take from stakes, and there is none at first; the receipt court takes from bonds and needs no role.
+// contracts that take from stakes: the schema court is one, while the receipt court takes from bonds and needs no role.
 export const ROLES = { admin: 0n, guardian: 1n, adjudicator: 2n, court: 3n } as const;
 
 export type RoleName = keyof typeof ROLES;
@@ -35,12 +37,20 @@ export type Parties = {
 
 export type Terms = { deployer: string; usdc: string; parties: Parties };
 
-export type ContractKey = "manager" | "staking" | "bonds" | "router" | "receiptCourt";
+export type ContractKey = "manager" | "staking" | "bonds" | "router" | "receiptCourt" | "jsonSchema" | "schemaCourt";
 
 export type Addresses = Record<ContractKey, string>;
 
 // In the order in which they refer to each other: a contract's arguments name only those before it.
-export const CONTRACT_KEYS: readonly ContractKey[] = ["manager", "staking", "bonds", "router", "receiptCourt"];
+export const CONTRACT_KEYS: readonly ContractKey[] = [
+  "manager",
+  "staking",
+  "bonds",
+  "router",
+  "receiptCourt",
+  "jsonSchema",
+  "schemaCourt",
+];
 
 export const CONTRACTS = {
   manager: {
@@ -78,6 +88,22 @@ export const CONTRACTS = {
     factory: ReceiptCourt__factory,
     argumentsOf: (_: Terms, { manager, router }: Partial<Addresses>) => [manager, router],
   },
+  jsonSchema: {
+    title: "JsonSchema",
+    source: "contracts/court/JsonSchema.sol:JsonSchema",
+    factory: JsonSchema__factory,
+    argumentsOf: (_: Terms, __: Partial<Addresses>) => [],
+  },
+  schemaCourt: {
+    title: "SchemaCourt",
+    source: "contracts/court/SchemaCourt.sol:SchemaCourt",
+    factory: SchemaCourt__factory,
+    argumentsOf: (_: Terms, { staking, jsonSchema, receiptCourt }: Partial<Addresses>) => [
+      staking,
+      jsonSchema,
+      receiptCourt,
+    ],
+  },
 } as const;
 
 // Which functions belong to a role other than the admin's, who has all the rest.
@@ -102,7 +128,7 @@ export function selectorOf(target: ContractKey, name: string): string {
   return selector;
 }
 
-// One call of ProtocolAccess that names the roles, gives them to their parties, lets the receipt court take from bonds,
+// One call of ProtocolAccess that names the roles, gives them to their parties, lets each court take from bonds or stakes,
 // admits the operator and takes the deployer's own role away. It happens as a whole or not at all, so a deployment is never left half wired.
 export function handoverCallOf({ deployer, parties }: Terms, addresses: Addresses): string {
   const manager = ProtocolAccess__factory.createInterface();
@@ -126,6 +152,7 @@ export function handoverCallOf({ deployer, parties }: Terms, addresses: Addresse
       manager.encodeFunctionData("execute", [addresses.router, admitOperator]),
       manager.encodeFunctionData("grantRole", [ROLES.guardian, parties.guardian, 0]),
       manager.encodeFunctionData("grantRole", [ROLES.adjudicator, parties.adjudicator, 0]),
+      manager.encodeFunctionData("grantRole", [ROLES.court, addresses.schemaCourt, 0]),
       manager.encodeFunctionData("grantRole", [ROLES.admin, parties.admin, ADMIN_DELAY_SECONDS]),
       manager.encodeFunctionData("renounceRole", [ROLES.admin, deployer]),
     ],

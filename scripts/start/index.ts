@@ -2,7 +2,7 @@
 // in the reverse order, however this process ends.
 import { setTimeout as pause } from "node:timers/promises";
 import { UsageError } from "../../settlement/cli/readArguments.ts";
-import { sentenceOf } from "../../settlement/domain/sentence.ts";
+import { sentenceOf } from "../../settlement/domain/text/sentence.ts";
 import { HELP, readOptions } from "./options.ts";
 import { prepare } from "./prepare.ts";
 import { say, step } from "./report.ts";

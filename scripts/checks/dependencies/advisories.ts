@@ -3,6 +3,7 @@
 // production, and on one that is high or critical for a package that builds and tests. No answer is not a good answer: it
 // says so and fails with another status.
 import { spawnSync } from "node:child_process";
+import { readArguments, withUsage } from "../../../settlement/cli/readArguments.ts";
 
 type Vulnerability = { name: string; severity: string; range: string; isDirect: boolean; via: (string | Via)[] };
 type Via = { title: string; url: string };
@@ -33,6 +34,7 @@ function describe({ name, range, severity, via }: Vulnerability): string {
   return `  ${severity.padEnd(8)} ${name} ${range}: ${reasons.join("; ")}`;
 }
 
+await withUsage("Usage: npm run advisories", () => readArguments({ options: {} }));
 const production = ask("--omit=dev");
 const all = ask();
 if (typeof production === "string" || typeof all === "string") {

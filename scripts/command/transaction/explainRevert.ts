@@ -46,7 +46,7 @@ const MESSAGES: Record<string, (args: Result) => string> = {
   WithdrawalExceedsBond: ([amount, bond]) => `${usd(amount)} are more than the bond of ${usd(bond)}: ask for less`,
   BondNotReady: ([, readyAt]) => `the bond can leave from ${formatTime(readyAt)} on: run bond withdraw then`,
   BondTooLow: ([operator]) => `the bond of ${operator} is less than its limit asks for: run bond post`,
-  NothingCharged: ([root, payer]) => `${payer} paid nothing in batch ${root}, or nothing for this`,
+  NothingCharged: ([batchId, payer]) => `${payer} paid nothing in batch ${batchId}, or nothing for this`,
   WindowClosed: ([, deadline]) => `it is too late: it was possible until ${formatTime(deadline)}`,
   WindowOpen: ([, deadline]) => `the operator can answer until ${formatTime(deadline)}: ask again then`,
   AlreadyContested: () => "the row was contested before",

@@ -29,6 +29,7 @@ export async function checkRoles(
     admin: parties.admin,
     guardian: parties.guardian,
     adjudicator: parties.adjudicator,
+    court: contracts.schemaCourt.address,
   };
   for (const role of ROLE_NAMES) if (holders[role] !== undefined) consider(ROLES[role], holders[role]);
 

@@ -80,7 +80,7 @@ export async function checkDelays(
 export async function checkContracts(
   { settings }: Session,
   record: DeploymentRecord,
-  { router, staking, bonds, receiptCourt, manager }: Protocol,
+  { router, staking, bonds, receiptCourt, schemaCourt, manager }: Protocol,
 ): Promise<Difference[]> {
   const addresses = addressesOf(record);
   const differences = compare("USDC in the record", settings.usdc, record.usdc);
@@ -118,6 +118,9 @@ export async function checkContracts(
     ...compare("bonds of the router", addresses.bonds, await router.bonds()),
     ...compare("router of the receipt court", addresses.router, await receiptCourt.router()),
     ...compare("who takes from bonds", addresses.receiptCourt, await bonds.court()),
+    ...compare("registry of the schema court", addresses.staking, await schemaCourt.staking()),
+    ...compare("who reads schemas for the schema court", addresses.jsonSchema, await schemaCourt.judge()),
+    ...compare("who knows charges for the schema court", addresses.receiptCourt, await schemaCourt.charges()),
     ...compare("treasury", record.parties.treasury, await router.treasury()),
     ...compare("insurance account", record.parties.insurance, await staking.insurance()),
     ...findSharedDuties(record.parties).map((found) => ({ subject: "duties", expected: "two addresses", found })),

@@ -16,7 +16,7 @@ export default command<Arguments>(async (args, session) => {
   const { body } = await withLogin(session, args.marketplace, (ask) => ask("POST", "/api/v1/keys", { name }));
   const created = apiKeyFrom(body);
   const key = printable(`${body.key}`);
-  session.output.say(`Made ${created.id}. Keep the key: it is shown here and never again.`);
+  session.output.say(`Created ${created.id}. Keep the key: it is shown here and never again.`);
   session.output.rows([["key", key]]);
   session.output.result({ ...created, key });
 });

@@ -1,4 +1,4 @@
-import { sentenceOf } from "../../../settlement/domain/sentence.ts";
+import { sentenceOf } from "../../../settlement/domain/text/sentence.ts";
 import { type Ask, createClient } from "../../client/createClient.ts";
 import { CommandError } from "../../command/CommandError.ts";
 import { marketplaceUrl } from "../../command/marketplaceUrl.ts";

@@ -1,4 +1,4 @@
-import { MAX_BUDGET_ID } from "../../../settlement/domain/budget.ts";
+import { MAX_BUDGET_ID } from "../../../settlement/domain/payer/budget.ts";
 import { CommandError } from "../../command/CommandError.ts";
 
 export function parseBudgetId(option: string, text: string): bigint {

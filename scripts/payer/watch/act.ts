@@ -5,7 +5,8 @@ import { type Session, timeOf } from "../../command/session.ts";
 import { approvalCalls } from "../../command/transaction/approval.ts";
 import { send } from "../../command/transaction/send.ts";
 import type { Call } from "../../command/transaction/simulate.ts";
-import { paidCharge, type SeenRow, type Sight } from "./look.ts";
+import type { SeenRow, Sight } from "./look.ts";
+import { callOf, proveDouble } from "./proveDouble.ts";
 
 const usd = (amount: bigint) => `${formatUsd(microUsdc(amount))} USDC`;
 
@@ -32,15 +33,15 @@ export async function act(
   const now = await timeOf(session);
   // What costs no deposit comes first: whoever has lost all but what is owed can pay for a contest with it.
   const collected = await demand(session, payer, [
-    ...proofsOf(deployment, sight),
+    ...sight.doubles.filter(({ state }) => state === "provable").flatMap((double) => proveDouble(deployment, double)),
     ...(await refundsOf(deployment, payer, sight, now)),
   ]);
   const paidOut = await payOut(session, deployment, [payer, address]);
   const wanted = sight.rows.filter((row) => isContestable(row, now, windows));
-  const contests = (await affordable(deployment, address, wanted, windows)).map(({ root, settlement, charged }) =>
+  const contests = (await affordable(deployment, address, wanted, windows)).map(({ batchId, settlement, charged }) =>
     callOf(
       deployment,
-      `contest ${usd(charged)} of batch ${root}`,
+      `contest ${usd(charged)} of batch ${batchId}`,
       deployment.receiptCourt.interface.encodeFunctionData("contest", [settlement, payer]),
     ),
   );
@@ -58,12 +59,6 @@ async function demand(session: Session, payer: string, calls: readonly Call[], r
   return calls.length;
 }
 
-const callOf = ({ addresses }: Deployment, title: string, data: string): Call => ({
-  title,
-  to: addresses.receiptCourt,
-  data,
-});
-
 // The largest first, as many as there is money for; the others have their turn when a deposit has come back. At least one, so that
 // whoever has too little for any is told.
 async function affordable(
@@ -77,30 +72,16 @@ async function affordable(
   return rows.toSorted((one, other) => Number(other.charged - one.charged)).slice(0, Math.max(1, count));
 }
 
-const proofsOf = (deployment: Deployment, { doubles }: Sight): Call[] =>
-  doubles
-    .filter(({ state }) => state === "provable")
-    .map(({ chargeId, kept, doubled }) =>
-      callOf(
-        deployment,
-        `prove that charge ${chargeId} was paid twice`,
-        deployment.receiptCourt.interface.encodeFunctionData("proveDoubleCharge", [
-          paidCharge(kept),
-          paidCharge(doubled),
-        ]),
-      ),
-    );
-
 async function refundsOf(deployment: Deployment, payer: string, { rows }: Sight, now: bigint): Promise<Call[]> {
   const { receiptCourt } = deployment;
   const calls: Call[] = [];
-  for (const { root, stage, until, owed } of rows) {
+  for (const { batchId, stage, until, owed } of rows) {
     if (!((stage === "contested" && now >= until) || (stage === "refunded" && owed > 0n))) continue;
     // What is owed is asked for when there is something to be had.
-    const amount = await receiptCourt.refund.staticCall(root, payer);
+    const amount = await receiptCourt.refund.staticCall(batchId, payer);
     if (stage === "refunded" && amount === 0n) continue;
-    const data = receiptCourt.interface.encodeFunctionData("refund", [root, payer]);
-    calls.push(callOf(deployment, `collect ${usd(amount)} of batch ${root}`, data));
+    const data = receiptCourt.interface.encodeFunctionData("refund", [batchId, payer]);
+    calls.push(callOf(deployment, `collect ${usd(amount)} of batch ${batchId}`, data));
   }
   return calls;
 }

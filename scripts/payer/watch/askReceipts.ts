@@ -7,7 +7,7 @@ export type Asked =
   | { kind: "none" }
   | { kind: "silent"; reason: string };
 
-export type AskReceipts = (root: string) => Promise<Asked>;
+export type AskReceipts = (batchId: string) => Promise<Asked>;
 
 const TIMEOUT_MS = 20_000;
 const MAX_BYTES = 100_000_000;
@@ -20,10 +20,10 @@ export type AskOptions = { url: string; apiKey: string; timeoutMs?: number };
 // Asks a marketplace for the receipts of the account that the key belongs to. One look of the watch: the next one asks again.
 export function createAskReceipts({ url, apiKey, timeoutMs = TIMEOUT_MS }: AskOptions): AskReceipts {
   let silent = 0;
-  return async (root) => {
+  return async (batchId) => {
     let asked: Asked = { kind: "silent", reason: "it did not answer before, and was not asked again" };
     for (let tries = 0; tries < TRIES && silent < MAX_SILENT; tries++) {
-      asked = await askOnce(`${url}/api/v1/batches/${root}/receipts`, apiKey, timeoutMs);
+      asked = await askOnce(`${url}/api/v1/batches/${batchId}/receipts`, apiKey, timeoutMs);
       if (asked.kind !== "silent") break;
     }
     silent = asked.kind === "silent" ? silent + 1 : 0;

@@ -2,10 +2,10 @@ import { describe, expect, it } from "vitest";
 import { findDoubles, type PaidLeaf } from "./findDoubles.ts";
 
 describe("charges that were paid twice", () => {
-  const paid = (chargeId: string, root: string, settledAt: bigint, operator = "0xA", leaf = root) =>
-    ({ receipt: { chargeId }, leaf, row: { root, settledAt, block: 1, operator } }) as PaidLeaf;
+  const paid = (chargeId: string, batchId: string, settledAt: bigint, operator = "0xA", leaf = batchId) =>
+    ({ receipt: { chargeId }, leaf, row: { batchId, settledAt, block: 1, operator } }) as PaidLeaf;
   const pairs = (...payments: PaidLeaf[]) =>
-    findDoubles(payments).map(({ chargeId, kept, doubled }) => [chargeId, kept.row.root, doubled.row.root]);
+    findDoubles(payments).map(({ chargeId, kept, doubled }) => [chargeId, kept.row.batchId, doubled.row.batchId]);
 
   it("are set against the first payment, whatever order they are found in", () => {
     expect(pairs(paid("c", "second", 2n), paid("d", "other", 1n), paid("c", "first", 1n))).toEqual([

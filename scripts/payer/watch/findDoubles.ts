@@ -24,4 +24,4 @@ export function findDoubles(paid: readonly PaidLeaf[]): Double[] {
 const byTime = (one: PaidLeaf, other: PaidLeaf) =>
   Number(one.row.settledAt - other.row.settledAt) ||
   one.row.block - other.row.block ||
-  (one.row.root + one.leaf < other.row.root + other.leaf ? -1 : 1);
+  (one.row.batchId + one.leaf < other.row.batchId + other.leaf ? -1 : 1);

@@ -14,7 +14,7 @@ export type Settlement = { operator: string; call: string; exceptions: Exception
 
 // What a payer paid in a batch, by the chain alone.
 export type PaidRow = {
-  root: string;
+  batchId: string;
   operator: string;
   transaction: string;
   block: number;
@@ -26,7 +26,7 @@ export type PaidRow = {
 
 // A batch that took something from the payer, or may have, and whose calldata cannot be had from this node. Its root is null if
 // not even the transaction's logs can be had.
-export type HiddenBatch = { root: string | null; transaction: string };
+export type HiddenBatch = { batchId: string | null; transaction: string };
 
 export type Found = { rows: PaidRow[]; hidden: HiddenBatch[] };
 
@@ -82,34 +82,34 @@ async function readTransaction(session: Session, deployment: Deployment, payer: 
   const found: Found = { rows: [], hidden: [] };
   const receipt = await session.provider.getTransactionReceipt(hash);
   // A node that is behind the one that named the transaction, or a reorg in between: it must be looked at again.
-  if (receipt === null) return { rows: [], hidden: [{ root: null, transaction: hash }] };
+  if (receipt === null) return { rows: [], hidden: [{ batchId: null, transaction: hash }] };
   const logs = logsOf(receipt, addresses.router);
   for (const { args } of parseEventLogs({ abi: routerAbi, logs, eventName: "BatchSettled" })) {
-    const { receiptsRoot: root, operator } = args;
-    const row = await readRow(session, deployment, payer, { root, operator, receipt, logs });
-    if (row === null) found.hidden.push({ root, transaction: hash });
+    const { batchId, operator } = args;
+    const row = await readRow(session, deployment, payer, { batchId, operator, receipt, logs });
+    if (row === null) found.hidden.push({ batchId, transaction: hash });
     else if (row.charged > 0n) found.rows.push(row);
   }
   return found;
 }
 
-type Settled = { root: Hex; operator: Address; receipt: TransactionReceipt; logs: ViemLog[] };
+type Settled = { batchId: Hex; operator: Address; receipt: TransactionReceipt; logs: ViemLog[] };
 
 // Null if no calldata is found that the router settled in this way. The router's own memory decides it, not this node's word.
 async function readRow(
   session: Session,
   { router, receiptCourt, addresses }: Deployment,
   payer: string,
-  { root, operator, receipt, logs }: Settled,
+  { batchId, operator, receipt, logs }: Settled,
 ): Promise<PaidRow | null> {
   const { hash, blockNumber: block } = receipt;
-  for await (const call of findSettleCalls(session, { hash, router: addresses.router, root })) {
+  for await (const call of findSettleCalls(session, { hash, router: addresses.router, batchId })) {
     const settlement = settlementOf(operator, call, logs);
     const shown = settlement && (await receiptCourt.chargedIn(settlement, payer).catch(() => null));
-    if (settlement === null || shown === null || shown.receiptsRoot !== root) continue;
+    if (settlement === null || shown === null || shown.batchId !== batchId) continue;
     const lines = shown.lines.map(({ toolId, amount }) => ({ toolId, amount }));
-    const settledAt = await router.settledAt(root);
-    return { root, operator, transaction: hash, block, settledAt, settlement, lines, charged: shown.charged };
+    const settledAt = await router.settledAt(batchId);
+    return { batchId, operator, transaction: hash, block, settledAt, settlement, lines, charged: shown.charged };
   }
   return null;
 }

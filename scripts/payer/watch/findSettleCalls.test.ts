@@ -8,14 +8,14 @@ const hash = (digit: number | string): Hex => `0x${String(digit).padStart(64, "0
 
 describe("the calldata of a batch", () => {
   const router = "0x00000000000000000000000000000000000000AA";
-  const root = hash(7);
+  const batchId = hash(7);
   const call = ContextRouter__factory.createInterface().encodeFunctionData("settle", [
     hash(0),
-    root,
+    batchId,
     [],
     "0x12",
   ]) as Hex;
-  const decoy = call.replace(root.slice(2), hash(8).slice(2)) as Hex;
+  const decoy = call.replace(batchId.slice(2), hash(8).slice(2)) as Hex;
 
   async function found(transaction: { to: string; data: string }, trace: unknown): Promise<string[]> {
     const provider = {
@@ -23,7 +23,7 @@ describe("the calldata of a batch", () => {
       send: async () => (trace === "none" ? Promise.reject(new Error("method not found")) : trace),
     };
     const calls: string[] = [];
-    for await (const one of findSettleCalls({ provider } as unknown as Session, { hash: hash(9), router, root }))
+    for await (const one of findSettleCalls({ provider } as unknown as Session, { hash: hash(9), router, batchId }))
       calls.push(one);
     return calls;
   }

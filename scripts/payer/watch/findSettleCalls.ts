@@ -11,11 +11,11 @@ const ROOT_AT = selector.length - "0x".length + WORD_DIGITS;
 // Where the calldata of a batch may be, the likeliest place first.
 export const findSettleCalls = (
   session: Session,
-  { hash, router, root }: { hash: string; router: string; root: Hex },
+  { hash, router, batchId }: { hash: string; router: string; batchId: Hex },
 ): AsyncGenerator<Hex> =>
   findCalls(session, {
     hash,
     to: router,
     selector,
-    isIt: (call) => call.slice(ROOT_AT, ROOT_AT + WORD_DIGITS) === root.slice(2),
+    isIt: (call) => call.slice(ROOT_AT, ROOT_AT + WORD_DIGITS) === batchId.slice(2),
   });

@@ -15,7 +15,12 @@ const nameOf = (toolId: string) => (toolId === NO_TOOL ? "the model" : `tool ${u
 
 // Compares what a payer paid in a batch with the receipts that are shown for it. Only receipts of this payer in this batch count,
 // each once; they must add up to what was paid for each tool, to the unit.
-export function judgeRow({ root, lines }: PaidRow, payer: string, shown: readonly Leaf[], insurance: string): Judged {
+export function judgeRow(
+  { batchId, lines }: PaidRow,
+  payer: string,
+  shown: readonly Leaf[],
+  insurance: string,
+): Judged {
   const findings: Finding[] = [];
   const wrong = (sentence: string, contestable = true) => findings.push({ sentence, contestable });
   const good = new Map<string, Leaf>();
@@ -23,7 +28,7 @@ export function judgeRow({ root, lines }: PaidRow, payer: string, shown: readonl
     const { receipt, leaf } = candidate;
     const charge = `the receipt of charge ${receipt.chargeId}`;
     if (!isSame(receipt.chargedTo, payer)) wrong(`${charge} is of ${receipt.chargedTo}`);
-    else if (!isInBatch(root, candidate)) wrong(`${charge} is not in the batch`);
+    else if (!isInBatch(batchId, candidate)) wrong(`${charge} is not in the batch`);
     else if (good.has(leaf)) wrong(`${charge} is shown twice`);
     else good.set(leaf, candidate);
   }

@@ -6,6 +6,7 @@ import { type Double, findDoubles } from "./findDoubles.ts";
 import { type Found, findRows, type HiddenBatch, type PaidRow } from "./findRows.ts";
 import { type Finding, judgeRow } from "./judgeRow.ts";
 import type { KeptReceipts } from "./keptReceipts.ts";
+import { paidCharge } from "./proveDouble.ts";
 import { readShown } from "./readShown.ts";
 import { type Domain, isInBatch, type Leaf, leavesOf } from "./receipts.ts";
 
@@ -47,7 +48,7 @@ export async function look(watching: Watching, askReceipts: AskReceipts): Promis
   const rows: SeenRow[] = [];
   const paid: (Leaf & { row: PaidRow })[] = [];
   for (const row of found) {
-    const contest = await deployment.receiptCourt.contestOf(row.root, payer);
+    const contest = await deployment.receiptCourt.contestOf(row.batchId, payer);
     const stage = STAGES[Number(contest.stage)] ?? "none";
     const { leaves, silent } = await readLeaves(watching, domain, row, stage, askReceipts);
     const judged = silent === null ? judgeRow(row, payer, leaves, deployment.record.parties.insurance) : null;
@@ -81,26 +82,24 @@ async function readLeaves(
   stage: Stage,
   askReceipts: AskReceipts,
 ): Promise<{ leaves: Leaf[]; silent: string | null }> {
-  const { root } = row;
+  const { batchId } = row;
   if (stage === "answered") {
     const leaves = await readShown(session, deployment, domain, payer, row);
     if (leaves.length > 0) return { leaves, silent: null };
   }
-  const own = kept.read(root);
+  const own = kept.read(batchId);
   if (own !== null) {
     const leaves = leavesOf(domain, own);
-    if (leaves.every((leaf) => isInBatch(root, leaf))) return { leaves, silent: null };
+    if (leaves.every((leaf) => isInBatch(batchId, leaf))) return { leaves, silent: null };
   }
-  const asked = await askReceipts(root);
+  const asked = await askReceipts(batchId);
   if (asked.kind === "silent") return { leaves: [], silent: asked.reason };
   if (asked.kind === "none") return { leaves: [], silent: null };
   const leaves = leavesOf(domain, asked.answer);
   const { findings } = judgeRow(row, payer, leaves, deployment.record.parties.insurance);
-  if (findings.length === 0) kept.keep(root, asked.answer);
+  if (findings.length === 0) kept.keep(batchId, asked.answer);
   return { leaves, silent: null };
 }
-
-export const paidCharge = ({ row, receipt, path }: Double["kept"]) => ({ settlement: row.settlement, receipt, path });
 
 async function stateOf({ receiptCourt }: Deployment, { kept, doubled }: Double): Promise<SeenDouble["state"]> {
   if (kept.row.operator !== doubled.row.operator) return "two operators";

@@ -34,11 +34,11 @@ const bytesOf = (receipt: Receipt) => Buffer.from(leafOf(domain, receipt).slice(
 const tree = createMerkleTree([...own, receiptOf(4, OTHER)].map(bytesOf));
 
 // The calldata of an answer with these receipts, and of one that proves nothing.
-function answerWith(receipts: readonly Receipt[], root = tree.root): string {
+function answerWith(receipts: readonly Receipt[], batchId = tree.root): string {
   const { proof, proofFlags } = tree.multiProofOf(receipts.map((receipt) => leafOf(domain, receipt)) as never);
   const places = receipts.map(() => 0);
   return court.encodeFunctionData("answer", [
-    root,
+    batchId,
     PAYER,
     { lines: [], receipts: [...receipts], places, proof, proofFlags },
   ]);
@@ -53,7 +53,7 @@ async function shown(transactions: readonly { to: string; data: string }[]): Pro
     send: async () => Promise.reject(new Error("method not found")),
   };
   const deployment = { addresses: { receiptCourt: COURT } } as unknown as Deployment;
-  const row = { root: tree.root, block: 1 };
+  const row = { batchId: tree.root, block: 1 };
   const leaves = await readShown({ provider } as unknown as Session, deployment, domain, PAYER, row as never);
   return leaves.map(({ receipt }) => receipt.amount).sort();
 }

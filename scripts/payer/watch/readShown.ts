@@ -24,23 +24,23 @@ export async function readShown(
   { addresses }: Pick<Deployment, "addresses">,
   domain: Domain,
   payer: string,
-  { root, block }: Pick<PaidRow, "root" | "block">,
+  { batchId, block }: Pick<PaidRow, "batchId" | "block">,
 ): Promise<Leaf[]> {
   const logs = await Promise.all(
     (["ReceiptsShown", "Answered"] as const).map((event) =>
       readLogs(
         session.provider,
         addresses.receiptCourt,
-        court.encodeFilterTopics(event as "Answered", [root, payer]),
+        court.encodeFilterTopics(event as "Answered", [batchId, payer]),
         block,
       ),
     ),
   );
   const shown = new Map<string, Leaf>();
   for (const hash of new Set(logs.flat().map(({ transactionHash }) => transactionHash))) {
-    const isIt = (call: string) => call.slice(ROOT_AT, ROOT_AT + WORD_DIGITS) === root.slice(2);
+    const isIt = (call: string) => call.slice(ROOT_AT, ROOT_AT + WORD_DIGITS) === batchId.slice(2);
     for await (const call of findCalls(session, { hash, to: addresses.receiptCourt, selector, isIt })) {
-      for (const leaf of leavesOf(domain, call)) if (isInBatch(root, leaf)) shown.set(leaf.leaf, leaf);
+      for (const leaf of leavesOf(domain, call)) if (isInBatch(batchId, leaf)) shown.set(leaf.leaf, leaf);
     }
   }
   return [...shown.values()].filter(({ receipt }) => receipt.chargedTo.toLowerCase() === payer.toLowerCase());

@@ -73,8 +73,8 @@ export function leavesOf(domain: Domain, { receipts }: ReceiptsAnswer): Leaf[] {
   });
 }
 
-export const isInBatch = (root: string, { leaf, path }: Leaf): boolean =>
-  verifiesProof(root as Hex, leaf as Hex, path as Hex[]);
+export const isInBatch = (batchId: string, { leaf, path }: Leaf): boolean =>
+  verifiesProof(batchId as Hex, leaf as Hex, path as Hex[]);
 
 // The way of each leaf up to the root, from a proof of all of them at once, which is what operators show to the court.
 export function pathsOf(leaves: readonly string[], proof: readonly string[], flags: readonly boolean[]): string[][] {

@@ -19,7 +19,7 @@ export function createTeller(output: Output, windows: Windows) {
   return {
     tell({ rows, doubles, hidden }: Sight, now: bigint): void {
       for (const row of rows) {
-        tellOnce(row.root, `Batch ${row.root} of ${formatTime(row.settledAt)}, transaction ${row.transaction}`, [
+        tellOnce(row.batchId, `Batch ${row.batchId} of ${formatTime(row.settledAt)}, transaction ${row.transaction}`, [
           ["charged", `${usd(row.charged)} USDC`],
           ...verdictOf(row),
           ...courtOf(row, now, windows),
@@ -27,16 +27,18 @@ export function createTeller(output: Output, windows: Windows) {
       }
       for (const double of doubles) {
         const { chargeId, doubled, state } = double;
-        tellOnce(`${chargeId} ${doubled.leaf}`, `Charge ${chargeId} was paid again in batch ${doubled.row.root}`, [
+        tellOnce(`${chargeId} ${doubled.leaf}`, `Charge ${chargeId} was paid again in batch ${doubled.row.batchId}`, [
           ["charged", `${usd(doubled.receipt.amount)} USDC`],
           ["verdict", isGivenBack(double) ? "paid twice" : "wrong: paid twice"],
           ["court", DOUBLE_STATES[state]],
         ]);
       }
-      for (const { root, transaction } of hidden) {
-        tellOnce(root ?? transaction, `${root === null ? "A batch" : `Batch ${root}`}, transaction ${transaction}`, [
-          ["verdict", "wrong: this node does not say how it was settled; ask one that traces transactions"],
-        ]);
+      for (const { batchId, transaction } of hidden) {
+        tellOnce(
+          batchId ?? transaction,
+          `${batchId === null ? "A batch" : `Batch ${batchId}`}, transaction ${transaction}`,
+          [["verdict", "wrong: this node does not say how it was settled; ask one that traces transactions"]],
+        );
       }
     },
   };
@@ -112,7 +114,7 @@ export function documentOf(payer: string, { rows, doubles, hidden }: Sight): { [
     payer,
     inOrder: isInOrder({ rows, doubles, hidden }),
     batches: rows.map((row) => ({
-      batch: row.root,
+      batchId: row.batchId,
       transaction: row.transaction,
       operator: row.operator,
       settledAt: row.settledAt.toString(),
@@ -126,10 +128,10 @@ export function documentOf(payer: string, { rows, doubles, hidden }: Sight): { [
     doubles: doubles.map(({ chargeId, kept, doubled, state }) => ({
       charge: chargeId,
       amountUsd: usd(doubled.receipt.amount),
-      first: kept.row.root,
-      again: doubled.row.root,
+      first: kept.row.batchId,
+      again: doubled.row.batchId,
       court: state,
     })),
-    hidden: hidden.map(({ root, transaction }) => ({ batch: root, transaction })),
+    hidden: hidden.map(({ batchId, transaction }) => ({ batchId, transaction })),
   };
 }

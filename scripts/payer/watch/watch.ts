@@ -1,5 +1,5 @@
 import { setTimeout as pause } from "node:timers/promises";
-import { sentenceOf } from "../../../settlement/domain/sentence.ts";
+import { sentenceOf } from "../../../settlement/domain/text/sentence.ts";
 import { required } from "../../command/arguments.ts";
 import { CommandError } from "../../command/CommandError.ts";
 import { command } from "../../command/command.ts";

@@ -35,18 +35,25 @@ export async function createCast({ url, provider }: SavedChain, operator: string
     [parties.insurance.address.toLowerCase(), "the insurance account"],
   ]);
 
-  // The node signs for its own accounts.
-  const send = async ({ address: from }: Account, { to, data }: { to?: unknown; data?: unknown }) => {
-    const [hash] = await post(url, [["eth_sendTransaction", [{ from, to, data }]]]);
-    const receipt = async () => (await post(url, [["eth_getTransactionReceipt", [hash]]]))[0];
-    await until("a block with the transaction", receipt, { signal });
+  // The node signs for its own accounts, and numbers what it is given one after the other.
+  const sendAll = async ({ address: from }: Account, transactions: readonly { to?: unknown; data?: unknown }[]) => {
+    const hashes: unknown[] = [];
+    for (const { to, data } of transactions) {
+      hashes.push(...(await post(url, [["eth_sendTransaction", [{ from, to, data }]]])));
+    }
+    for (const hash of hashes) {
+      const receipt = async () => (await post(url, [["eth_getTransactionReceipt", [hash]]]))[0];
+      await until("a block with the transaction", receipt, { signal });
+    }
   };
+  const send = (account: Account, transaction: { to?: unknown; data?: unknown }) => sendAll(account, [transaction]);
 
   return {
     payers,
     tools,
     router,
     staking,
+    sendAll,
     nameOf: (subject: string) => names.get(subject.toLowerCase()) ?? subject,
     approve: async ({ account }: { account: Account }, amount: bigint) =>
       send(account, await usdc.approve.populateTransaction(router, amount)),

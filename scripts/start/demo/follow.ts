@@ -6,7 +6,7 @@ import { tell } from "../report.ts";
 import type { Cast } from "./cast.ts";
 
 type Batch = {
-  batch: string;
+  batchId: string;
   state: string;
   rows: number;
   charges: number;
@@ -25,13 +25,13 @@ const MAX_REMEMBERED = 1_000;
 // Tells of every batch that became final and of every payout, as they happen.
 export async function follow(options: { ask: Ask; cast: Cast; chainUrl: string; signal: AbortSignal }): Promise<void> {
   const { ask, cast, chainUrl, signal } = options;
-  const told = new Set((await batches(ask)).filter(isFinal).map(({ batch }) => batch));
+  const told = new Set((await batches(ask)).filter(isFinal).map(({ batchId }) => batchId));
   let fromBlock = (await cast.router.runner?.provider?.getBlockNumber()) ?? 0;
   while (!signal.aborted) {
     try {
       for (const batch of (await batches(ask)).filter(isFinal).reverse()) {
-        if (told.has(batch.batch)) continue;
-        told.add(batch.batch);
+        if (told.has(batch.batchId)) continue;
+        told.add(batch.batchId);
         tell("batch settled", await describe(batch, cast, chainUrl));
       }
       for (const oldest of told) {

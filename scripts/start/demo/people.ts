@@ -31,6 +31,8 @@ export const YOU = "You";
 // of the stake.
 export const FICKLE_PAYER = "Pico Bots";
 export const FICKLE_TOOL = "dates";
+// The one whose developer answers for what it says.
+export const SIGNING_TOOL = "dates";
 
 export const FUNDS = {
   payerBalance: parseUsd("250"),

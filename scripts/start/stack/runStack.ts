@@ -6,12 +6,14 @@ import { type DeploymentRecord, readDeployment } from "../../../settlement/deplo
 import { type Ask, createClient } from "../../client/createClient.ts";
 import { watchdog } from "../../process/createWatchdog.ts";
 import { runAgents } from "../demo/agents.ts";
+import { createAnswerKey, promise, signingOf } from "../demo/answers.ts";
 import { apiKeysOf } from "../demo/apiKeys.ts";
 import { type Cast, createCast } from "../demo/cast.ts";
 import { runFailures } from "../demo/failures.ts";
 import { follow } from "../demo/follow.ts";
 import { invitation } from "../demo/invitation.ts";
 import { offerTools } from "../demo/offerTools.ts";
+import { SIGNING_TOOL } from "../demo/people.ts";
 import type { StartOptions } from "../options.ts";
 import type { Place } from "../prepare.ts";
 import { say, step, tell } from "../report.ts";
@@ -19,7 +21,7 @@ import { Interrupted, StartError } from "../StartError.ts";
 import { checkLedger } from "../state/checkLedger.ts";
 import { fingerprint } from "../state/fingerprint.ts";
 import { createToken, readToken, requireContracts, type StateFolder, writeState } from "../state/stateFolder.ts";
-import { createMarketplace, recordPath } from "./createMarketplace.ts";
+import { buildMarketplace, recordPath } from "./buildMarketplace.ts";
 import { BLOCK_SECONDS, CHAIN_ID, type SavedChain, startSavedChain } from "./startSavedChain.ts";
 import { startDaemon, startMarketplace } from "./startServices.ts";
 import type { Service } from "./supervise.ts";
@@ -69,9 +71,11 @@ export async function runStack(
   );
   const cast = await createCast(chain, record.parties.operator, signal);
   const ask = createClient({ url: marketplace.url, serviceToken: "", persistent: signal });
-  const offer = { ask, cast, chainUrl: chain.url, marketplaceUrl: marketplace.url };
+  const signing = signingOf(paths, cast, record);
+  const offer = { ask, cast, chainUrl: chain.url, marketplaceUrl: marketplace.url, signing };
   const tools = await begin("tools served and listed", () => offerTools(offer));
   endings.inOrder.push(tools.close);
+  await begin("signed answers promised", () => promise(chain, cast, signing, tools.methods.get(SIGNING_TOOL) ?? []));
   const keys = await begin("wallets signed in, API keys", () => apiKeysOf(paths, ask, cast));
   if (!continued) {
     await chain.save();
@@ -92,9 +96,10 @@ async function create(begin: typeof step, paths: StateFolder, chain: SavedChain)
     createToken(paths.consoleToken);
     await createKeystore({ path: paths.keystore, password, privateKey });
     await createKeyring(paths.signingKeys);
+    createAnswerKey(paths);
     return privateKeyToAddress(privateKey);
   });
-  return createMarketplace(begin, chain, paths.deployments, operator);
+  return buildMarketplace(begin, chain, paths.deployments, operator);
 }
 
 async function goOn(begin: typeof step, paths: StateFolder, chain: SavedChain): Promise<DeploymentRecord> {

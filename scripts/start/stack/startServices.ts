@@ -1,7 +1,7 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { StateFolder } from "../state/stateFolder.ts";
-import { recordPath } from "./createMarketplace.ts";
+import { recordPath } from "./buildMarketplace.ts";
 import { type Service, supervise } from "./supervise.ts";
 
 export type Running = { paths: StateFolder; chainUrl: string; port: number; signal: AbortSignal };

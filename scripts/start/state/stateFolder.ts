@@ -37,6 +37,8 @@ const NAMES = {
   marketplaceDatabase: "marketplace.db",
   marketplaceLog: "marketplace.log",
   signingKeys: "signing-keys.json",
+  // The key with which a tool signs its answers, and the court that they are for.
+  answers: "answers.json",
   // Of the demo's agents, and of whoever reads along.
   apiKeys: "api-keys.json",
   apiKey: "api-key",
@@ -53,6 +55,7 @@ const PARTS = [
   "consoleToken",
   "marketplaceDatabase",
   "signingKeys",
+  "answers",
 ] as const;
 
 const OWNER_ONLY = 0o600;
@@ -60,7 +63,7 @@ const OWNER_ONLY_FOLDER = 0o700;
 const TOKEN_BYTES = 32;
 
 // Raised when a stack of an earlier version cannot be continued by this one.
-const VERSION = 2;
+const VERSION = 3;
 const schema = z.object({ version: z.literal(VERSION), contracts: z.string(), createdAt: z.string() });
 
 const RESET = "npm start -- --reset starts over";

@@ -15,7 +15,7 @@ import type { step } from "../report.ts";
 import { CHAIN_ID, type SavedChain } from "./startSavedChain.ts";
 
 // Builds the demo's world on a new chain, and records the deployment as the deploy command does.
-export async function createMarketplace(
+export async function buildMarketplace(
   begin: typeof step,
   { url, provider }: SavedChain,
   folder: string,
