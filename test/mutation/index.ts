@@ -1,14 +1,15 @@
-// `npm run --silent mutate [-- --json] [--only WORDS] [--list] [--write] [--refresh]`: puts one bug at a time into a copy of
-// the repository and shows that a test or the simulator notices it. Ends with 1 if one is not noticed.
+// `npm run --silent mutate [-- --json] [--only WORDS] [--new] [--list] [--write] [--refresh]`: puts one bug at a time into a copy
+// of the repository and shows that a test or the simulator notices it. With --new only those that the page does not have yet.
+// Ends with 1 if one is not noticed.
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { signalPrograms } from "../../scripts/process/startProgram.ts";
 import { readArguments, UsageError, withUsage } from "../../settlement/cli/readArguments.ts";
-import { sentenceOf } from "../../settlement/domain/sentence.ts";
+import { sentenceOf } from "../../settlement/domain/text/sentence.ts";
 import { type Check, commandOf } from "./check.ts";
 import { copyTree, type Tree } from "./copyTree.ts";
 import { type Mutant, mutate } from "./mutate.ts";
-import { writePage } from "./page.ts";
+import { cellOf, readPage, writePage } from "./page.ts";
 import { type Code, readCode } from "./readCode.ts";
 import { type Mutation, readMutations } from "./readMutations.ts";
 import { refresh } from "./refresh.ts";
@@ -18,10 +19,11 @@ type Result = { mutant: Mutant; verdict: Verdict; seconds: number };
 
 const ROOT = join(import.meta.dirname, "../..");
 const WORKERS = 2;
-const USAGE = "Usage: npm run --silent mutate -- [--only WORDS] [--list] [--json] [--write] [--refresh]";
+const USAGE = "Usage: npm run --silent mutate -- [--only WORDS] [--new] [--list] [--json] [--write] [--refresh]";
 
 const options = {
   only: { type: "string", default: "" },
+  new: { type: "boolean", default: false },
   list: { type: "boolean", default: false },
   json: { type: "boolean", default: false },
   write: { type: "boolean", default: false },
@@ -43,8 +45,13 @@ async function main(): Promise<void> {
     return;
   }
   if (failures.length > 0) return;
-  const chosen = mutants.filter(({ mutation, file }) => `${mutation.bug} ${file}`.includes(values.only));
-  if (chosen.length === 0) throw new UsageError(`no mutation has the words "${values.only}"`);
+  const known = values.new ? readPage(ROOT) : new Map<string, string>();
+  const chosen = mutants.filter(
+    ({ mutation, file }) => `${mutation.bug} ${file}`.includes(values.only) && !known.has(cellOf(mutation.bug)),
+  );
+  if (chosen.length === 0) {
+    throw new UsageError(`no ${values.new ? "new " : ""}mutation has the words "${values.only}"`);
+  }
   if (values.list) {
     for (const { mutation, file, caughtBy } of chosen) {
       console.log(`${mutation.bug}\n  ${mutation.path}\n  ${file}\n  ${commandOf(caughtBy)}`);

@@ -21,11 +21,12 @@ export const PATCHES = "test/mutation/patches";
 const SUBJECTS = ["contracts", "court", "ledger", "engine", "chain", "daemon", "marketplace", "scripts"];
 
 export function readMutations(root: string): Mutation[] {
+  // Below a subject, a folder for each file that bugs are put into keeps them findable; what is found does not hang on it.
   const subjects = globSync("*", { cwd: join(root, PATCHES) });
   const unknown = subjects.filter((subject) => !SUBJECTS.includes(subject));
   if (unknown.length > 0) throw new RangeError(`${PATCHES} has ${unknown.join(", ")}, which the page has no place for`);
   return SUBJECTS.flatMap((subject) =>
-    globSync(`${subject}/*.patch`, { cwd: join(root, PATCHES) })
+    globSync(`${subject}/**/*.patch`, { cwd: join(root, PATCHES) })
       .sort()
       .map((file) => readMutation(root, subject, `${PATCHES}/${file}`)),
   );
