@@ -6,12 +6,10 @@ import { privateKeyToAccount } from "viem/accounts";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { hashJson, type SignedAnswer, signAnswer } from "../../marketplace/toolkit/index.ts";
 import { createKeptReceipts } from "../../scripts/payer/watch/keptReceipts.ts";
-import { ADMIN_DELAY_SECONDS, ROLES } from "../../scripts/protocol/description.ts";
-import { mined } from "../../scripts/world/mined.ts";
 import { toolIdFromUuid } from "../../settlement/domain/toolId.ts";
-import { JsonSchema__factory, type SchemaCourt, SchemaCourt__factory } from "../../typechain-types/index.ts";
-import { openBooks } from "./books.ts";
+import type { SchemaCourt } from "../../typechain-types/index.ts";
 import { addressOf, fail, passTime, startDeployedChain, succeed } from "./chain.ts";
+import { openService } from "./testService.ts";
 
 const SCHEMA = { type: "object", required: ["price"], properties: { price: { type: "number", minimum: 0 } } };
 
@@ -42,17 +40,9 @@ describe("a promise and its breach", () => {
   beforeAll(async () => {
     deployed = await startDeployedChain();
     folder = mkdtempSync(join(tmpdir(), "court-"));
-    const { chain, manager, staking, receiptCourt } = deployed;
-    const [deployer, admin] = [chain.wallet("deployer"), chain.wallet("admin")];
-    const judge = await (await new JsonSchema__factory(deployer).deploy()).waitForDeployment();
-    const creation = new SchemaCourt__factory(deployer).deploy(staking, judge, receiptCourt);
-    court = await (await creation).waitForDeployment();
+    court = deployed.schemaCourt;
     address = (await court.getAddress()) as Address;
-    const grant = manager.interface.encodeFunctionData("grantRole", [ROLES.court, address, 0]);
-    await mined(manager.connect(admin).schedule(manager, grant, 0));
-    await passTime(chain, ADMIN_DELAY_SECONDS);
-    await mined(manager.connect(admin).grantRole(ROLES.court, address, 0));
-    ({ tool } = await succeed(chain, "developer", "list-tool", "--name", "quotes", "--price", "0.10"));
+    ({ tool } = await succeed(deployed.chain, "developer", "list-tool", "--name", "quotes", "--price", "0.10"));
   });
 
   afterAll(async () => {
@@ -96,12 +86,12 @@ describe("a promise and its breach", () => {
     const { chain, router, staking } = deployed;
     await succeed(chain, "operator", "bond", "post");
     await succeed(chain, "payer", "cap", "--set", "50");
-    const books = await openBooks(router, chain.wallet("operator"));
-    const call = books.charge(addressOf("payer"), toolIdFromUuid(tool), 3_000_000n);
+    const service = await openService(router, chain.wallet("operator"));
+    const call = service.charge(addressOf("payer"), toolIdFromUuid(tool), 3_000_000n);
     await succeed(chain, "developer", "stake", tool, "--amount", "6");
-    const root = await books.settle([call]);
+    const batchId = await service.settle([call]);
     const receipts = join(folder, "receipts");
-    createKeptReceipts(receipts).keep(root, books.answers.get(root) as never);
+    createKeptReceipts(receipts).keep(batchId, service.answers.get(batchId) as never);
 
     const content = { price: -5 };
     const answer = await signed(content, call.id);

@@ -14,7 +14,7 @@ import type { DeploymentRecord } from "../../settlement/deployment.ts";
 import { AccessManager__factory } from "../../typechain-types/index.ts";
 import { addressOf, type Chain, deployCommand, passTime, placeUsdcAndShare, startChain } from "./chain.ts";
 
-const TRANSACTIONS = 6;
+const TRANSACTIONS = 8;
 
 const initialParameters = {
   minimumStake: PARAMETERS.minimumStake.initial,
@@ -66,6 +66,8 @@ describe("deploy", () => {
       ["bonds", "OperatorBonds"],
       ["router", "ContextRouter"],
       ["receiptCourt", "ReceiptCourt"],
+      ["jsonSchema", "JsonSchema"],
+      ["schemaCourt", "SchemaCourt"],
     ] as const) {
       const { address, block } = record.contracts[key];
       expect(asked.stdout).toMatch(new RegExp(`${title} +${address}`));
@@ -80,9 +82,10 @@ describe("deploy", () => {
     }
     expect((await router.operatorLimit(addressOf("deployer"))).limit).toBe(0n);
     expect(await manager.hasRole(ROLES.admin, addressOf("admin"))).toEqual([true, BigInt(ADMIN_DELAY_SECONDS)]);
+    expect(await manager.hasRole(ROLES.court, record.contracts.schemaCourt.address)).toEqual([true, 0n]);
   });
 
-  it.each([1, 2, 3, 4, 5, 6])(
+  it.each([1, 2, 3, 4, 5, 6, 7, 8])(
     "killed after transaction %i was sent, a second run completes it without a copy",
     async (sent) => {
       await chain.provider.send("evm_setAutomine", [false]);
@@ -154,7 +157,7 @@ describe("deploy", () => {
     const oneEther = "0x670de0b6b3a76400005f5260205ff3";
     await chain.provider.send("anvil_setCode", ["0x420000000000000000000000000000000000000F", oneEther]);
     const { stdout } = await chain.hardhat(deployCommand, { input: "n\n" });
-    expect(stdout).toMatch(/gas +at most 6\.0\d+ ETH/);
+    expect(stdout).toMatch(new RegExp(`gas +at most ${TRANSACTIONS}\\.0\\d+ ETH`));
   });
 
   it("a node of another network is refused", async () => {

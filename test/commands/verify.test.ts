@@ -31,12 +31,12 @@ afterAll(async () => {
 
 it("verify-deployment submits each contract with its sources and arguments", async () => {
   const { port } = explorer.address() as AddressInfo;
-  const { chain, manager, staking, bonds, router, receiptCourt } = deployed;
+  const { chain, manager, staking, bonds, router, receiptCourt, jsonSchema, schemaCourt } = deployed;
   const { code, stdout, stderr } = await chain.hardhat(["verify-deployment", "--network", "base", "--json"], {
     env: { EXPLORER_API_URL: `http://127.0.0.1:${port}/api`, ETHERSCAN_API_KEY: "key" },
   });
   expect(code, stderr).toBe(0);
-  const contracts = [manager, staking, bonds, router, receiptCourt];
+  const contracts = [manager, staking, bonds, router, receiptCourt, jsonSchema, schemaCourt];
   const addresses = await Promise.all(contracts.map((contract) => contract.getAddress()));
   expect(JSON.parse(stdout)).toEqual({ network: "base", verified: addresses });
   expect(submissions.map((submission) => submission.get("contractaddress"))).toEqual(addresses);

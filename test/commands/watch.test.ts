@@ -6,8 +6,8 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import { until } from "../../scripts/waiting/until.ts";
 import { mined } from "../../scripts/world/mined.ts";
 import { toolIdFromUuid } from "../../settlement/domain/toolId.ts";
-import { API_KEY, type Books, openBooks, serveBooks } from "./books.ts";
 import { addressOf, fail, passTime, startDeployedChain, succeed } from "./chain.ts";
+import { API_KEY, openService, serveReceipts, type TestService } from "./testService.ts";
 
 const DAY = 24 * 60 * 60;
 const DEPOSIT = 1_000_000n;
@@ -20,8 +20,8 @@ process.env.MARKETPLACE_API_KEY = API_KEY;
 
 describe("a payer who watches", () => {
   let deployed: Awaited<ReturnType<typeof startDeployedChain>>;
-  let books: Books;
-  let market: Awaited<ReturnType<typeof serveBooks>>;
+  let service: TestService;
+  let market: Awaited<ReturnType<typeof serveReceipts>>;
   let tool: string;
   let settled: string;
   let folder: string;
@@ -49,8 +49,8 @@ describe("a payer who watches", () => {
     await succeed(chain, "payer", "cap", "--set", "500", "--yes");
     const listed = await succeed(chain, "developer", "list-tool", "--name", "maps", "--price", "0.10", "--yes");
     tool = toolIdFromUuid(listed.tool);
-    books = await openBooks(router, chain.wallet("operator"));
-    market = await serveBooks(books);
+    service = await openService(router, chain.wallet("operator"));
+    market = await serveReceipts(service);
     folder = mkdtempSync(join(tmpdir(), "watch-"));
     expect(await usdc.allowance(payer, await router.getAddress())).toBe(usd(500));
   });
@@ -72,16 +72,16 @@ describe("a payer who watches", () => {
 
   it("is told that all is in order as long as it is", async () => {
     expect(await watch()).toEqual({ payer, inOrder: true, batches: [], doubles: [], hidden: [] });
-    const root = await books.settle([
-      books.charge(payer, tool, usd(0.1)),
-      books.charge(payer, tool, usd(0.25)),
-      books.charge(payer, null, usd(0.03)),
+    const batchId = await service.settle([
+      service.charge(payer, tool, usd(0.1)),
+      service.charge(payer, tool, usd(0.25)),
+      service.charge(payer, null, usd(0.03)),
     ]);
     const { inOrder, batches } = await watch("--contest", "--yes");
     expect(inOrder).toBe(true);
     expect(batches).toEqual([
       {
-        batch: root,
+        batchId,
         transaction: expect.stringMatching(/^0x/),
         operator: addressOf("operator"),
         settledAt: expect.any(String),
@@ -97,7 +97,7 @@ describe("a payer who watches", () => {
 
   it("gets a row without receipts back from the bond, with the deposit", async () => {
     const before = await balance();
-    const root = await books.settle([books.charge(payer, tool, usd(0.1))], {
+    const batchId = await service.settle([service.charge(payer, tool, usd(0.1))], {
       modelCost: usd(5),
       tools: [[tool, usd(0.1)]],
     });
@@ -107,7 +107,7 @@ describe("a payer who watches", () => {
     const first = await complaint("--contest");
     expect(first.batches).toMatchObject([
       {
-        batch: root,
+        batchId,
         verdict: "wrong",
         court: "contested",
         findings: ["5.00 USDC were charged for the model, and the receipts are for 0.00 USDC"],
@@ -124,10 +124,10 @@ describe("a payer who watches", () => {
 
   it("that has one deposit left gets everything back with it, the largest row first", async () => {
     const { chain, usdc } = deployed;
-    const small = await books.settle([books.charge(payer, tool, usd(0.1))], { modelCost: usd(3) });
-    const large = await books.settle([books.charge(payer, tool, usd(0.1))], { modelCost: usd(5) });
+    const small = await service.settle([service.charge(payer, tool, usd(0.1))], { modelCost: usd(3) });
+    const large = await service.settle([service.charge(payer, tool, usd(0.1))], { modelCost: usd(5) });
     await mined(usdc.connect(chain.wallet("payer")).transfer(neighbour, (await balance()) - DEPOSIT));
-    const courts = (...stages: string[]) => [small, large].map((batch, i) => ({ batch, court: stages[i] }));
+    const courts = (...stages: string[]) => [small, large].map((batchId, i) => ({ batchId, court: stages[i] }));
     for (let run = 0; run < 2; run++) {
       const { batches, error } = await complaint("--contest");
       expect(batches ?? error).toEqual(
@@ -145,9 +145,9 @@ describe("a payer who watches", () => {
 
   it("gets the second payment of a charge back, and the premium if it proves that itself", async () => {
     const before = await balance();
-    const due = books.charge(payer, tool, usd(3));
-    const first = await books.settle([due]);
-    const again = await books.settle([{ ...due, attempts: 1 }, books.charge(payer, tool, usd(0.2))]);
+    const due = service.charge(payer, tool, usd(3));
+    const first = await service.settle([due]);
+    const again = await service.settle([{ ...due, attempts: 1 }, service.charge(payer, tool, usd(0.2))]);
     expect(await complaint()).toMatchObject({
       batches: [{ verdict: "right" }, { verdict: "right" }],
       doubles: [{ charge: due.id, amountUsd: "3.00", first, again, court: "provable" }],
@@ -157,12 +157,12 @@ describe("a payer who watches", () => {
   });
 
   it("proves with receipts of its own folder, whatever the marketplace says later", async () => {
-    const due = books.charge(payer, tool, usd(3));
-    const first = await books.settle([due]);
+    const due = service.charge(payer, tool, usd(3));
+    const first = await service.settle([due]);
     await watch("--receipts", folder);
     expect(readdirSync(folder)).toEqual([`${first}.json`]);
-    books.answers.delete(first);
-    await books.settle([{ ...due, attempts: 1 }]);
+    service.answers.delete(first);
+    await service.settle([{ ...due, attempts: 1 }]);
     expect(await complaint("--receipts", folder)).toMatchObject({ doubles: [{ first, court: "provable" }] });
     // A file that somebody has tampered with is asked for again.
     writeFileSync(join(folder, `${first}.json`), "{");
@@ -172,12 +172,12 @@ describe("a payer who watches", () => {
 
   it("proves with receipts that the operator showed to the court alone", async () => {
     const { chain, receiptCourt } = deployed;
-    const due = books.charge(payer, tool, usd(3));
-    const first = await books.settle([due]);
+    const due = service.charge(payer, tool, usd(3));
+    const first = await service.settle([due]);
     const double = { ...due, attempts: 1 };
-    const root = await books.settle([double]);
-    const answer = books.answers.get(root);
-    books.answers.delete(root);
+    const batchId = await service.settle([double]);
+    const answer = service.answers.get(batchId);
+    service.answers.delete(batchId);
     await complaint("--contest");
     const { receipts } = answer as { receipts: readonly object[] };
     const lines = [
@@ -187,33 +187,33 @@ describe("a payer who watches", () => {
     await mined(
       receiptCourt
         .connect(chain.wallet("operator"))
-        .answer(root, payer, { lines, receipts, places: [1], proof: [], proofFlags: [] } as never),
+        .answer(batchId, payer, { lines, receipts, places: [1], proof: [], proofFlags: [] } as never),
     );
     expect(await complaint()).toMatchObject({
       batches: [{ verdict: "right" }, { verdict: "right", court: "answered" }],
-      doubles: [{ first, again: root, court: "provable" }],
+      doubles: [{ first, again: batchId, court: "provable" }],
     });
     await watch("--contest", "--yes");
   });
 
   it("takes a retry for what it is", async () => {
     const { chain, usdc, router } = deployed;
-    const due = books.charge(payer, tool, usd(3));
+    const due = service.charge(payer, tool, usd(3));
     await mined(usdc.connect(chain.wallet("payer")).approve(await router.getAddress(), usd(1)));
-    await books.settle([due]);
+    await service.settle([due]);
     await mined(usdc.connect(chain.wallet("payer")).approve(await router.getAddress(), usd(100)));
-    await books.settle([{ ...due, attempts: 1 }]);
+    await service.settle([{ ...due, attempts: 1 }]);
     expect(await watch()).toMatchObject({ inOrder: true, batches: [{ chargedUsd: "3.00" }], doubles: [] });
   });
 
   it("sees what was drawn from a prepaid balance, which leaves no transfer behind", async () => {
     const { chain, router } = deployed;
     await succeed(chain, "payer", "deposit", "10", "--yes");
-    const root = `0x${"77".repeat(32)}`;
+    const batchId = `0x${"77".repeat(32)}`;
     const row = `0x${payer.slice(2).toLowerCase()}01${usd(4).toString(16).padStart(12, "0")}00`;
     const operator = chain.wallet("operator");
-    await mined(router.connect(operator).settle(await router.headOf(operator.address), root, [], row));
-    expect(await complaint()).toMatchObject({ batches: [{ batch: root, chargedUsd: "4.00", verdict: "wrong" }] });
+    await mined(router.connect(operator).settle(await router.headOf(operator.address), batchId, [], row));
+    expect(await complaint()).toMatchObject({ batches: [{ batchId, chargedUsd: "4.00", verdict: "wrong" }] });
   });
 
   it("finds what an operator settled from within a contract", async () => {
@@ -225,9 +225,9 @@ describe("a payer who watches", () => {
     // As an account that has delegated itself (ERC-7702), the operator calls itself, and the router from there.
     const code = concat(["0xef0100", await account.getAddress()]);
     await chain.provider.send("anvil_setCode", [operator.address, code]);
-    const root = id("a batch of a contract");
+    const batchId = id("a batch of a contract");
     const row = `0x${payer.slice(2).toLowerCase()}00${usd(4).toString(16).padStart(12, "0")}00`;
-    const call = router.interface.encodeFunctionData("settle", [await router.headOf(operator), root, [], row]);
+    const call = router.interface.encodeFunctionData("settle", [await router.headOf(operator), batchId, [], row]);
     const calls = AbiCoder.defaultAbiCoder().encode(
       ["tuple(address,uint256,bytes)[]"],
       [[[await router.getAddress(), 0, call]]],
@@ -235,7 +235,7 @@ describe("a payer who watches", () => {
     const itself = new Contract(operator.address, ACCOUNT_ABI, operator);
     await mined(itself.getFunction("execute")(`0x01${"0".repeat(62)}`, calls));
     expect(await complaint("--contest")).toMatchObject({
-      batches: [{ batch: root, chargedUsd: "4.00", verdict: "wrong", court: "contested" }],
+      batches: [{ batchId, chargedUsd: "4.00", verdict: "wrong", court: "contested" }],
       hidden: [],
     });
   });
@@ -246,24 +246,24 @@ describe("a payer who watches", () => {
       response.end(JSON.stringify(body));
 
     it("that gives receipts of somebody else, of another batch, with another amount, or one twice", async () => {
-      const [own, other] = [books.charge(payer, tool, usd(1)), books.charge(payer, tool, usd(1))];
-      const elsewhere = await books.settle([other]);
-      const foreign = books.charge(neighbour, tool, usd(1));
-      const root = await books.settle([own, foreign], { tools: [[tool, usd(1)]] });
-      const answer = books.answers.get(root) as { receipts: { chargedTo: string }[] };
+      const [own, other] = [service.charge(payer, tool, usd(1)), service.charge(payer, tool, usd(1))];
+      const elsewhere = await service.settle([other]);
+      const foreign = service.charge(neighbour, tool, usd(1));
+      const batchId = await service.settle([own, foreign], { tools: [[tool, usd(1)]] });
+      const answer = service.answers.get(batchId) as { receipts: { chargedTo: string }[] };
       const mine = answer.receipts.filter(({ chargedTo }) => chargedTo === payer.toLowerCase());
       const theirs = answer.receipts.filter(({ chargedTo }) => chargedTo !== payer.toLowerCase());
       const findings = async (receipts: readonly object[]) => {
-        books.answers.set(root, { receipts });
+        service.answers.set(batchId, { receipts });
         const { batches } = await complaint();
-        return batches.find(({ batch }: { batch: string }) => batch === root).findings;
+        return batches.find((batch: { batchId: string }) => batch.batchId === batchId).findings;
       };
       const missing = "1.00 USDC were charged for";
       expect(await findings(theirs)).toEqual([
         expect.stringContaining(`is of ${neighbour.toLowerCase()}`),
         expect.stringContaining(missing),
       ]);
-      const others = books.answers.get(elsewhere) as { receipts: object[] };
+      const others = service.answers.get(elsewhere) as { receipts: object[] };
       expect(await findings(others.receipts)).toEqual([
         expect.stringContaining("is not in the batch"),
         expect.stringContaining(missing),
@@ -274,13 +274,13 @@ describe("a payer who watches", () => {
       ]);
       expect(await findings([...mine, ...mine])).toEqual([expect.stringContaining("is shown twice")]);
       expect(await findings([])).toEqual([expect.stringContaining(missing)]);
-      books.answers.set(root, { receipts: mine });
+      service.answers.set(batchId, { receipts: mine });
       expect(await watch()).toMatchObject({ inOrder: true });
     });
 
     it("that shows what somebody else owes, and does not risk a deposit for it", async () => {
-      const owed = books.charge(payer, tool, usd(1), { payer: neighbour.toLowerCase() as never });
-      await books.settle([owed]);
+      const owed = service.charge(payer, tool, usd(1), { payer: neighbour.toLowerCase() as never });
+      await service.settle([owed]);
       expect(await verdict("--contest")).toMatchObject({
         verdict: "wrong",
         court: "none",
@@ -289,7 +289,7 @@ describe("a payer who watches", () => {
     });
 
     it("that is away, refuses the key or answers nonsense, and contests once that has lasted", async () => {
-      await books.settle([books.charge(payer, tool, usd(1))]);
+      await service.settle([service.charge(payer, tool, usd(1))]);
       const silent = async (listener: Parameters<typeof market.answerWith>[0]) => {
         market.answerWith(listener);
         const { verdict: word, court, findings } = await verdict("--contest");
@@ -316,7 +316,7 @@ describe("a payer who watches", () => {
   });
 
   it("is told of what it can no longer contest", async () => {
-    await books.settle([books.charge(payer, tool, usd(0.1))], { modelCost: usd(1) });
+    await service.settle([service.charge(payer, tool, usd(0.1))], { modelCost: usd(1) });
     await passTime(deployed.chain, 7 * DAY);
     const { code, stdout } = await deployed.chain.task(
       ["watch", ...options(), "--network", "base", "--contest"],
@@ -333,10 +333,10 @@ describe("a payer who watches", () => {
     const program = chain.start(command, { as: "payer", env: { MARKETPLACE_API_KEY: API_KEY } });
     try {
       await program.printed(/was charged in 30 days/);
-      await books.settle([books.charge(payer, tool, usd(0.1))]);
+      await service.settle([service.charge(payer, tool, usd(0.1))]);
       await program.printed(/right: 1 receipt adds up to it/);
       market.answerWith((_, response) => response.writeHead(503).end());
-      const bad = await books.settle([books.charge(payer, tool, usd(0.1))], { modelCost: usd(2) });
+      const bad = await service.settle([service.charge(payer, tool, usd(0.1))], { modelCost: usd(2) });
       await program.printed(/the marketplace is silent: it answers with 503/);
       market.answerHonestly();
       await until("the contest", async () => (await receiptCourt.contestOf(bad, payer)).stage === 1n);

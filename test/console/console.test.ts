@@ -90,11 +90,11 @@ describe("the console", () => {
     // Every route of the platform with an id that exists, so that a 404 cannot pass for a refusal.
     const pathOf = async (path: string) => {
       const { charges } = (await ask("GET", `/v1/turns/${history.settledTurn}`)).body as {
-        charges: { payer: string; batch: string }[];
+        charges: { payer: string; batchId: string }[];
       };
-      const { payer = "", batch = "" } = charges[0] ?? {};
+      const { payer = "", batchId = "" } = charges[0] ?? {};
       return path
-        .replace(":payer/batches/:batch", `${payer}/batches/${batch}`)
+        .replace(":payer/batches/:batchId", `${payer}/batches/${batchId}`)
         .replace(":chargeId", await chargeOf(`turns/${history.settledTurn}`))
         .replace(":payer", history.absorbedPayer)
         .replace(":developer", world.tools[1]?.developer.address ?? "")
@@ -104,7 +104,7 @@ describe("the console", () => {
         .replace(/find$/, "find?id=nothing");
     };
 
-    // Strangers are slowed down, which is no answer to what they asked.
+    // Whoever is not authenticated is limited, which is no answer to what they asked.
     async function replyTo(request: () => Promise<Reply>): Promise<Reply> {
       let reply = await request();
       await expect
@@ -133,12 +133,12 @@ describe("the console", () => {
 
     it("what is public names no payer but those whose rows failed on chain, no session, no call and no machine", async () => {
       const { batches } = (await ask("GET", "/v1/batches?limit=1000", undefined, { key: null })).body as unknown as {
-        batches: { batch: string }[];
+        batches: { batchId: string }[];
       };
       const paths = [
         ...["/v1/stats", "/v1/stats?minutes=60&stepSeconds=60", "/v1/batches?limit=1000", "/v1/tools"],
         ...["/v1/operators", `/v1/tools/${uuidFromToolId(history.unstakedTool)}`, "/console", "/console/login"],
-        ...batches.map(({ batch }) => `/v1/batches/${batch}`),
+        ...batches.map(({ batchId }) => `/v1/batches/${batchId}`),
       ];
       const charge = await chargeOf(`turns/${history.settledTurn}`);
       const { sessions, settledTurn, settledCall, absorbedPayer } = history;
@@ -382,8 +382,8 @@ describe("the console", () => {
       expect(await textOf(page, ".way")).toContain(history.settledTurn);
       await page.locator(".way a[href^='#/batches/']").click();
       await arrived(page, "Batch");
-      const [root] = /0x[0-9a-f]{64}/.exec(await textOf(page, "main")) ?? [];
-      expect(await world.router.settledAt(root ?? "")).toBeGreaterThan(0n);
+      const [batchId] = /0x[0-9a-f]{64}/.exec(await textOf(page, "main")) ?? [];
+      expect(await world.router.settledAt(batchId ?? "")).toBeGreaterThan(0n);
       await go(page, `#/charges/${await chargeOf(`calls/${history.settledCall}`)}`);
       expect(await textOf(page, "#verdict")).toMatch(/^Proven/);
       expect(await textOf(page, ".way")).toContain("quote");

@@ -16,7 +16,7 @@ const POISON = `<img src=x onerror="document.title='taken'"><script>document.tit
 const [sqlite] = backends;
 
 describe("the marketplace's pages, in a browser", () => {
-  let [database, books]: Store[] = [];
+  let [database, daemonStore]: Store[] = [];
   let daemon: Awaited<ReturnType<typeof openDaemon>>;
   let market: Awaited<ReturnType<typeof openMarketplace>>;
   let browser: Browser;
@@ -42,8 +42,8 @@ describe("the marketplace's pages, in a browser", () => {
   beforeAll(async () => {
     if (sqlite === undefined) throw new Error("there is no SQLite");
     database = await sqlite.create();
-    books = await sqlite.create();
-    daemon = await openDaemon(books);
+    daemonStore = await sqlite.create();
+    daemon = await openDaemon(daemonStore);
     [market, browser] = await Promise.all([openMarketplace(database, { daemonUrl: daemon.url }), openBrowser()]);
     gas = await offer(
       { name: "Gas", description: "Gas prices of Base, every block.", category: "Crypto & DeFi" },
@@ -96,7 +96,7 @@ describe("the marketplace's pages, in a browser", () => {
     await market?.close();
     await daemon?.close();
     await database?.remove();
-    await books?.remove();
+    await daemonStore?.remove();
   });
 
   async function open(path: string, { width = 1280, dark = false } = {}): Promise<Page> {

@@ -2,7 +2,7 @@ import type { Hex } from "viem";
 import { mined } from "../../scripts/world/mined.ts";
 import { createMovableClock, openWorldEngine } from "../../scripts/world/openWorldEngine.ts";
 import type { LocalWorld } from "../../scripts/world/startWorld.ts";
-import { NO_HASHES } from "../../settlement/domain/charge.ts";
+import { NO_HASHES } from "../../settlement/domain/charges/charge.ts";
 import { microUsdc } from "../../settlement/domain/money.ts";
 import type { ToolId } from "../../settlement/domain/toolId.ts";
 

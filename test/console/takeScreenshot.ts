@@ -8,7 +8,7 @@ import { startTestDaemon } from "../local/daemon/testDaemon.ts";
 import { openBrowser } from "./openBrowser.ts";
 import { recordHistory } from "./recordHistory.ts";
 
-const PICTURE = "docs/console.png";
+const SCREENSHOT = "docs/console.png";
 const CONSOLE_TOKEN = "console-token-of-the-screenshot-0123456789";
 
 await withUsage("Usage: npm run screenshot", () => readArguments({}));
@@ -26,8 +26,8 @@ try {
     const page = await browser.newPage({ viewport, colorScheme: "light", deviceScaleFactor: 1.5 });
     await page.goto(`${daemon.url}/console#token=${CONSOLE_TOKEN}`);
     await page.waitForSelector("#settled");
-    await page.screenshot({ path: PICTURE });
-    console.log(`${PICTURE}: ${Math.ceil(statSync(PICTURE).size / 1024)} KiB`);
+    await page.screenshot({ path: SCREENSHOT });
+    console.log(`${SCREENSHOT}: ${Math.ceil(statSync(SCREENSHOT).size / 1024)} KiB`);
   } finally {
     await daemon.stop();
   }

@@ -106,6 +106,17 @@ describe.each(backends)("accounts, on $name", ({ create }) => {
     }
   });
 
+  it("an account that makes and revokes keys all day is shown a hundred of them", async () => {
+    const login = await logIn(market.ask, newWallet());
+    for (let made = 0; made < 105; made += 1) {
+      const { body } = await market.ask("POST", "/api/v1/keys", { name: `key ${made}` }, login);
+      await market.ask("DELETE", `/api/v1/keys?id=${body.id}`, undefined, login);
+    }
+    const { body } = await market.ask("GET", "/api/v1/keys", undefined, login);
+    const names = (body.keys as { name: string }[]).map(({ name }) => name);
+    expect([names.length, names.at(-1)]).toEqual([101, "key 104"]);
+  });
+
   it("a stolen API key makes, lists and revokes no keys", async () => {
     const key = await makeKey(market.ask, newWallet());
     for (const [method, body] of [["POST", { name: "mine" }], ["GET"], ["DELETE"]] as const) {

@@ -27,7 +27,7 @@ const WEIGH: ToolMethod = {
 const newWallet = () => privateKeyToAccount(generatePrivateKey());
 
 describe.each(backends)("a buyer who demands consent, on $name,", ({ create }) => {
-  let [database, books]: Store[] = [];
+  let [database, daemonStore]: Store[] = [];
   let daemon: Awaited<ReturnType<typeof openDaemon>>;
   let market: Awaited<ReturnType<typeof openMarketplace>>;
   let server: ToolServer;
@@ -35,8 +35,8 @@ describe.each(backends)("a buyer who demands consent, on $name,", ({ create }) =
 
   beforeAll(async () => {
     database = await create();
-    books = await create();
-    daemon = await openDaemon(books);
+    daemonStore = await create();
+    daemon = await openDaemon(daemonStore);
     market = await openMarketplace(database, { daemonUrl: daemon.url });
     server = await startTool({ methods: [WEIGH], call: () => structured({ weight: 420 }) });
     const owner = newWallet();
@@ -49,7 +49,7 @@ describe.each(backends)("a buyer who demands consent, on $name,", ({ create }) =
     await market?.close();
     await daemon?.close();
     await database?.remove();
-    await books?.remove();
+    await daemonStore?.remove();
   });
 
   async function buyer() {

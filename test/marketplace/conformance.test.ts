@@ -74,7 +74,11 @@ describe("a client of the public SDKs", () => {
     expect(await registerTool(ask, odd.developer, described)).toMatchObject({ listed: false });
     broken.state.open = false;
     broken.state.methods = [
-      { ...GAS, name: "odd", _meta: { surface: 1, pricing: { executeUsd: -1 }, rateLimit: "none" } },
+      {
+        ...GAS,
+        name: "odd",
+        _meta: { surface: 1, pricing: { executeUsd: -1 }, rateLimit: "none", rate_limit_hints: "none", "\ud800": 1 },
+      },
     ];
     expect(await registerTool(ask, odd.developer, described)).toMatchObject({ listed: true });
     key = await makeApiKey(ask, buyer, "conformance");

@@ -17,15 +17,15 @@ const PRICE = 1_000n;
 const KEPT_BYTES = 400_000;
 
 describe.each(backends)("one paid call, on $name", ({ create }) => {
-  let [database, books]: Store[] = [];
+  let [database, daemonStore]: Store[] = [];
   let daemon: Awaited<ReturnType<typeof openDaemon>>;
   let market: Awaited<ReturnType<typeof openMarketplace>>;
   const servers: ToolServer[] = [];
 
   beforeAll(async () => {
     database = await create();
-    books = await create();
-    daemon = await openDaemon(books);
+    daemonStore = await create();
+    daemon = await openDaemon(daemonStore);
     market = await openMarketplace(database, { daemonUrl: daemon.url, maxKeptBytes: KEPT_BYTES });
   });
   afterEach(async () => {
@@ -36,7 +36,7 @@ describe.each(backends)("one paid call, on $name", ({ create }) => {
     await market.close();
     await daemon.close();
     await database?.remove();
-    await books?.remove();
+    await daemonStore?.remove();
   });
 
   // A tool that is listed, and a buyer of it.
@@ -232,6 +232,22 @@ describe.each(backends)("one paid call, on $name", ({ create }) => {
       "fails with JSON",
       () => ({ isError: true, content: [{ type: "text", text: '{ "reason": 5 }' }] }),
       '{"reason":5}',
+    ],
+    [
+      "says more than anybody reads",
+      () => ({ isError: true, content: [{ type: "text", text: `x${"😀".repeat(10_000)}` }] }),
+      // No half of a character is left where it is cut.
+      `x${"😀".repeat(4_999)}\ufffd`,
+    ],
+    [
+      "fails with what is no text",
+      () => ({ isError: true, content: [{ type: "text", text: "no \ud800" }] }),
+      "no \ufffd",
+    ],
+    [
+      "answers what is no result",
+      () => ({ content: [7], isError: "no" }),
+      "the server's answer is not MCP: content.0 Invalid input: expected object, received number",
     ],
   ])("of a tool that %s costs nothing, and its words are passed on", async (_, call, said) => {
     const { execute, start, session, exposure } = await shop({ call });
@@ -659,6 +675,102 @@ describe.each(backends)("one paid call, on $name", ({ create }) => {
     expect(Number(row?.kept)).toBeLessThan(KEPT_BYTES * 1.5);
   });
 
+  it("has a key that is known for 30 days, longer if it is not told or still runs, and then is as if it were new", async () => {
+    const DAY_MS = 24 * 60 * 60 * 1_000;
+    const release = Promise.withResolvers<void>();
+    const { server, execute, buyer } = await shop();
+    const [told, untold, runs, died] = [randomUUID(), randomUUID(), randomUUID(), randomUUID()];
+    const account = buyer.address.toLowerCase();
+    const known = async () =>
+      (await market.store.read.all("SELECT idempotency_key FROM executions WHERE account = $1", [account])).map(
+        ({ idempotency_key: key }) => key,
+      );
+    expect((await execute({}, told)).status).toBe(200);
+    server.tool.call = () => {
+      daemon.state.away = true;
+      return structured({ value: 1 });
+    };
+    expect((await execute({}, untold)).status).toBe(200);
+    daemon.state.away = false;
+    await market.store.alone((sql) =>
+      sql.run(
+        `INSERT INTO executions (account, idempotency_key, digest, call_id, claim, holder, lapses_at)
+         SELECT account, $2, digest, $2, $2, 'dead', answered_at FROM executions WHERE idempotency_key = $1`,
+        [told, died],
+      ),
+    );
+
+    market.pass(8 * DAY_MS);
+    await market.execute.forgetAnswers();
+    expect(await execute({}, told)).toMatchObject({ status: 409, body: { code: "idempotency_conflict" } });
+    market.pass(23 * DAY_MS);
+    server.tool.call = async () => {
+      await release.promise;
+      return structured({ value: 1 });
+    };
+    const running = execute({}, runs);
+    await until("the call", () => server.state.calls === 3);
+    await market.execute.forgetAnswers();
+    expect((await known()).toSorted()).toEqual([untold, runs].toSorted());
+    release.resolve();
+    expect((await running).status).toBe(200);
+
+    await market.execute.tellDue();
+    await market.execute.forgetAnswers();
+    expect(await known()).toEqual([runs]);
+    expect((await execute({}, told)).headers["idempotency-replayed"]).toBeUndefined();
+    expect(server.state.calls).toBe(4);
+  });
+
+  it("that fails says nothing of where the tool's server is, nor what that says to others than its callers", async () => {
+    const { execute, server, toolId, key } = await shop();
+    const { port } = server;
+    server.state.broken = `nginx at 10.1.2.3 cannot reach upstream ${port}`;
+    const said = [await execute(), await execute({}, randomUUID())];
+    server.state.broken = null;
+    for (const [head, body] of [
+      [[302, { location: "https://internal.example/login" }], ""],
+      [[401, {}], "stack at internal.example"],
+      [[200, { "content-type": "internal.example/x" }], "internal.example"],
+    ] as const) {
+      server.tool.call = ({ response }) => void response.writeHead(head[0], head[1]).end(body);
+      said.push(await execute());
+    }
+    server.state.down = true;
+    said.push(await execute());
+    await server.close();
+    said.push(await execute());
+    const asked = { query: "What are the current gas prices of Base?", tools: [toolId], includeDeveloperTrace: true };
+    said.push(await market.ask("POST", "/api/v1/query", asked, key));
+    for (const { status, body } of said) {
+      expect(status).toBe(422);
+      expect(JSON.stringify(body)).not.toMatch(new RegExp(`10\\.1\\.2|internal|127\\.0|localhost|:${port}`));
+    }
+    for (const at of [1, 2, 3]) {
+      market.pass(at * 25 * 60 * 60 * 1_000);
+      await market.registry.pingDue();
+    }
+    const page = await market.app.inject({ method: "GET", url: `/tools/${toolId}` });
+    expect(page.payload).toContain("Not offered at present: Its server has not answered.");
+    expect(page.payload).not.toMatch(new RegExp(`127\\.0|localhost|:${port}`));
+  });
+
+  it("leaves evidence of a bounded length in a day, and none that is older than a month", async () => {
+    const { execute, toolId } = await shop({
+      call: () => structured({ value: "x".repeat(1_000_000) }),
+    });
+    for (let i = 0; i < 12; i += 1) expect((await execute()).body.warnings).toHaveLength(1);
+    const [kept] = await market.store.read.all(
+      `SELECT COUNT(*) AS calls, SUM(LENGTH(COALESCE(response, ''))) AS length FROM evidence WHERE tool_id = $1`,
+      [toolId],
+    );
+    expect(Number(kept?.calls)).toBe(12);
+    expect(Number(kept?.length)).toBeLessThan(8 * 1024 * 1024);
+    market.pass(31 * 24 * 60 * 60 * 1_000);
+    await market.execute.forgetAnswers();
+    expect(await market.store.read.all("SELECT 1 FROM evidence WHERE tool_id = $1", [toolId])).toEqual([]);
+  });
+
   it("counts for the tool: what it delivered, and what it did not", async () => {
     const { execute, server, toolId } = await shop();
     await execute();
@@ -674,6 +786,59 @@ describe.each(backends)("one paid call, on $name", ({ create }) => {
     });
   });
 
+  it("makes a name for its tool if somebody has paid for it, and ruins it no more often than that, and once", async () => {
+    const free = { ...GAS, name: "get_gas_for_free", _meta: { pricing: { executeUsd: "0" } } };
+    const { execute, server, toolId, owner } = await shop({ methods: [GAS, free] });
+    const name = async () => {
+      await market.execute.writeCounts();
+      await market.catalogue.follow();
+      const { paidCalls, failedCalls, payers, calls } = (await market.catalogue.find(toolId)) ?? {};
+      return { paidCalls, failedCalls, payers, calls };
+    };
+    await execute({ toolName: "get_gas_for_free" });
+    await execute({ toolName: "get_gas_for_free" }, randomUUID());
+    expect(await name()).toEqual({ paidCalls: 0, failedCalls: 0, payers: 0, calls: 2 });
+    server.tool.call = () => ({ isError: true, content: [] });
+    for (let i = 0; i < 3; i += 1) await execute();
+    expect(await name()).toEqual({ paidCalls: 0, failedCalls: 1, payers: 0, calls: 5 });
+    await execute({ toolName: "get_gas_for_free" });
+    server.tool.call = () => structured({ value: 1 });
+    await execute();
+    await execute({}, randomUUID());
+    expect(await name()).toEqual({ paidCalls: 2, failedCalls: 3, payers: 1, calls: 8 });
+    const other = await makeKey(market.ask, newWallet());
+    await market.ask("POST", EXECUTE, { toolId, toolName: "get_gas_prices" }, other);
+    await market.ask("POST", EXECUTE, { toolId, toolName: "get_gas_prices" }, await makeKey(market.ask, owner));
+    expect(await name()).toEqual({ paidCalls: 3, failedCalls: 3, payers: 2, calls: 9 });
+  });
+
+  it("counts for nothing if the tool's own owner makes it", async () => {
+    const { owner, toolId } = await shop();
+    const key = await makeKey(market.ask, owner);
+    const order = { toolId, toolName: "get_gas_prices" };
+    expect(await market.ask("POST", EXECUTE, order, key)).toMatchObject({ status: 200 });
+    await market.execute.writeCounts();
+    await market.catalogue.follow();
+    expect((await market.ask("GET", `/api/v1/tools/${toolId}`)).body).toMatchObject({ totalQueries: 0 });
+  });
+
+  it("that fails because of arguments that its method does not take is not held against the tool", async () => {
+    const inputSchema = { type: "object", properties: { chain: { type: "string" } }, required: ["chain"] };
+    const { execute, server, toolId } = await shop({ methods: [{ ...GAS, inputSchema }] });
+    server.tool.call = () => ({ isError: true, content: [{ type: "text", text: "chain must be a text" }] });
+    for (const args of [{}, { chain: 7 }]) expect(await execute({ args })).toMatchObject({ status: 422 });
+    // What it does in spite of them is its own doing, and so is a failure with those that it takes.
+    expect(await execute({ args: { chain: "base" } })).toMatchObject({ status: 422 });
+    server.tool.call = () => structured({ value: 1 });
+    expect(await execute({ args: {} })).toMatchObject({ status: 200 });
+    await market.execute.writeCounts();
+    await market.catalogue.follow();
+    expect((await market.ask("GET", `/api/v1/tools/${toolId}`)).body).toMatchObject({
+      totalQueries: 2,
+      successRate: "50",
+    });
+  });
+
   it("is given what its method needs to know of the buyer, whatever the buyer says", async () => {
     const method = {
       ...GAS,
@@ -681,7 +846,7 @@ describe.each(backends)("one paid call, on $name", ({ create }) => {
       _meta: { contextRequirements: ["wallet"], pricing: { executeUsd: "0.001" } },
     };
     let seen: unknown;
-    const { execute, buyer } = await shop({
+    const { execute, buyer, key } = await shop({
       methods: [method],
       call: ({ args }) => {
         seen = args;
@@ -695,6 +860,17 @@ describe.each(backends)("one paid call, on $name", ({ create }) => {
     });
     await execute({ args: { chain: "base", portfolio: "mine" } }, undefined, informed);
     expect(seen).toEqual({ chain: "base", portfolio: { address: buyer.address.toLowerCase() } });
+    // A wallet that it has linked is the one that it means.
+    const [older, newer] = [newWallet(), newWallet()];
+    for (const wallet of [older, newer]) {
+      const asked = { wallet: wallet.address, linkTo: buyer.address };
+      const { body } = await market.ask("POST", "/api/v1/auth/challenge", asked);
+      const message = body.message as string;
+      const linked = { message, signature: await wallet.signMessage({ message }) };
+      expect((await market.ask("POST", "/api/v1/wallets", linked, key)).status).toBe(200);
+    }
+    await execute({}, undefined, informed);
+    expect(seen).toEqual({ portfolio: { address: newer.address.toLowerCase() } });
     await informed.close();
   });
 

@@ -7,7 +7,7 @@ import { afterAll, beforeAll, expect, it } from "vitest";
 import { signAnswer, verifyAnswer } from "../../marketplace/toolkit/index.ts";
 import { until } from "../../scripts/waiting/until.ts";
 import { signBudget } from "../../settlement/chain/router/budgetDigest.ts";
-import { chargeIdOfCall } from "../../settlement/domain/charge.ts";
+import { chargeIdOfCall } from "../../settlement/domain/charges/charge.ts";
 import { parseUsd } from "../../settlement/domain/money.ts";
 import { toolIdFromUuid } from "../../settlement/domain/toolId.ts";
 import { backends, type Store } from "../../settlement/ledger/testing/backends.ts";
@@ -20,7 +20,7 @@ const court = { chainId: 8453, address: `0x${"c0".repeat(20)}` } as const;
 const answerKey = newWallet();
 
 let database: Store;
-let books: Store;
+let daemonStore: Store;
 let daemon: Awaited<ReturnType<typeof openDaemon>>;
 let market: Awaited<ReturnType<typeof openMarketplace>>;
 let tool: ToolServer;
@@ -31,8 +31,8 @@ let key: string;
 beforeAll(async () => {
   const create = backends[0]?.create ?? (() => Promise.reject(new Error("there is no database")));
   database = await create();
-  books = await create();
-  daemon = await openDaemon(books);
+  daemonStore = await create();
+  daemon = await openDaemon(daemonStore);
   market = await openMarketplace(database, { daemonUrl: daemon.url });
   tool = await startTool();
   const owner = newWallet();
@@ -48,7 +48,7 @@ afterAll(async () => {
   await daemon?.close();
   await tool?.close();
   await database?.remove();
-  await books?.remove();
+  await daemonStore?.remove();
 });
 
 async function connect(secret?: string): Promise<Client> {
@@ -100,6 +100,16 @@ it("an agent asks and is answered, at once or by a job, and no model is used tha
     response: expect.stringContaining("Value: 12"),
     dataUrl: expect.stringMatching(/^https:/),
   });
+  const { sessionId, attemptId } = (answered.structuredContent as { querySession: Record<string, string> })
+    .querySession;
+  const { toolIds: _, ...onwards } = { ...asked, resumeFrom: { sessionId, attemptId } };
+  const resumed = await agent.callTool({ name: "context_query", arguments: onwards });
+  expect(resumed.structuredContent).toMatchObject({ querySession: { sessionId, mode: "resume" } });
+  const marked = await agent.callTool({
+    name: "context_query",
+    arguments: { question: asked.question, favoritesOnly: true },
+  });
+  expect(marked.structuredContent).toMatchObject({ outcomeType: "capability_miss" });
   const started = await agent.callTool({ name: "context_query_start", arguments: asked });
   const { jobId } = started.structuredContent as { jobId: string };
   const polled = await agent.callTool({ name: "context_query_poll", arguments: { jobId } });
@@ -240,9 +250,8 @@ it("an agent that leaves ends its call, and pays nothing", async () => {
   delete tool.tool.call;
 });
 
-it("a tool that signs what it does not keep leaves behind all that a conviction needs", async () => {
-  const args = { chain: "base", at: 7 };
-  const content = { value: "twelve" };
+// Signs its answers, as the toolkit does.
+const answerSigned = (content: object) => {
   tool.tool.call = async ({ args: given, message }) => {
     const meta = message.params?._meta as Record<string, `0x${string}`> | undefined;
     const chargeId = meta?.["ctxprotocol.com/charge"];
@@ -251,21 +260,54 @@ it("a tool that signs what it does not keep leaves behind all that a conviction 
     const signed = await signAnswer(said, { toolId, account: answerKey, court });
     return { ...structured(content), _meta: { "ctxprotocol.com/answer": signed } };
   };
+};
+
+it("a tool that signs what it does not keep leaves behind all that a conviction needs, for its buyer and nobody else", async () => {
+  const args = { chain: "base", at: 7 };
+  const content = { value: "twelve" };
+  answerSigned(content);
   const { body } = await market.ask("POST", "/api/v1/tools/execute", { toolId, toolName: "get_gas_prices", args }, key);
   expect(body).toMatchObject({ success: true, result: content, session: { spent: "0.00" } });
-  const [row] = await market.store.read.all("SELECT * FROM evidence WHERE tool_id = $1", [toolId]);
-  const chargeId = chargeIdOfCall({ callId: String(row?.call_id), sessionId: "", toolId: toolIdFromUuid(toolId) });
-  const verified = await verifyAnswer(
-    { "ctxprotocol.com/answer": JSON.parse(String(row?.signed_answer)) },
-    {
-      ...{ toolId, method: "get_gas_prices", args, chargeId, court, signer: answerKey.address },
-      content: JSON.parse(String(row?.response)),
-      schema: JSON.parse(String(row?.output_schema)),
-    },
-  );
-  expect(verified).toMatchObject({
-    kind: "signed",
-    answer: { answerHash: row?.response_hash, schemaHash: row?.schema_hash, requestHash: row?.request_hash },
-  });
+  const listed = await market.ask("GET", "/api/v1/evidence", undefined, key);
+  const [row] = listed.body.evidence as { callId: string }[];
+  expect(row).toMatchObject({ toolId, method: "get_gas_prices", isSigned: true, problem: "/value must be number" });
+  const callId = row?.callId ?? "";
+  expect((body.warnings as string[])[0]).toContain(`/api/v1/evidence/${callId}`);
+  const kept = (await market.ask("GET", `/api/v1/evidence/${callId}`, undefined, key)).body;
+  expect(kept).toMatchObject({ content, schema: OUTPUT, request: { method: "get_gas_prices", arguments: args } });
+  const chargeId = chargeIdOfCall({ callId, sessionId: "", toolId: toolIdFromUuid(toolId) });
+  const expected = { toolId, method: "get_gas_prices", args, chargeId, court, signer: answerKey.address };
+  for (const answer of [kept.answer, body.signedAnswer]) {
+    const shown = { ...expected, content: kept.content, schema: kept.schema };
+    expect(await verifyAnswer({ "ctxprotocol.com/answer": answer }, shown)).toMatchObject({ kind: "signed" });
+  }
+
+  const other = await makeKey(market.ask, newWallet());
+  expect((await market.ask("GET", "/api/v1/evidence", undefined, other)).body).toEqual({ evidence: [] });
+  expect(await market.ask("GET", `/api/v1/evidence/${callId}`, undefined, other)).toMatchObject({ status: 404 });
+  expect(await market.ask("GET", "/api/v1/evidence/%00", undefined, key)).toMatchObject({ status: 404 });
+  delete tool.tool.call;
+});
+
+it("what a tool has signed is handed over with its answer, unless it is more than a signature is", async () => {
+  const order = { toolId, toolName: "get_gas_prices", args: { at: 8 } };
+  answerSigned({ value: 12 });
+  const { body } = await market.ask("POST", "/api/v1/tools/execute", order, key);
+  expect(body).toMatchObject({ session: { spent: "0.001" }, signedAnswer: { toolId, method: "get_gas_prices" } });
+  const { chargeId } = body.signedAnswer as { chargeId: `0x${string}` };
+  const expected = {
+    toolId,
+    method: "get_gas_prices",
+    args: order.args,
+    chargeId,
+    court,
+    content: { value: 12 },
+    schema: OUTPUT,
+  };
+  const verified = await verifyAnswer({ "ctxprotocol.com/answer": body.signedAnswer }, expected);
+  expect(verified).toMatchObject({ kind: "signed", signer: answerKey.address });
+  tool.tool.call = () => ({ ...structured({ value: 12 }), _meta: { "ctxprotocol.com/answer": "x".repeat(5_000) } });
+  const flooded = await market.ask("POST", "/api/v1/tools/execute", order, key);
+  expect([flooded.status, flooded.body.signedAnswer]).toEqual([200, undefined]);
   delete tool.tool.call;
 });

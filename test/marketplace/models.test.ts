@@ -1,4 +1,5 @@
 import { hash, randomUUID } from "node:crypto";
+import type { Address } from "viem";
 import { generatePrivateKey, privateKeyToAccount } from "viem/accounts";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { createPyodideBackend } from "../../marketplace/query/interpreter/launch.ts";
@@ -38,19 +39,20 @@ const call = (number: unknown): Turn => ({ call: [{ name: WEIGH, arguments: JSON
 // Marketplace, daemon and tool are real; the model says what a test has written, over the wire that real ones speak.
 describe("a question to a model", () => {
   const { create } = backends[0] ?? { create: () => Promise.reject(new Error("there is no database")) };
-  let [database, books]: Store[] = [];
+  let [database, daemonStore]: Store[] = [];
   let daemon: Awaited<ReturnType<typeof openDaemon>>;
   let market: Awaited<ReturnType<typeof openMarketplace>>;
   let [first, second]: ScriptedModel[] = [];
   let server: ToolServer;
   let toolId: string;
+  let owner: ReturnType<typeof newWallet>;
   let key: string;
   let payer: string;
 
   beforeAll(async () => {
     database = await create();
-    books = await create();
-    daemon = await openDaemon(books);
+    daemonStore = await create();
+    daemon = await openDaemon(daemonStore);
     first = await startModel(() => ({ say: "" }));
     second = await startModel(() => ({ say: "" }));
     const modelOf = (id: string, { url }: ScriptedModel): Model => ({
@@ -73,7 +75,7 @@ describe("a question to a model", () => {
       interpreter: createPyodideBackend({ packages: null }),
     });
     server = await startTool({ methods: [METHOD], call: () => structured({ weight: 1 }) });
-    const owner = newWallet();
+    owner = newWallet();
     toolId = randomUUID();
     market.onChain.set(toolId, standing(owner.address, { price: PRICE, stake: 1_000_000_000n }));
     const described = { toolId, endpoint: server.url, name: "Parcels", description: "Parcels on their way" };
@@ -96,7 +98,7 @@ describe("a question to a model", () => {
     await first?.close();
     await second?.close();
     await database?.remove();
-    await books?.remove();
+    await daemonStore?.remove();
   });
 
   function script(model: ScriptedModel | undefined, turns: Turn[] | ((asked: Asked, number: number) => Turn)): void {
@@ -252,6 +254,14 @@ render_chart({"type": "bar", "xKey": "n", "series": [{"key": "g"}]}, [{"n": 7, "
         }),
       ]);
       first?.state.asked.splice(0);
+      // A tool's megabytes are no chart, however often a model is told to draw them.
+      server.tool.call = () =>
+        structured({ weight: 420, days: Array.from({ length: 6_000 }, () => ({ day: "x".repeat(300), grams: 1 })) });
+      script(first, [call(7), draw("days"), draw("days"), { say: "It weighs 420 grams." }]);
+      expect((await answered({ query: "Draw parcel 7." })).computedArtifacts).toBeUndefined();
+      expect(first?.state.asked[2]?.messages.at(-1)?.content).toContain("aggregate its rows");
+      server.tool.call = () => structured({ weight: 420 });
+      first?.state.asked.splice(0);
       script(first, [call(7), { say: "It weighs 420 grams." }]);
       expect(await answered({ query: "Draw the weight of parcel 7." })).toMatchObject({
         confidence: { level: "medium", gapSignals: [{ code: "no_chart" }] },
@@ -311,6 +321,39 @@ render_chart({"type": "bar", "xKey": "n", "series": [{"key": "g"}]}, [{"n": 7, "
     ]);
   });
 
+  it("is answered by models whose endpoints number calls in ways of their own", async () => {
+    const piece = (index: number, id: string | undefined, name: string | undefined, text: string) => ({
+      index,
+      ...(id && { id }),
+      function: { ...(name && { name }), arguments: text },
+    });
+    const raw = (pieces: object[]) =>
+      [
+        ...pieces.map((one) => ({ choices: [{ delta: { tool_calls: [one] } }] })),
+        { choices: [{ delta: {}, finish_reason: "tool_calls" }] },
+      ]
+        .map((chunk) => `data: ${JSON.stringify(chunk)}\n\n`)
+        .join("");
+    for (const pieces of [
+      // All the same.
+      [piece(0, "a", WEIGH, '{"number":7}'), piece(0, "b", WEIGH, '{"numb'), piece(0, undefined, undefined, 'er":8}')],
+      // With gaps, and in turns.
+      [piece(3, "a", WEIGH, '{"number"'), piece(9, "b", WEIGH, '{"number":8}'), piece(3, undefined, undefined, ":7}")],
+      // With the id in every piece.
+      [piece(0, "a", WEIGH, '{"number"'), piece(0, "a", undefined, ":7}"), piece(1, "b", WEIGH, '{"number":8}')],
+    ]) {
+      server.state.calls = 0;
+      script(first, [{ raw: raw(pieces) }, { say: "They weigh 420 grams each." }]);
+      expect(await answered()).toMatchObject({ toolsUsed: [{ skillCalls: 2 }] });
+      first?.state.asked.splice(0);
+    }
+    script(first, () => ({
+      raw: raw(Array.from({ length: 33 }, (_, i) => piece(0, `${i}`, WEIGH, `{"number":${i}}`))),
+    }));
+    script(second, [call(7), { say: "It weighs 420 grams." }]);
+    expect(await answered()).toMatchObject({ developerTrace: { diagnostics: { execution: { model: "second" } } } });
+  });
+
   it("does not call a tool again in the turn in which it could not be reached", async () => {
     server.tool.call = ({ response }) => void response.destroy();
     script(first, (_asked, number) => (number < 4 ? call(number) : { say: "I could not find out." }));
@@ -325,14 +368,95 @@ render_chart({"type": "bar", "xKey": "n", "series": [{"key": "g"}]}, [{"n": 7, "
       stopReason: "bounded_runtime_budget",
       outcome: { label: "Bounded answer" },
       toolsUsed: [{ skillCalls: 9 }],
+      // The model says nothing, and what its tools said is handed over.
+      response: expect.stringContaining("weight: 420"),
+      confidence: { level: "low" },
     });
     expect(first?.state.asked).toHaveLength(10);
     expect(first?.state.asked.at(-1)?.tools?.map(({ function: { name } }) => name)).toEqual(["no_tool_can_answer"]);
   });
 
+  it("says so if the model had more to say than it may", async () => {
+    script(first, [call(7), { say: "It weighs 420 grams, and", finish: "length" }]);
+    expect(await answered()).toMatchObject({
+      response: "It weighs 420 grams, and",
+      stopReason: "bounded_runtime_budget",
+      confidence: { level: "medium", gapSignals: [{ code: "cut_off" }] },
+    });
+  });
+
+  it("offers the model all methods but those whose arguments alone would take its room, in whole characters", async () => {
+    const long = "x".repeat(40_000);
+    server.state.methods = [
+      { ...METHOD, name: "weigh_all", inputSchema: { type: "object", description: long, properties: {} } },
+      // Cut in the middle of one of them, whichever way they fall.
+      { ...METHOD, description: `${METHOD.description}${"🐘".repeat(1_000)}` },
+      { ...METHOD, name: "weigh_parcel_again", description: `${METHOD.description}.${"🐘".repeat(1_000)}` },
+    ];
+    await market.registry.refresh(toolId, owner.address.toLowerCase() as Address);
+    try {
+      script(first, [call(7), { say: "420 grams." }]);
+      const { developerTrace } = await answered();
+      const offered = first?.state.asked[0]?.tools?.map((tool) => tool.function) ?? [];
+      expect(offered.filter(({ description }) => !description.isWellFormed())).toEqual([]);
+      const names = offered.map(({ name }) => name);
+      expect(names).toContain(WEIGH);
+      expect(names).not.toContain("t1_weigh_all");
+      expect(JSON.stringify(developerTrace?.timeline)).toContain("what weigh_all takes is too long to be read");
+    } finally {
+      server.state.methods = [METHOD];
+      await market.registry.refresh(toolId, owner.address.toLowerCase() as Address);
+    }
+  });
+
   it("costs no more for the model than was looked at before, however many tokens it takes", async () => {
     script(first, [{ ...call(7), usage: [50_000_000, 0] } as Turn, { say: "420." }]);
     expect((await answered()).cost).toEqual({ modelCostUsd: "0.01", toolCostUsd: "0.05", totalCostUsd: "0.06" });
+  });
+
+  it("costs no more than was held for it, though its model has become dearer over a restart", async () => {
+    script(first, [call(7), { say: "420." }]);
+    const { body: model } = await ask();
+    const { attemptId } = model.querySession as { attemptId: string };
+    const held = microUsdc(PRICE + 10_000n);
+    // As if a process had died right after it took the same question.
+    const queued = randomUUID();
+    await market.store.alone((sql) =>
+      sql.run(
+        `INSERT INTO query_jobs (id, account, digest, session_id, root_id, mode, request, origin, status, holder, lapses_at,
+           reserved, turn_attempts, created_at, updated_at)
+         SELECT $1, account, digest, session_id, $1, mode, request, 'job', 'queued', 'dead', 0, $3, 0, created_at, updated_at
+         FROM query_jobs WHERE id = $2`,
+        [queued, attemptId, held],
+      ),
+    );
+    if (database === undefined || first === undefined) throw new Error("there is no database");
+    const { url } = first;
+    const dearer = { inputPrice: microUsdc(600_000n), outputPrice: NOTHING, maxCost: microUsdc(500_000n) };
+    const other = await openMarketplace(database, {
+      daemonUrl: daemon.url,
+      holder: "other",
+      models: [{ id: "first", url, model: "endpoint-first", key: SECRET, ...dearer }],
+    });
+    try {
+      await other.catalogue.follow();
+      first.state.asked.splice(0);
+      script(first, [{ ...call(7), usage: [50_000_000, 0] } as Turn, { say: "420." }]);
+      await other.query.jobs.keepAlive();
+      await until("it to be answered", async () => {
+        const [row] = await market.store.read.all("SELECT status FROM query_jobs WHERE id = $1", [queued]);
+        return row?.status === "completed" || row?.status === "failed";
+      });
+      const job = await other.query.jobs.find(payer.toLowerCase() as Address, queued);
+      expect(JSON.parse(job?.result ?? "null")).toMatchObject({
+        cost: { modelCostUsd: "0.01", toolCostUsd: "0.05", totalCostUsd: "0.06" },
+      });
+      await until("the turn to be recorded", async () => (await daemon.ledger.findTurnHold(queued)) === null);
+      const charges = await daemon.ledger.listChargesOf({ turnId: queued });
+      expect(charges.reduce((sum, { amount }) => sum + amount, 0n)).toBe(held);
+    } finally {
+      await other.close();
+    }
   });
 
   it.each<[string, Turn]>([

@@ -1,14 +1,15 @@
 import { pino } from "pino";
 import type { Address } from "viem";
-import type { Chain } from "../../settlement/chain/chain.ts";
+import type { Chain, Listing } from "../../settlement/chain/chain.ts";
 import type { ReadSpendable } from "../../settlement/chain/readSpendable.ts";
 import { isSignedByKey } from "../../settlement/chain/router/isSigned.ts";
 import { spendableOf } from "../../settlement/chain/testing/spendableOf.ts";
 import { systemClock } from "../../settlement/clock.ts";
 import { createMetrics } from "../../settlement/daemon/observability/metrics.ts";
 import { createDaemon } from "../../settlement/daemon/process/createDaemon.ts";
-import { hashTools } from "../../settlement/domain/budget.ts";
 import { microUsdc, parseUsd } from "../../settlement/domain/money.ts";
+import { hashTools } from "../../settlement/domain/payer/budget.ts";
+import { type ToolId, uuidFromToolId } from "../../settlement/domain/toolId.ts";
 import { createEngine } from "../../settlement/engine/createEngine.ts";
 import { DEFAULT_POLICY } from "../../settlement/engine/policy.ts";
 import type { Store } from "../../settlement/ledger/testing/backends.ts";
@@ -28,6 +29,7 @@ export async function openDaemon(store: Store) {
   const state = { away: false, requests: 0 };
   const consenting = new Set<string>();
   const deposits = new Map<string, bigint>();
+  const listings = new Map<string, Listing>();
   // Nothing was ever brought there.
   const onChain = (id: bigint) =>
     [id, { maxSpend: NOTHING, spent: NOTHING, validUntil: 0n, endsAt: 0n, toolsHash: hashTools([]) }] as const;
@@ -58,7 +60,7 @@ export async function openDaemon(store: Store) {
       ledger,
       chain: {
         ...chain,
-        listings: async (toolIds: readonly unknown[]) => toolIds.map(() => null),
+        listings: async (toolIds: readonly ToolId[]) => toolIds.map((id) => listings.get(uuidFromToolId(id)) ?? null),
         refunds: async (payers: readonly unknown[]) => payers.map(() => ({ amount: NOTHING, readyAt: 0n })),
       } as unknown as Chain,
       signers: [],
@@ -99,6 +101,9 @@ export async function openDaemon(store: Store) {
     url,
     state,
     ledger,
+    // What the chain says of a tool from now on; nothing is known of others.
+    list: (toolId: string, price: bigint) =>
+      void listings.set(toolId, { price: microUsdc(price), stake: microUsdc(RICH) }),
     deposit: (payer: string, amount: bigint) => void deposits.set(payer.toLowerCase(), amount),
     demandConsent: (payer: string) => void consenting.add(payer.toLowerCase()),
     waiveConsent: (payer: string) => void consenting.delete(payer.toLowerCase()),

@@ -6,7 +6,7 @@ import { createCatalogue } from "../../marketplace/discovery/createCatalogue.ts"
 import type { ContextProviders } from "../../marketplace/execute/injectContext.ts";
 import { openExecute } from "../../marketplace/execute/openExecute.ts";
 import { createMcpClient } from "../../marketplace/mcp/createMcpClient.ts";
-import { createMarketplace } from "../../marketplace/process/createMarketplace.ts";
+import { createMarketplace, type MarketplaceOptions } from "../../marketplace/process/createMarketplace.ts";
 import { createMarketMetrics } from "../../marketplace/process/metrics.ts";
 import type { Backend } from "../../marketplace/query/interpreter/launch.ts";
 import type { Models } from "../../marketplace/query/models/readModels.ts";
@@ -60,6 +60,7 @@ export async function openMarketplace(
     interpreter?: Backend;
     maxKeptBytes?: number;
     metricsToken?: string;
+    deliveries?: NonNullable<MarketplaceOptions["deliveries"]>;
     sign?: (request: { endpoint: string; toolId: string; payer: string }) => Promise<string>;
   } = {},
 ) {
@@ -99,6 +100,7 @@ export async function openMarketplace(
     holder,
     sessionTtlMs: 1_200_000,
     maxKeptBytes: options.maxKeptBytes ?? 256_000_000,
+    keysKeptMs: 30 * 24 * 60 * 60 * 1_000,
     log,
     observeCall: () => undefined,
   });
@@ -117,11 +119,12 @@ export async function openMarketplace(
     publicUrl: PUBLIC_URL,
     holder,
     maxKeptBytes: options.maxKeptBytes ?? 256_000_000,
+    keysKeptMs: 30 * 24 * 60 * 60 * 1_000,
     log,
-    observeCall: execute.observe,
+    observer: execute.observer,
     observeTurn: () => undefined,
   });
-  const { app, drain, close } = await createMarketplace({
+  const { app, drain, undelivered, close } = await createMarketplace({
     services: {
       store,
       clock,
@@ -147,6 +150,7 @@ export async function openMarketplace(
     log,
     metrics: createMarketMetrics(),
     metricsToken: options.metricsToken ?? null,
+    ...(options.deliveries && { deliveries: options.deliveries }),
   });
   checkAnswers(app);
   const ask: Ask = async (method, path, body, secret = null, headers = {}) => {
@@ -172,12 +176,14 @@ export async function openMarketplace(
     // What it has logged.
     lines,
     drain,
+    undelivered,
     store,
     registry,
     catalogue,
     onChain,
     execute,
     query,
+    settlement,
     pass: (ms: number) => {
       nowMs += ms;
     },

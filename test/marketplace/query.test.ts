@@ -16,6 +16,8 @@ const JOBS = "/api/v1/query/jobs";
 const QUERY = "/api/v1/query";
 const PRICE = 50_000n;
 
+const keys = (count: number) => Array.from({ length: count }, (_, i) => `key_${i}`);
+
 const WEIGH: ToolMethod = {
   name: "weigh_parcel",
   description: "The weight of a parcel in grams, by its number.",
@@ -38,7 +40,14 @@ const ROUTE: ToolMethod = {
     required: ["stops"],
   },
 };
+const POSTAGE: ToolMethod = {
+  name: "postage_of_parcel",
+  description: "The postage of a parcel in cents, by its number.",
+  inputSchema: { type: "object", properties: { number: { type: "integer" } }, required: ["number"] },
+  outputSchema: { type: "object", properties: { postage: { type: "number" } }, required: ["postage"] },
+};
 const WEIGHT = "What is the weight of parcel number 7?";
+const WEIGHT_AND_POSTAGE = "What is the weight of parcel number 7, and what is the postage of parcel number 7?";
 
 type Body = Record<string, unknown>;
 type Result = Record<string, never> & {
@@ -53,15 +62,15 @@ type Result = Record<string, never> & {
 const KEPT_BYTES = 1_200_000;
 
 describe.each(backends)("a question, on $name", ({ create }) => {
-  let [database, books]: Store[] = [];
+  let [database, daemonStore]: Store[] = [];
   let daemon: Awaited<ReturnType<typeof openDaemon>>;
   let market: Awaited<ReturnType<typeof openMarketplace>>;
   const servers: ToolServer[] = [];
 
   beforeAll(async () => {
     database = await create();
-    books = await create();
-    daemon = await openDaemon(books);
+    daemonStore = await create();
+    daemon = await openDaemon(daemonStore);
     market = await openMarketplace(database, { daemonUrl: daemon.url, maxKeptBytes: KEPT_BYTES });
   });
   afterEach(async () => {
@@ -72,13 +81,13 @@ describe.each(backends)("a question, on $name", ({ create }) => {
     await market.close();
     await daemon.close();
     await database?.remove();
-    await books?.remove();
+    await daemonStore?.remove();
   });
 
   async function list(methods: ToolMethod[], name: string, price = PRICE) {
     const server = await startTool({
       methods,
-      call: ({ name }) => structured(name === "list_stops" ? { stops: [] } : { weight: 1 }),
+      call: ({ name }) => structured(name === "list_stops" ? { stops: [] } : { weight: 1, postage: 1 }),
     });
     servers.push(server);
     const owner = newWallet();
@@ -542,6 +551,58 @@ describe.each(backends)("a question, on $name", ({ create }) => {
     await shopped.settled(PRICE);
   });
 
+  it.each<[string, boolean, "stream" | "job"]>([
+    ["a stream", true, "stream"],
+    ["an answer", false, "stream"],
+    ["a stream", true, "job"],
+  ])(
+    "of somebody who waits for %s (stream %s) and goes is answered to whoever has come for the same as a %s meanwhile",
+    async (_what, stream, second) => {
+      const gate = Promise.withResolvers<void>();
+      const shopped = await shop(async () => {
+        await gate.promise;
+        return structured({ weight: 420 });
+      });
+      const url = await market.listen();
+      const send = (path: string, body: object, signal?: AbortSignal) =>
+        fetch(`${url}${path}`, {
+          method: "POST",
+          headers: {
+            authorization: `Bearer ${shopped.key}`,
+            "content-type": "application/json",
+            "idempotency-key": "the-same",
+          },
+          body: JSON.stringify({ query: WEIGHT, tools: [shopped.toolId], ...body }),
+          ...(signal && { signal }),
+        });
+      const leaving = new AbortController();
+      const noticed = Promise.withResolvers<void>();
+      market.app.server.once("request", ({ socket }) => socket.once("close", () => noticed.resolve()));
+      const left = send(QUERY, { stream }, leaving.signal)
+        .then((reply) => reply.text())
+        .catch((error: Error) => error);
+      await until("the call", () => shopped.server.state.calls === 1);
+      // Its headers are there before its answer is.
+      const reply = await send(second === "job" ? JOBS : QUERY, second === "job" ? {} : { stream: true });
+      expect(reply.status).toBe(second === "job" ? 202 : 200);
+      leaving.abort();
+      expect(await left).toBeInstanceOf(Error);
+      await noticed.promise;
+      gate.resolve();
+      if (second === "job") {
+        const { jobId } = (await reply.json()) as { jobId: string };
+        expect((await shopped.look(jobId)).body).toMatchObject({ status: "completed" });
+      } else {
+        const events = eventsOf(await reply.text());
+        expect(events.map(({ type, status }) => status ?? type)).toEqual(
+          expect.arrayContaining(["tool-complete", "done"]),
+        );
+      }
+      expect(shopped.server.state.calls).toBe(1);
+      await shopped.settled(PRICE);
+    },
+  );
+
   it.each([true, false])("whose asker goes away (stream %s) is cancelled, and costs nothing", async (stream) => {
     let cancelled = false;
     const shopped = await shop(({ response }) => {
@@ -562,13 +623,13 @@ describe.each(backends)("a question, on $name", ({ create }) => {
     leaving.abort();
     expect(await asked).toBeInstanceOf(Error);
     await until("the tool's request to be cancelled", () => cancelled);
-    await until("the job to end", async () => {
-      const rows = await market.store.read.all(
-        "SELECT error FROM query_jobs WHERE account = $1 AND status = 'failed'",
-        [shopped.buyer.address.toLowerCase()],
-      );
-      return rows.length === 1;
-    });
+    const failures = () =>
+      market.store.read.all("SELECT error FROM query_jobs WHERE account = $1 AND status = 'failed'", [
+        shopped.buyer.address.toLowerCase(),
+      ]);
+    await until("the job to end", async () => (await failures()).length === 1);
+    // And not because the tool took too long.
+    expect((await failures())[0]?.error).toContain("went away");
     expect(await shopped.owed()).toBe(0n);
   });
 
@@ -609,6 +670,46 @@ describe.each(backends)("a question, on $name", ({ create }) => {
     await market.query.jobs.forget();
   });
 
+  it.each<[string, () => object]>([
+    [
+      "a table of thousands of columns",
+      () => ({
+        stops: Array.from({ length: 50 }, (_, row) =>
+          Object.fromEntries(keys(1_000).map((name) => [`${name}_${row}`, 1])),
+        ),
+      }),
+    ],
+    [
+      "rows of thousands of long texts",
+      () => ({
+        stops: Array.from({ length: 2 }, () => Object.fromEntries(keys(1_000).map((name) => [name, "x".repeat(400)]))),
+      }),
+    ],
+    [
+      "thousands of rows",
+      () => ({ stops: Array.from({ length: 6_000 }, (_, i) => ({ town: `Town ${i}`, day: "x".repeat(100) })) }),
+    ],
+    [
+      "lists of lists of lists",
+      () => ({
+        stops: [],
+        more: Array.from({ length: 100 }, () => Array.from({ length: 100 }, (_, i) => [i, [{ stop: i }, 2, { b: 3 }]])),
+      }),
+    ],
+    ["names of a hundred thousand characters", () => ({ stops: [{ town: "Rome", ["n".repeat(100_000)]: "x" }] })],
+  ])("whose tool answers %s is answered within bounds, and has the whole as data", async (_what, make) => {
+    const value = make();
+    const { run, settled } = await shop(() => structured(value));
+    const { result } = await run({ query: "list the stops of parcel 7", includeDataUrl: true });
+    expect(result.outcomeType).toBe("answer");
+    expect(JSON.stringify(result).length).toBeLessThan(700_000);
+    expect(result.response.length).toBeLessThan(21_000);
+    const { dataUrl } = result as unknown as { dataUrl: string };
+    const opened = await market.ask("GET", new URL(dataUrl).pathname);
+    expect((opened.body.outputs as { result: unknown }[])[0]?.result).toEqual(value);
+    await settled(PRICE);
+  });
+
   it("keeps what its tools said for as long as the account has room, the newest longest, and its answer in any case", async () => {
     const stops = Array.from({ length: 3_000 }, (_, i) => ({
       town: `Town ${i}`,
@@ -635,7 +736,8 @@ describe.each(backends)("a question, on $name", ({ create }) => {
     const { sessionId, attemptId } = result.querySession;
     const { body } = await start({
       query: "And which stops were on its way?",
-      tools: undefined,
+      // As good as none.
+      tools: [],
       resumeFrom: { sessionId, attemptId },
     });
     const { body: job } = await look(body.jobId);
@@ -704,6 +806,49 @@ describe.each(backends)("a question, on $name", ({ create }) => {
     }
   });
 
+  it("has a key that is known for 30 days, longer if the daemon has not heard of its turn, and then nothing is left of it", async () => {
+    const DAY_MS = 24 * 60 * 60 * 1_000;
+    const { start, look, run, settled } = await shop();
+    const [told, untold] = [randomUUID(), randomUUID()];
+    const first = await run({}, told);
+    await settled(PRICE);
+    await until("its turn to be told", async () => (await market.query.tellDue()) === 0);
+    const { body } = await start({}, untold);
+    await until("it to be answered", async () => (await look(body.jobId)).body.status === "completed");
+    await until("its turn to be told", async () => (await market.query.tellDue()) === 0);
+    const tellAt = (dueAtMs: number | null) =>
+      market.store.alone((sql) =>
+        sql.run("UPDATE query_jobs SET turn_due_at = $2 WHERE id = $1", [body.jobId as string, dueAtMs]),
+      );
+    // As if it were not.
+    await tellAt(9e15);
+    market.pass(29 * DAY_MS);
+    await market.query.jobs.forget();
+    expect(await start({}, told)).toMatchObject({ status: 202, body: { jobId: first.started.body.jobId } });
+    market.pass(2 * DAY_MS);
+    await market.query.jobs.forget();
+    expect(await look(first.started.body.jobId)).toMatchObject({ status: 404 });
+    expect((await start({}, told)).body.jobId).not.toBe(first.started.body.jobId);
+    expect(await start({}, untold)).toMatchObject({ status: 202, body: { jobId: body.jobId } });
+    await tellAt(null);
+  });
+
+  it("makes a name for the tools that it has paid for, once a turn, and for none if their owner asks", async () => {
+    const { run, toolId, owner } = await shop();
+    const name = async () => {
+      await market.execute.writeCounts();
+      await market.catalogue.follow();
+      const { paidCalls, payers, calls } = (await market.catalogue.find(toolId)) ?? {};
+      return { paidCalls, payers, calls };
+    };
+    await run({ query: "What is the weight of parcel number 7, and of parcel number 8?" });
+    expect(await name()).toMatchObject({ paidCalls: 1, payers: 1 });
+    const { calls } = await name();
+    const asked = { query: WEIGHT, tools: [toolId], stream: false };
+    expect((await market.ask("POST", QUERY, asked, await makeKey(market.ask, owner))).status).toBe(200);
+    expect(await name()).toEqual({ paidCalls: 1, payers: 1, calls });
+  });
+
   it("is nobody else's to see or to go on from", async () => {
     const { run } = await shop();
     const { result, started } = await run();
@@ -729,6 +874,31 @@ describe.each(backends)("a question, on $name", ({ create }) => {
       cost: { totalCostUsd: "2.00" },
     });
     expect((await post(QUERY, { tools: [toolId], stream: false, maxCostUsd: "1" })).status).toBe(400);
+  });
+
+  it("is owed though a price was lowered while it ran, and never more than the price, however often it is told", async () => {
+    const { server, toolId, start, look, settled, owed } = await shop();
+    // Whoever asks may own one of the tools, and have the answer of the others for lowering its price.
+    const own = await list([POSTAGE], "Stamps", PRICE);
+    for (const id of [toolId, own.toolId]) daemon.list(id, PRICE);
+    server.tool.call = () => {
+      daemon.list(own.toolId, 10_000n);
+      return structured({ weight: 420 });
+    };
+    own.server.tool.call = () => structured({ postage: 300 });
+    const { body } = await start({ tools: [toolId, own.toolId], query: WEIGHT_AND_POSTAGE });
+    expect((await look(body.jobId)).body).toMatchObject({
+      status: "completed",
+      result: { toolsUsed: [{ skillCalls: 1 }, { skillCalls: 1 }], cost: { totalCostUsd: "0.10" } },
+    });
+    await settled(PRICE + 10_000n);
+    const [row] = await market.store.read.all("SELECT turn FROM query_jobs WHERE id = $1", [body.jobId as string]);
+    const again = () => market.settlement.recordTurn(JSON.parse(row?.turn as string));
+    for (const price of [10_000n, 5_000n, PRICE]) {
+      daemon.list(own.toolId, price);
+      await again();
+    }
+    expect(await owed()).toBe(PRICE + 10_000n);
   });
 
   it("that was delivered while the daemon was away is recorded when it is back, once", async () => {

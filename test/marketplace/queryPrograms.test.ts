@@ -1,8 +1,9 @@
 import { randomUUID } from "node:crypto";
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { startModel } from "../../marketplace/query/models/testing/startModel.ts";
 import { createClient } from "../../scripts/client/createClient.ts";
 import { makeApiKey, registerTool } from "../../scripts/marketplace/asWallet.ts";
 import { type MarketPrograms, startMarket, startMarketplaceProgram } from "../../scripts/marketplace/startMarket.ts";
@@ -127,9 +128,9 @@ describe("questions to real programs", () => {
   // A call that is answered only after the test.
   const hold = () => held.promise.then(() => structured({ weight: 420 }));
 
-  async function killAndRestart(): Promise<void> {
+  async function killAndRestart(more: Readonly<Record<string, string>> = {}): Promise<void> {
     await marketplace.kill();
-    const again = await startMarketplaceProgram(market.environment);
+    const again = await startMarketplaceProgram({ ...market.environment, ...more });
     marketplace = again.program;
     front?.open(again.url);
   }
@@ -282,6 +283,33 @@ describe("questions to real programs", () => {
     expect(tool.state.calls).toBe(1);
     expect(await recorded(jobId)).toBe(0n);
     await nothingHeld();
+  });
+
+  it("kill −9 while Python runs: the job has failed, and nothing is charged, for the tool or for the model", async () => {
+    const contract = { operation: "loop", reason: "a test", inputAliases: [], expectedArtifacts: [] };
+    const python = { code: "while True: pass", postProcessingContract: contract };
+    const model = await startModel((_asked, number) => ({
+      call: [
+        number === 1
+          ? { name: "t1_weigh_parcel", arguments: '{"number":7}' }
+          : { name: "code_interpreter", arguments: JSON.stringify(python) },
+      ],
+    }));
+    try {
+      const models = join(folder, "models.json");
+      const prices = { inputUsdPerMillion: "1", outputUsdPerMillion: "2", maxCostUsd: "0.01" };
+      writeFileSync(models, JSON.stringify([{ id: "scripted", url: model.url, model: "scripted", ...prices }]));
+      await killAndRestart({ MARKETPLACE_MODELS: models, MARKETPLACE_INTERPRETER: "pyodide" });
+      const { jobId } = await start({ query: WEIGHT, tools: [toolId] });
+      await marketplace.printed("event=python_call_start");
+      await killAndRestart();
+      await expect(client.query.poll(jobId)).rejects.toThrow("interrupted");
+      expect(tool.state.calls).toBe(1);
+      expect(await recorded(jobId)).toBe(0n);
+      await nothingHeld();
+    } finally {
+      await model.close();
+    }
   });
 
   it("kill −9 with questions that nobody has begun: those are answered after the restart, the others have failed", async () => {

@@ -1,3 +1,4 @@
+import { text } from "node:stream/consumers";
 import type { Address, Hex } from "viem";
 import { generatePrivateKey, privateKeyToAccount } from "viem/accounts";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
@@ -7,7 +8,7 @@ import { NOTHING_UNDERWAY } from "../../settlement/engine/batch/draw.ts";
 import { net } from "../../settlement/engine/batch/net.ts";
 import { backends, type Store } from "../../settlement/ledger/testing/backends.ts";
 import { leaseOf, RETRY, turnOf } from "../../settlement/ledger/testing/fixtures.ts";
-import type { ReceiptsView } from "../../settlement/views/receipts.ts";
+import type { ReceiptsView } from "../../settlement/views/batches/receipts.ts";
 import { DOMAIN, openDaemon } from "./openDaemon.ts";
 import { makeKey, openMarketplace } from "./openMarketplace.ts";
 
@@ -15,24 +16,24 @@ const newWallet = () => privateKeyToAccount(generatePrivateKey());
 const lower = ({ address }: { address: string }) => address.toLowerCase() as Address;
 
 describe.each(backends)("receipts at the marketplace, on $name,", ({ create }) => {
-  let [database, books]: Store[] = [];
+  let [database, daemonStore]: Store[] = [];
   let daemon: Awaited<ReturnType<typeof openDaemon>>;
   let market: Awaited<ReturnType<typeof openMarketplace>>;
   const [one, other, stranger] = [newWallet(), newWallet(), newWallet()];
-  let batch: Hex;
+  let batchId: Hex;
 
   beforeAll(async () => {
     database = await create();
-    books = await create();
-    daemon = await openDaemon(books);
+    daemonStore = await create();
+    daemon = await openDaemon(daemonStore);
     market = await openMarketplace(database, { daemonUrl: daemon.url });
-    batch = await settleTogether([one, other].map(lower));
+    batchId = await settleTogether([one, other].map(lower));
   });
   afterAll(async () => {
     await market?.close();
     await daemon?.close();
     await database?.remove();
-    await books?.remove();
+    await daemonStore?.remove();
   });
 
   // One batch with a row of each, as the engine makes it.
@@ -59,7 +60,7 @@ describe.each(backends)("receipts at the marketplace, on $name,", ({ create }) =
   }
 
   const ask = async (wallet: typeof one) =>
-    market.ask("GET", `/api/v1/batches/${batch}/receipts`, undefined, await makeKey(market.ask, wallet));
+    market.ask("GET", `/api/v1/batches/${batchId}/receipts`, undefined, await makeKey(market.ask, wallet));
 
   it("are those of the account whose key it is, and of no other in the same batch", async () => {
     for (const wallet of [one, other]) {
@@ -80,14 +81,23 @@ describe.each(backends)("receipts at the marketplace, on $name,", ({ create }) =
     expect(charges).not.toHaveBeenCalled();
     expect(receipts).not.toHaveBeenCalled();
     vi.restoreAllMocks();
-    expect(await market.ask("GET", `/api/v1/batches/${batch}/receipts`)).toMatchObject({ status: 401 });
+    expect(await market.ask("GET", `/api/v1/batches/${batchId}/receipts`)).toMatchObject({ status: 401 });
+  });
+
+  it("are handed on as they come, and read by nobody on the way", async () => {
+    const parse = vi.spyOn(JSON, "parse");
+    const handedOn = await text(await market.settlement.receiptsOf(lower(one), batchId));
+    const read = parse.mock.calls.filter(([json]) => json.includes("proofFlags"));
+    parse.mockRestore();
+    expect(read).toEqual([]);
+    expect(JSON.parse(handedOn)).toEqual((await ask(one)).body);
   });
 
   it("that nobody can look up now are no 404, so that no watcher takes that for no receipts", async () => {
     const key = await makeKey(market.ask, one);
     daemon.state.away = true;
     try {
-      expect(await market.ask("GET", `/api/v1/batches/${batch}/receipts`, undefined, key)).toMatchObject({
+      expect(await market.ask("GET", `/api/v1/batches/${batchId}/receipts`, undefined, key)).toMatchObject({
         status: 503,
       });
     } finally {

@@ -238,12 +238,64 @@ describe.each(backends)("registration, on $name", ({ create }) => {
     });
     expect((await market.ask("GET", path)).body.suggestedPrompts).toEqual(changed.body.suggestedPrompts);
 
+    const inCapitals = `/api/v1/tools/${toolId.toUpperCase()}`;
+    expect(await market.ask("PATCH", inCapitals, { category: null }, key)).toMatchObject({ body: { id: toolId } });
+    expect(await market.ask("GET", `${inCapitals}/status`, undefined, key)).toMatchObject({ body: { id: toolId } });
+
     const buyer = newWallet();
     market.onChain.set(toolId, standing(buyer.address));
     expect(await market.ask("PATCH", path, { name: "Mine" }, key)).toMatchObject({ status: 403 });
     expect(await market.ask("PATCH", path, { name: "Sold" }, await makeKey(market.ask, buyer))).toMatchObject({
       status: 200,
     });
+  });
+
+  it("a search is answered with no more than a few megabytes, however long listings are, and each tool whole", async () => {
+    const word = `w${randomUUID().replaceAll("-", "")}`;
+    const methods = Array.from({ length: 12 }, (_, i) => ({
+      ...GAS,
+      name: `method_${i}`,
+      description: "x".repeat(4_000),
+      inputSchema: { type: "object", properties: { [word]: { description: "y".repeat(28_000) } } },
+    }));
+    const ids: string[] = [];
+    for (let i = 0; i < 8; i += 1) {
+      const { toolId, owner } = toolOf();
+      const server = await serve({ methods });
+      const listed = await register(market.ask, owner, { ...describeTool(toolId, server.url), name: word });
+      expect(listed.body).toMatchObject({ listed: true });
+      ids.push(toolId);
+    }
+    const { body } = await market.ask("GET", `/api/v1/tools/search?q=${word}&limit=50`);
+    const tools = body.tools as { mcpTools: object[] }[];
+    expect(tools.length).toBeGreaterThan(3);
+    expect(tools.length).toBeLessThan(ids.length);
+    expect(body.count).toBe(tools.length);
+    for (const { mcpTools } of tools) expect(mcpTools).toHaveLength(methods.length);
+    expect(JSON.stringify(body).length).toBeLessThan(2_500_000);
+  });
+
+  it("what its owner changes while its methods are read again stays changed", async () => {
+    const { toolId, owner } = toolOf();
+    const [server, newer] = [await serve(), await serve()];
+    await register(market.ask, owner, describeTool(toolId, server.url));
+    const key = await makeKey(market.ask, owner);
+    const path = `/api/v1/tools/${toolId}`;
+    server.state.methods = [GAS, { name: "new_method", outputSchema: OUTPUT }];
+    server.tool.list = () => market.ask("PATCH", path, { description: "Newer words" }, key);
+    const refreshed = await market.ask("POST", `${path}/refresh`, undefined, key);
+    expect(refreshed.body).toMatchObject({ listed: true, tool: { description: "Newer words" } });
+    expect((await market.ask("GET", path)).body).toMatchObject({ mcpTools: { length: 2 }, description: "Newer words" });
+    // What is read from a server that is not the tool's any more is not taken for it.
+    server.tool.list = async () => {
+      delete server.tool.list;
+      return register(market.ask, owner, describeTool(toolId, newer.url));
+    };
+    expect(await market.ask("POST", `${path}/refresh`, undefined, key)).toMatchObject({
+      status: 409,
+      body: { code: "conflict", error: expect.stringMatching(/changed while/) },
+    });
+    expect((await market.ask("GET", `${path}/status`, undefined, key)).body.endpoint).toBe(newer.url);
   });
 
   it("how a listing stands is its owner's to see: where its server is, and what is wrong with it", async () => {

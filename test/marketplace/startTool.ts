@@ -46,6 +46,8 @@ export async function startTool(
     open?: boolean;
     // Whatever it returns is the result; undefined if it has answered by itself, or never will.
     call?: (call: Call) => unknown;
+    // What it waits for before it lists its methods.
+    list?: () => Promise<unknown>;
   } = {},
 ) {
   const state = {
@@ -67,6 +69,7 @@ export async function startTool(
     }
     if (message.id === undefined) return void response.writeHead(202).end();
     if (message.method === "tools/list") {
+      await tool.list?.();
       const tools = state.methods.map((method) => ({ inputSchema: { type: "object" }, ...method }));
       return sendJson(response, resultOf(message, { tools }));
     }

@@ -20,10 +20,15 @@ const SEARCH = "/api/v1/tools/search";
 const zeroUuid = "00000000-0000-4000-8000-000000000000";
 
 // Time stands still while these are asked.
-async function statuses(count: number, remoteAddress: (i: number) => string, headers: Record<string, string> = {}) {
+async function statuses(
+  count: number,
+  remoteAddress: (i: number) => string,
+  headers: Record<string, string> = {},
+  url = SEARCH,
+) {
   const seen = new Map<number, number>();
   for (let i = 0; i < count; i += 1) {
-    const { statusCode } = await market.app.inject({ url: SEARCH, remoteAddress: remoteAddress(i), headers });
+    const { statusCode } = await market.app.inject({ url, remoteAddress: remoteAddress(i), headers });
     seen.set(statusCode, (seen.get(statusCode) ?? 0) + 1);
   }
   return Object.fromEntries(seen);
@@ -34,6 +39,14 @@ it("whoever has a whole network of IPv6 addresses is one stranger, and is told t
   expect(await statuses(1, () => "2001:db8:1:2::1")).toEqual({ 200: 1 });
   expect(await statuses(60, () => "192.0.2.7")).toEqual({ 200: 40, 429: 20 });
 });
+
+it.each(["/", "/ask", `/tools/${zeroUuid}`, "/openapi.json", "/docs/", "/docs/static/swagger-ui.css", "/%64ocs/"])(
+  "whoever reads %s over and over is told to slow down",
+  async (url) => {
+    const seen = await statuses(60, () => `2001:db8:3:${url.length}::1`, {}, url);
+    expect(seen[429]).toBe(20);
+  },
+);
 
 it("whoever names other addresses in its headers is one stranger all the same", async () => {
   const forged = (i: number) => ({
@@ -53,6 +66,22 @@ it("whoever names other addresses in its headers is one stranger all the same", 
 it("whoever guesses keys is told to slow down before anything is looked up again and again", async () => {
   const guess = { authorization: `Bearer sk_live_${"a".repeat(32)}` };
   expect(await statuses(40, (i) => `2001:db8:2:1::${i.toString(16)}`, guess)).toEqual({ 401: 20, 429: 20 });
+});
+
+it("whoever puts a hundred messages for agents into one request has asked a hundred times", async () => {
+  const list = (messages: number, remoteAddress: string) =>
+    market.app.inject({
+      method: "POST",
+      url: "/api/mcp",
+      remoteAddress,
+      headers: { accept: "application/json, text/event-stream" },
+      payload: Array.from({ length: messages }, (_, id) => ({ jsonrpc: "2.0", id, method: "tools/list", params: {} })),
+    });
+  const few = await list(10, "192.0.2.11");
+  expect([few.statusCode, few.json()]).toMatchObject([200, { length: 10 }]);
+  const many = await list(60, "192.0.2.12");
+  expect([many.statusCode, many.json().code]).toEqual([429, "rate_limited"]);
+  expect((await list(1, "192.0.2.12")).statusCode).toBe(429);
 });
 
 it("nobody signs in as the zero address, which a signature that recovers nobody would be of", async () => {

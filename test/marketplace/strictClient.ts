@@ -21,29 +21,37 @@ const session = z.looseObject({
   pendingAccruedUsd: usd.optional(),
 });
 
+const hints = z.looseObject({
+  maxRequestsPerMinute: z.int().optional(),
+  cooldownMs: z.int().optional(),
+  maxConcurrency: z.int().optional(),
+  supportsBulk: z.boolean().optional(),
+  recommendedBatchTools: z.array(z.string()).optional(),
+  notes: z.string().optional(),
+});
+
+// The Python SDK also takes its own names of the fields, and the names of others must be texts that it can read.
+const meta = z
+  .looseObject({
+    surface: z.enum(["answer", "execute", "both"]).optional(),
+    queryEligible: z.boolean().optional(),
+    latencyClass: z.enum(["instant", "fast", "slow", "streaming"]).optional(),
+    pricing: z.looseObject({ executeUsd: usd.optional(), queryUsd: usd.optional() }).optional(),
+    contextRequirements: z.array(z.string()).optional(),
+    context_requirements: z.array(z.string()).optional(),
+    rateLimit: hints.optional(),
+    rate_limit: hints.optional(),
+    rateLimitHints: hints.optional(),
+    rate_limit_hints: hints.optional(),
+  })
+  .refine((fields) => Object.keys(fields).every((name) => name.isWellFormed()));
+
 const method = z.looseObject({
   name: z.string(),
   description: z.string(),
   inputSchema: z.record(z.string(), z.unknown()).optional(),
   outputSchema: z.record(z.string(), z.unknown()).optional(),
-  _meta: z
-    .looseObject({
-      surface: z.enum(["answer", "execute", "both"]).optional(),
-      queryEligible: z.boolean().optional(),
-      latencyClass: z.enum(["instant", "fast", "slow", "streaming"]).optional(),
-      pricing: z.looseObject({ executeUsd: usd.optional(), queryUsd: usd.optional() }).optional(),
-      rateLimit: z
-        .looseObject({
-          maxRequestsPerMinute: z.int().optional(),
-          cooldownMs: z.int().optional(),
-          maxConcurrency: z.int().optional(),
-          supportsBulk: z.boolean().optional(),
-          recommendedBatchTools: z.array(z.string()).optional(),
-          notes: z.string().optional(),
-        })
-        .optional(),
-    })
-    .optional(),
+  _meta: meta.optional(),
   executeEligible: z.boolean().optional(),
   executePriceUsd: usd.nullable().optional(),
 });

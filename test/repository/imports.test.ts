@@ -41,17 +41,26 @@ const ROOMS: Readonly<Record<string, readonly string[]>> = {
   "marketplace/signing": DOMAIN,
   "marketplace/toolkit": DOMAIN,
   "marketplace/context": ["marketplace/execute/injectContext.ts", "marketplace/registry/listing.ts"],
-  "marketplace/front": ["marketplace/api/untilGone.ts"],
+  // How much of what was answered may be unread.
+  "marketplace/delivery": ["settlement/daemon/http"],
+  "marketplace/front": ["marketplace/api/untilGone.ts", "marketplace/delivery"],
   "marketplace/database": SHARED,
-  "marketplace/settlement": SHARED,
+  "marketplace/settlement": [...SHARED, "marketplace/mcp/testing"],
   "marketplace/accounts": [...SHARED, ...MARKET],
   "marketplace/chain": [...SHARED, "marketplace/accounts"],
   "marketplace/schema": ["marketplace/mcp", "marketplace/toolkit", "settlement/engine/batch/keccak.ts"],
   "marketplace/registry": [...SHARED, ...MARKET, "marketplace/accounts", "marketplace/mcp", "marketplace/schema"],
   "marketplace/discovery": [...SHARED, ...MARKET, "marketplace/registry"],
-  "marketplace/execute": [...SHARED, ...MARKET, ...TOOLS, "marketplace/toolkit/answer"],
+  "marketplace/execute": [...SHARED, ...MARKET, ...TOOLS, "marketplace/toolkit/answer", "marketplace/delivery"],
   "marketplace/query": [...SHARED, ...MARKET, ...TOOLS, "marketplace/execute"],
-  "marketplace/api": [...SHARED, ...MARKET, ...TOOLS, "marketplace/execute", "marketplace/query"],
+  "marketplace/api": [
+    ...SHARED,
+    ...MARKET,
+    ...TOOLS,
+    "marketplace/delivery",
+    "marketplace/execute",
+    "marketplace/query",
+  ],
   // What a browser is shown: drawn from listings, and nothing else is asked.
   "marketplace/pages": [
     ...DOMAIN,
@@ -104,8 +113,11 @@ const ROOMS: Readonly<Record<string, readonly string[]>> = {
     "marketplace/accounts/signIn.ts",
     "marketplace/registry",
   ],
-  // Its developers run the examples, and everybody goes to the marketplace over HTTP.
-  "scripts/start": [...WORLD, "scripts/client", "scripts/marketplace/asWallet.ts", "examples", "marketplace/signing"],
+  // Its developers run the examples and sign with the toolkit, and everybody goes to the marketplace over HTTP.
+  "scripts/start": [
+    ...WORLD,
+    ...["scripts/client", "scripts/marketplace/asWallet.ts", "examples", "marketplace/signing", "marketplace/toolkit"],
+  ],
   "scripts/checks": ["settlement"],
   "scripts/generate": [],
   // What stands beside the rooms composes them.

@@ -6,7 +6,8 @@ const pages = globSync(["*.md", ".github/**/*.md", "{docs,deployments}/**/*.md"]
 const { scripts } = JSON.parse(readFileSync("package.json", "utf8")) as { scripts: Record<string, string> };
 
 // Words in code that begin with one of these are paths of this repository.
-const FOLDERS = /^(\.github|bench|contracts|deployments|docs|scripts|settlement|test|typechain-types)\//;
+const FOLDERS =
+  /^(\.github|bench|contracts|deployments|docs|examples|marketplace|scripts|settlement|test|typechain-types)\//;
 // What stands for many names, and what a command writes, is not there.
 const NOT_A_FILE = /[*<>{}…]|NNNN|^deployments\/(local|base)/;
 

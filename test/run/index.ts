@@ -2,18 +2,15 @@
 // Its last lines name every check and every test that failed.
 import { availableParallelism } from "node:os";
 import { signalPrograms } from "../../scripts/process/startProgram.ts";
+import { withUsage } from "../../settlement/cli/readArguments.ts";
 import { GROUPS } from "./check.ts";
 import { checksOf } from "./checks.ts";
+import { readGroup } from "./readGroup.ts";
 import { type Result, runChecks } from "./runChecks.ts";
 
-const [group, ...filters] = process.argv.slice(2);
-if (group !== undefined && !(GROUPS as readonly string[]).includes(group)) mistyped(`there is no group ${group}`);
-if (filters.length > 0 && group !== "service") mistyped("only service tests can be filtered");
+const USAGE = `Usage: node test/run/index.ts [${GROUPS.join(" | ")}] [files of service tests]`;
 
-function mistyped(reason: string): never {
-  console.error(`${reason}\nUsage: node test/run/index.ts [${GROUPS.join(" | ")}] [files of service tests]`);
-  process.exit(2);
-}
+const { group, filters } = await withUsage(USAGE, () => readGroup(process.argv.slice(2)));
 
 for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) {
   process.once(signal, () => {
@@ -22,7 +19,7 @@ for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) {
   });
 }
 
-const checks = checksOf(filters).filter(({ groups }) => group === undefined || groups.some((name) => name === group));
+const checks = checksOf(filters).filter(({ groups }) => group === null || groups.includes(group));
 report(await runChecks(checks, availableParallelism(), (text) => void process.stdout.write(text)));
 
 function report(results: readonly Result[]): void {

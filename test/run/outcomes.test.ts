@@ -56,6 +56,14 @@ describe("a check fails", () => {
     expect((await hardhatTests("mocha")(ended(0))).failures).toEqual(["it ended with 0, without a test"]);
   });
 
+  it("if a file of Mocha's does not load, which is named", async () => {
+    const output =
+      "An unexpected error occurred:\n\nError [ERR_MODULE_NOT_FOUND]: no module a.ts, wanted by b.ts\n    at c";
+    expect((await hardhatTests("mocha")(ended(1, output))).failures).toEqual([
+      "it ended with 1, without a test: Error [ERR_MODULE_NOT_FOUND]: no module a.ts, wanted by b.ts",
+    ]);
+  });
+
   it("if Vitest breaks down before it has reported", async () => {
     expect(await vitest()(ended(1))).toEqual({ passed: 0, failures: ["it ended with 1, without a test"] });
   });

@@ -70,14 +70,16 @@ export const vitest =
   };
 
 // A runner that breaks down before it counts, hangs, finds no test or fails beside its tests has failed.
-function complete({ code }: Finished, outcome: Outcome): Outcome {
+function complete({ code, output }: Finished, outcome: Outcome): Outcome {
   const found = outcome.passed + outcome.failures.length;
   const unexplained = code !== 0 && outcome.failures.length === 0;
   if (code !== null && found > 0 && !unexplained) return outcome;
-  return {
-    ...outcome,
-    failures: [...outcome.failures, found === 0 ? `${howItEnded(code)}, without a test` : howItEnded(code)],
-  };
+  const how = found === 0 ? `${howItEnded(code)}, without a test` : howItEnded(code);
+  return { ...outcome, failures: [...outcome.failures, [how, ...firstErrorIn(output)].join(": ")] };
 }
+
+// Mocha loads every file before it runs the first test, so one that does not load takes all of them along. It is named in the
+// error.
+const firstErrorIn = (output: string): string[] => /^\w*Error\b.*$/m.exec(output)?.slice(0, 1) ?? [];
 
 const howItEnded = (code: number | null) => (code === null ? "it was ended" : `it ended with ${code}`);

@@ -112,12 +112,15 @@ async function simulateOn(
   const scenario = habits.narrow ? { ...drawn, operatorLimit: NARROW_LIMIT } : drawn;
   const wallets = createWallets(scenario, consent, () => nowMs);
   const policy = policyOf(rng);
+  // Drawn apart, like whatever else came later.
+  const lies = createRng(seed + 9e9);
   const chain = createSimulatedChain(rng, faults, {
     protocol: protocolOf(rng, scenario),
     insurance: INSURANCE,
     funds: fundsOf(scenario),
     maxRows: scenario.maxRows,
     endpoints: scenario.endpoints,
+    lies: lies.happens(0.2) ? lies : null,
     startAt: START_MS / 1000,
     finalityBlocks: scenario.finalityBlocks,
   });
@@ -462,6 +465,7 @@ async function simulateOn(
     faultsInjected: [...faults.counts.values()].reduce((sum, count) => sum + count, 0),
     faults: Object.fromEntries([
       ...faults.counts,
+      ...chain.lies(),
       ...(chargedAgain > 0 ? [[CHARGES_AGAIN, chargedAgain]] : []),
       ...(lost === null ? [] : [[KEY_LOST, 1]]),
     ]),

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { connectProtocol } from "../../../scripts/protocol/connectProtocol.ts";
 import { toolIdFromUuid } from "../../../settlement/domain/toolId.ts";
-import { API_KEY, openBooks, serveBooks } from "../books.ts";
 import { addressOf, type Chain, deployCommand, placeUsdcAndShare, startChain } from "../chain.ts";
+import { API_KEY, openService, serveReceipts } from "../testService.ts";
 import { blocksOf, createReader, type Reader } from "./createReader.ts";
 import { type ResidentHardhat, startResidentHardhat } from "./residentHardhat.ts";
 
@@ -11,7 +11,7 @@ import { type ResidentHardhat, startResidentHardhat } from "./residentHardhat.ts
 let chain: Chain;
 let hardhat: ResidentHardhat;
 let reader: Reader;
-let market: Awaited<ReturnType<typeof serveBooks>>;
+let market: Awaited<ReturnType<typeof serveReceipts>>;
 
 beforeAll(async () => {
   chain = await startChain();
@@ -31,13 +31,13 @@ beforeAll(async () => {
   const listing = ["list-tool", "--name", "maps", "--price", "0.10", ...sending("developer")];
   const tool = toolIdFromUuid((await run("developer", ...listing)).tool);
 
-  const books = await openBooks(router, chain.wallet("operator"));
-  market = await serveBooks(books);
+  const service = await openService(router, chain.wallet("operator"));
+  market = await serveReceipts(service);
   const payer = addressOf("payer");
-  const dear = books.charge(payer, tool, 3_000_000n);
-  await books.settle([dear, books.charge(payer, tool, 100_000n)]);
-  await books.settle([books.charge(payer, tool, 100_000n)], { modelCost: 5_000_000n, tools: [[tool, 100_000n]] });
-  await books.settle([{ ...dear, attempts: 1 }]);
+  const dear = service.charge(payer, tool, 3_000_000n);
+  await service.settle([dear, service.charge(payer, tool, 100_000n)]);
+  await service.settle([service.charge(payer, tool, 100_000n)], { modelCost: 5_000_000n, tools: [[tool, 100_000n]] });
+  await service.settle([{ ...dear, attempts: 1 }]);
   expect(await usdc.balanceOf(payer)).toBe(1_000_000_000n - 11_200_000n);
 });
 

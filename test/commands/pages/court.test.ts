@@ -6,12 +6,9 @@ import { afterAll, beforeAll, expect, it } from "vitest";
 import { hashJson, signAnswer } from "../../../marketplace/toolkit/index.ts";
 import { createKeptReceipts } from "../../../scripts/payer/watch/keptReceipts.ts";
 import { connectProtocol } from "../../../scripts/protocol/connectProtocol.ts";
-import { ADMIN_DELAY_SECONDS, ROLES } from "../../../scripts/protocol/description.ts";
-import { mined } from "../../../scripts/world/mined.ts";
 import { toolIdFromUuid } from "../../../settlement/domain/toolId.ts";
-import { JsonSchema__factory, SchemaCourt__factory } from "../../../typechain-types/index.ts";
-import { type Books, openBooks } from "../books.ts";
-import { addressOf, type Chain, deployCommand, passTime, placeUsdcAndShare, startChain } from "../chain.ts";
+import { addressOf, type Chain, deployCommand, placeUsdcAndShare, startChain } from "../chain.ts";
+import { openService, type TestService } from "../testService.ts";
 import { blocksOf, createReader, type Reader } from "./createReader.ts";
 import { type ResidentHardhat, startResidentHardhat } from "./residentHardhat.ts";
 
@@ -25,7 +22,7 @@ let chain: Chain;
 let hardhat: ResidentHardhat;
 let reader: Reader;
 let court: Address;
-let books: Books;
+let service: TestService;
 
 beforeAll(async () => {
   chain = await startChain();
@@ -39,20 +36,13 @@ beforeAll(async () => {
   };
   const onLocal = deployCommand.map((word) => (word === "base" ? "local" : word));
   const { addresses } = await run("deployer", ...onLocal);
-  const { manager, staking, receiptCourt, router } = connectProtocol(addresses, chain.provider);
-  const [deployer, admin] = [chain.wallet("deployer"), chain.wallet("admin")];
-  const judge = await (await new JsonSchema__factory(deployer).deploy()).waitForDeployment();
-  const created = await new SchemaCourt__factory(deployer).deploy(staking, judge, receiptCourt);
-  court = (await (await created.waitForDeployment()).getAddress()) as Address;
-  const grant = manager.interface.encodeFunctionData("grantRole", [ROLES.court, court, 0]);
-  await mined(manager.connect(admin).schedule(manager, grant, 0));
-  await passTime(chain, ADMIN_DELAY_SECONDS);
-  await mined(manager.connect(admin).grantRole(ROLES.court, court, 0));
+  const { router } = connectProtocol(addresses, chain.provider);
+  court = addresses.schemaCourt;
   const listing = ["list-tool", "--name", "weather", "--price", "0.10", "--network", "local"];
   expect(await run("developer", ...listing, "--from", addressOf("developer"))).toMatchObject({ tool: TOOL });
   await run("operator", "bond", "post", "--network", "local", "--from", addressOf("operator"));
   await run("payer", "cap", "--set", "50", "--network", "local", "--from", addressOf("payer"));
-  books = await openBooks(router, chain.wallet("operator"));
+  service = await openService(router, chain.wallet("operator"));
 });
 
 afterAll(async () => {
@@ -79,9 +69,9 @@ it("a tool promises, is held to it, and can be by anybody who follows the page",
 
 // The payer is charged for the call, and keeps the receipt where the page has it.
 async function pay(file: string): Promise<void> {
-  const call = books.charge(addressOf("payer"), toolIdFromUuid(TOOL), 100_000n, { id: hashJson(file) });
-  const root = await books.settle([call]);
-  createKeptReceipts(join(reader.folder, "receipts")).keep(root, books.answers.get(root) as never);
+  const call = service.charge(addressOf("payer"), toolIdFromUuid(TOOL), 100_000n, { id: hashJson(file) });
+  const batchId = await service.settle([call]);
+  createKeptReceipts(join(reader.folder, "receipts")).keep(batchId, service.answers.get(batchId) as never);
 }
 
 async function sign(file: string, content: unknown): Promise<void> {

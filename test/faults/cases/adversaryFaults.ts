@@ -106,7 +106,7 @@ const cases: FaultCase[] = [
 
       await walkRestore(stage);
       const [message = ""] = await until("the alert", () => nonEmpty(stage.daemon.alerts("ledger_moved")));
-      assert.match(message, /^The ledger was at file \S+ of \d+ and is now at file/);
+      assert.match(message, /^The ledger was at a copy of file \S+ of \d+ and is now at file/);
       for (const turn of [...settledSince, ...waiting]) await stage.platform.deliver(turn);
       // A filler in the place of what was forgotten, and no batch beside it.
       await until("the forgotten bytes to be replaced", () => stage.daemon.events("replaced").length > 0);

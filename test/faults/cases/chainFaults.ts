@@ -20,8 +20,8 @@ export async function submitStalled(stage: Stage, payers?: number) {
   return stage.submitted();
 }
 
-const stateBecomes = (stage: Stage, root: Hex, state: string) =>
-  until(`the batch to be ${state}`, async () => (await stage.batch(root)).state === state);
+const stateBecomes = (stage: Stage, batchId: Hex, state: string) =>
+  until(`the batch to be ${state}`, async () => (await stage.batch(batchId)).state === state);
 
 export const poolHas = (stage: Stage, transactions: number) =>
   until(`${transactions} transactions in the mempool`, async () => {
@@ -40,19 +40,19 @@ const cases: FaultCase[] = [
   {
     number: 19,
     fault: "A shallow reorg: the transaction is gone",
-    injected: "`anvil_reorg` takes out the block of the batch, which is then in no block and in no pool",
+    injected: "`anvil_reorg` takes out the block of the batch, which is then in no block and in no mempool",
     claim: "a batch that a reorg took out is submitted again, the same batch, and settles once",
     async run(stage) {
-      const { batch } = await submitStalled(stage);
+      const { batchId } = await submitStalled(stage);
       await stage.sequencer.mine();
-      await stateBecomes(stage, batch, "included");
+      await stateBecomes(stage, batchId, "included");
       await stage.sequencer.reorg(1);
       await until("the loss to be noticed", () => stage.daemon.events("lost").length === 1);
       stage.sequencer.resume();
       await stage.settled();
       assert.deepEqual(
-        (await stage.batches()).map(({ batch: root }) => root),
-        [batch],
+        (await stage.batches()).map(({ batchId }) => batchId),
+        [batchId],
       );
       const balances = await stage.balances();
       assert.equal(balances.attempts, 0);
@@ -101,15 +101,15 @@ const cases: FaultCase[] = [
     injected: "`anvil_reorg` takes the batch out, and USDC is paused in the block in which it comes back",
     claim: "a success that became a revert charges nobody, and its charges are settled later, once",
     async run(stage) {
-      const { batch } = await submitStalled(stage);
+      const { batchId } = await submitStalled(stage);
       await stage.sequencer.mine();
-      await stateBecomes(stage, batch, "included");
+      await stateBecomes(stage, batchId, "included");
       await stage.sequencer.reorg(1);
       await until("the loss to be noticed", () => stage.daemon.events("lost").length === 1);
       await stage.world.usdc.pause(FIRST);
       await poolHas(stage, 2);
       await stage.sequencer.mine();
-      await stateBecomes(stage, batch, "reverted");
+      await stateBecomes(stage, batchId, "reverted");
       await stage.world.usdc.unpause();
       stage.sequencer.resume();
       await stage.settled();
@@ -125,14 +125,14 @@ const cases: FaultCase[] = [
     injected: "USDC is paused in the block of the batch, and `anvil_reorg` takes that block out again",
     claim: "charges do not come back from a revert that is not final, so that they are not settled twice",
     async run(stage) {
-      const { batch } = await submitStalled(stage);
+      const { batchId } = await submitStalled(stage);
       await stage.world.usdc.pause(FIRST);
       await poolHas(stage, 2);
       await stage.sequencer.mine();
-      await stateBecomes(stage, batch, "reverted");
+      await stateBecomes(stage, batchId, "reverted");
       await severalRounds(stage);
       await stage.sequencer.reorg(1);
-      await stateBecomes(stage, batch, "submitted");
+      await stateBecomes(stage, batchId, "submitted");
       stage.sequencer.resume();
       await stage.settled();
       assert.equal(stage.daemon.events("abandoned").length, 0);
@@ -157,10 +157,10 @@ const cases: FaultCase[] = [
         action: { kind: "answer", result: ({ params }) => preconfirmation(stage, params[0] as Hex, router, head + 1) },
       });
       await stage.recordTurns();
-      const { batch } = await stage.submitted();
+      const { batchId } = await stage.submitted();
       const looks = () => stage.endpoint.asked.filter(({ method }) => method === "eth_getTransactionReceipt").length;
       await until("several looks", () => looks() > MANY_LOOKS);
-      assert.equal((await stage.batch(batch)).state, "submitted");
+      assert.equal((await stage.batch(batchId)).state, "submitted");
       for (const { hash } of stage.signed()) await stage.world.rpc("anvil_dropTransaction", [hash]);
       lift();
       stage.sequencer.resume();
@@ -204,7 +204,7 @@ const cases: FaultCase[] = [
     injected: "another operator sends the same batch and is mined first, so that the daemon's own transaction reverts",
     claim: "a batch that a peer has settled is settled",
     async run(stage) {
-      const { batch } = await submitStalled(stage);
+      const { batchId } = await submitStalled(stage);
       const [own] = stage.signed();
       await stage.peer.sendTransaction({
         to: own?.to ?? null,
@@ -217,7 +217,7 @@ const cases: FaultCase[] = [
       await stage.settled();
       const receipt = await stage.world.provider.getTransactionReceipt(own?.hash ?? "0x");
       assert.equal(receipt?.status, 0);
-      assert.notEqual((await stage.batch(batch)).txHash, own?.hash);
+      assert.notEqual((await stage.batch(batchId)).txHash, own?.hash);
       assert.equal(stage.daemon.events("abandoned").length, 0);
       const balances = await stage.balances();
       assert.deepEqual([balances.attempts, balances.transactions], [0, 1]);
@@ -235,7 +235,7 @@ const nonEmpty = <T>(list: readonly T[]) => (list.length > 0 ? list : null);
 
 // What a node says of a transaction that the sequencer has promised to put into the next block, with the log of its batch.
 function preconfirmation(stage: Stage, transactionHash: Hex, router: string, block: number) {
-  const root = stage
+  const batchId = stage
     .signed()
     .find(({ hash }) => hash === transactionHash)
     ?.data.slice(74, 138);
@@ -247,7 +247,7 @@ function preconfirmation(stage: Stage, transactionHash: Hex, router: string, blo
     blockHash: `0x${"2".repeat(64)}`,
   };
   const settled = abi.encodeEventLog("BatchSettled", [
-    `0x${root}`,
+    `0x${batchId}`,
     `0x${"0".repeat(64)}`,
     stage.operator.address,
     0n,

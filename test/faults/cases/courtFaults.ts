@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { until } from "../../../scripts/waiting/until.ts";
 import type { KeyedAccount } from "../../../scripts/world/parties.ts";
 import type { Failpoint } from "../../../settlement/engine/context.ts";
-import type { ContestView } from "../../../settlement/views/contest.ts";
+import type { ContestView } from "../../../settlement/views/batches/contest.ts";
 import { contestRow, settlementOf } from "../../local/court/contestRow.ts";
 import type { Stage } from "../stage/stage.ts";
 import { poolHas } from "./chainFaults.ts";
@@ -27,12 +27,12 @@ async function settledRow(stage: Stage) {
   await stage.settled();
   const [newest] = await stage.batches();
   assert.ok(newest?.txHash);
-  return { root: newest.batch, txHash: newest.txHash };
+  return { batchId: newest.batchId, txHash: newest.txHash };
 }
 
-const answered = (stage: Stage, root: string) =>
+const answered = (stage: Stage, batchId: string) =>
   until("the contest to be answered", async () => {
-    const { stage: reached } = await stage.world.receiptCourt.contestOf(root, stage.payer(0));
+    const { stage: reached } = await stage.world.receiptCourt.contestOf(batchId, stage.payer(0));
     return reached === ANSWERED;
   });
 
@@ -60,7 +60,7 @@ const cases: FaultCase[] = [
     injected: `a payer contests a row; the daemon kills itself ${LIVES.length} times: before and after it signs the answer, after it saves and after it sends it`,
     claim: "a contested row is answered with one transaction, and its deposit is the operator's",
     async run(stage) {
-      const { root, txHash } = await settledRow(stage);
+      const { batchId, txHash } = await settledRow(stage);
       assert.deepEqual(await stage.daemon.stop(), STOPPED);
       const [nonces, bond] = [await noncesOf(stage), await bondOf(stage)];
       await contestRow(stage.world, txHash, payerOf(stage));
@@ -70,7 +70,7 @@ const cases: FaultCase[] = [
         assert.deepEqual(await daemon.ended(), KILLED, `it is killed ${killAt}`);
       }
       await stage.start();
-      await answered(stage, root);
+      await answered(stage, batchId);
       await stage.recordTurns(1);
       await stage.settled();
       assert.equal(await noncesOf(stage), nonces + 2, "one answer, and the batch after it");
@@ -89,7 +89,7 @@ const cases: FaultCase[] = [
       "`anvil_reorg` takes out the block of the contest while the answer waits in the mempool; then it is contested again",
     claim: "an answer that came to nothing is given again, and costs no bond",
     async run(stage) {
-      const { root, txHash } = await settledRow(stage);
+      const { batchId, txHash } = await settledRow(stage);
       const bond = await bondOf(stage);
       await stage.sequencer.stall();
       await contest(stage, txHash);
@@ -100,7 +100,7 @@ const cases: FaultCase[] = [
       await until("the answer to come to nothing", async () => (await contestView(stage)).answer?.state === "reverted");
       await contest(stage, txHash);
       stage.sequencer.resume();
-      await answered(stage, root);
+      await answered(stage, batchId);
       const { answers } = await contestView(stage);
       await stage.recordTurns(1);
       await stage.settled();
@@ -119,14 +119,14 @@ const cases: FaultCase[] = [
     injected: "it is stopped, a row is contested, and it is started again an hour before the three days are over",
     claim: "a contest that was made while nobody looked is answered after the start",
     async run(stage) {
-      const { root, txHash } = await settledRow(stage);
+      const { batchId, txHash } = await settledRow(stage);
       assert.deepEqual(await stage.daemon.stop(), STOPPED);
       const bond = await bondOf(stage);
       await contestRow(stage.world, txHash, payerOf(stage));
       await stage.world.rpc("evm_increaseTime", [3 * DAY_S - 3_600]);
       await stage.sequencer.mine(3);
       await stage.start();
-      await answered(stage, root);
+      await answered(stage, batchId);
       assert.equal(stage.daemon.alerts("contested").length, 1);
       await stage.recordTurns(1);
       await stage.settled();

@@ -250,8 +250,8 @@ const cases: FaultCase[] = [
       // Whoever has the lease may send what came later.
       const [frozen] = sleeper.events("planned");
       assert.ok(frozen);
-      assert.ok(!sleeper.events("sent").some(({ batch }) => batch === frozen.batch));
-      assert.ok(heir.events("sent").some(({ batch }) => batch === frozen.batch));
+      assert.ok(!sleeper.events("sent").some(({ submission }) => submission === frozen.batchId));
+      assert.ok(heir.events("sent").some(({ submission }) => submission === frozen.batchId));
       const balances = await stage.balances();
       assert.equal(balances.attempts, 0);
       return {
@@ -319,7 +319,7 @@ const cases: FaultCase[] = [
       await stage.recordTurns();
       await until("the alert", () => stage.daemon.alerts("signer_unavailable").length > 0);
       const [planned] = await stage.batches();
-      const { nonce, txHashes } = await stage.batch(planned?.batch ?? "");
+      const { nonce, txHashes } = await stage.batch(planned?.batchId ?? "");
       assert.ok(nonce !== null && txHashes.length === 0);
       await stage.settled();
       assert.deepEqual(

@@ -37,11 +37,11 @@ const cases: FaultCase[] = [
       await stage.start();
       // One turn is one batch, whenever the daemon looks: one before the thief's and one behind it.
       const before = await followedBy(stage, null);
-      const { batch, nonce, modelCost } = await followedBy(stage, before.batch);
-      await followedBy(stage, batch);
+      const { batchId, nonce, modelCost } = await followedBy(stage, before.batchId);
+      await followedBy(stage, batchId);
       const rows = encodeRows([{ payer: stage.payer(0), modelCost, lines: [] }]);
       const router = stage.world.router.connect(stage.operator);
-      await router.settle(before.batch, batch, [], rows, { ...FIRST, nonce: nonce ?? 0, gasLimit: 1_000_000n });
+      await router.settle(before.batchId, batchId, [], rows, { ...FIRST, nonce: nonce ?? 0, gasLimit: 1_000_000n });
       await stage.sequencer.mine();
       const [message = ""] = await halted(stage);
       assert.match(message, /with other rows|which has other rows|has used nonce/);
@@ -71,14 +71,14 @@ const cases: FaultCase[] = [
       const before = await headOf(stage);
       await stage.start({ plan: { policy: { firstRetryMs: HOUR_MS, maxRetryMs: HOUR_MS } } });
       await stage.recordTurns(6);
-      const { batch } = await stage.submitted();
+      const { batchId } = await stage.submitted();
       const [payer] = stage.world.payers;
       assert.ok(payer);
       const usdc = stage.world.usdc.connect(payer);
       await usdc.approve(stage.world.router, 0n, FIRST);
       await poolHas(stage, 2);
       stage.sequencer.resume();
-      await until("the row to fail", async () => (await stage.batch(batch)).state === "final");
+      await until("the row to fail", async () => (await stage.batch(batchId)).state === "final");
       await mined(usdc.approve(stage.world.router, 10n ** 12n));
       stage.daemon.tell({ clockOffsetMs: 2 * HOUR_MS });
       await stage.settled();
@@ -90,7 +90,7 @@ const cases: FaultCase[] = [
       await halted(stage);
       stage.sequencer.resume();
       const said = await reconciled(stage, "--reopen", "--adopt");
-      assert.match(said, new RegExp(`batch ${batch} is given up, and its \\d+ charges are due again`));
+      assert.match(said, new RegExp(`batch ${batchId} is given up, and its \\d+ charges are due again`));
       stage.daemon.tell({ clockOffsetMs: 4 * HOUR_MS });
       await stage.settled();
       const balances = await stage.balances();
@@ -109,6 +109,6 @@ export const reconcileFaults: FaultGroup = { name: "Ways out", cases };
 async function followedBy(stage: Stage, last: string | null) {
   const [turn] = await stage.recordTurns(1);
   const modelCost = turn?.modelCost ?? 0n;
-  await until("a batch to follow", async () => (await stage.submitted()).batch !== last);
+  await until("a batch to follow", async () => (await stage.submitted()).batchId !== last);
   return { ...(await stage.submitted()), modelCost };
 }

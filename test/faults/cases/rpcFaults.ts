@@ -419,12 +419,12 @@ const cases: FaultCase[] = [
       stale("eth_getTransactionCount", hexOf(nonce));
       stale("eth_call", `0x${"0".repeat(64)}`);
       await stage.recordTurns();
-      const { batch } = await stage.submitted();
+      const { batchId } = await stage.submitted();
       await until("the batch to be mined and final", async () => {
         const { number = 0 } = (await stage.world.provider.getBlock("finalized")) ?? {};
-        return number > (before?.number ?? 0) + 5 && (await stage.world.router.settledAt(batch)) > 0n;
+        return number > (before?.number ?? 0) + 5 && (await stage.world.router.settledAt(batchId)) > 0n;
       });
-      assert.equal((await stage.batch(batch)).state, "submitted");
+      assert.equal((await stage.batch(batchId)).state, "submitted");
       lagging = false;
       await stage.settled();
       assert.equal(stage.daemon.events("abandoned").length, 0);

@@ -261,7 +261,7 @@ const cases: FaultCase[] = [
       stage.sequencer.resume();
       await stage.settled();
       const settled = (await stage.batches()).find(({ state }) => state === "final");
-      assert.ok(((await stage.batch(settled?.batch ?? "")).nonce ?? 0) > (nonce ?? 0));
+      assert.ok(((await stage.batch(settled?.batchId ?? "")).nonce ?? 0) > (nonce ?? 0));
       const balances = await stage.balances();
       assert.deepEqual([balances.attempts, balances.transactions], [0, 1]);
       return { happened: "alert `key_used_elsewhere` with the nonce; abandoned and settled on the next one", balances };

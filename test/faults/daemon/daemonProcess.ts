@@ -6,7 +6,7 @@ import { writeSync } from "node:fs";
 import { DatabaseSync } from "node:sqlite";
 import { serve } from "../../../settlement/cli/commands/daemon.ts";
 import { type KeyConfig, readConfig } from "../../../settlement/config.ts";
-import { sentenceOf } from "../../../settlement/domain/sentence.ts";
+import { sentenceOf } from "../../../settlement/domain/text/sentence.ts";
 import type { Failpoint, Policy } from "../../../settlement/engine/context.ts";
 import { openSigner } from "../../../settlement/openEngine.ts";
 

@@ -41,7 +41,7 @@ type ChargeView = {
   amountUsd: string;
   attempts: number;
   state: string;
-  batch: Hex | null;
+  batchId: Hex | null;
 };
 
 const PENDING = new Set(["accrued", "owed", "batched", "submitted", "included"]);
@@ -90,10 +90,10 @@ export async function keepBalances(sources: Sources, expected: Expected = {}): P
   );
   assert.deepEqual(sorted(chainSide.earned), sorted(earnedOf(sources, [...final, ...absorbed])), "everybody earned it");
   const listed = (await sources.ask("GET", "/v1/batches?limit=1000")).body as unknown as {
-    batches: { batch: Hex; state: string }[];
+    batches: { batchId: Hex; state: string }[];
   };
-  const finalRoots = listed.batches.filter(({ state }) => state === "final").map(({ batch }) => batch);
-  assert.deepEqual(chainSide.roots, finalRoots.sort(), "every batch on chain is one of the ledger, and settled once");
+  const finalIds = listed.batches.filter(({ state }) => state === "final").map(({ batchId }) => batchId);
+  assert.deepEqual(chainSide.batchIds, finalIds.sort(), "every batch on chain is one of the ledger, and settled once");
 
   return {
     charges: charges.length,
@@ -101,7 +101,7 @@ export async function keepBalances(sources: Sources, expected: Expected = {}): P
     pending: pending.length,
     absorbed: absorbed.length,
     refused: refused.length,
-    transactions: chainSide.roots.length,
+    transactions: chainSide.batchIds.length,
     attempts: Math.max(0, ...charges.map(({ attempts }) => attempts)),
     acknowledgedUsd: usd(amountOf(charges)),
     lost: "nothing",
@@ -160,7 +160,7 @@ async function readChain({ world, fromBlock, creditsBefore, creditsNow }: Source
     const to = args.to.toLowerCase();
     if (earned.has(to)) earned.set(to, (earned.get(to) ?? 0n) + args.value);
   }
-  return { charged, earned, roots: settled.map(({ args }) => args.receiptsRoot).sort() };
+  return { charged, earned, batchIds: settled.map(({ args }) => args.batchId).sort() };
 }
 
 // The split is made per batch and tool; what is left of it, and the model's cost, is the treasury's.
@@ -168,7 +168,7 @@ function earnedOf({ world, creditsNow }: Sources, charges: readonly ChargeView[]
   const earned = new Map([...creditsNow.keys()].map((account) => [account, 0n]));
   const treasury = world.parties.treasury.address.toLowerCase();
   const add = (account: string, amount: bigint) => earned.set(account, (earned.get(account) ?? 0n) + amount);
-  const groups = Map.groupBy(charges, ({ batch, toolId }) => `${batch} ${toolId ?? MODEL}`);
+  const groups = Map.groupBy(charges, ({ batchId, toolId }) => `${batchId} ${toolId ?? MODEL}`);
   for (const group of groups.values()) {
     const amount = microUsdc(group.reduce((sum, { amountUsd }) => sum + parseUsd(amountUsd), 0n));
     const { toolId = null } = group[0] ?? {};

@@ -69,7 +69,7 @@ export type Stage = {
   // Waits until nothing is pending.
   settled(): Promise<void>;
   batches(): Promise<BatchView[]>;
-  batch(root: string): Promise<BatchView & { nonce: number | null; txHashes: string[] }>;
+  batch(batchId: string): Promise<BatchView & { nonce: number | null; txHashes: string[] }>;
   // The newest batch once it has a transaction.
   submitted(): Promise<BatchView & { nonce: number | null; txHashes: string[] }>;
   ready(): Promise<{ ready: boolean; components: Record<string, { ok: boolean; reason: string }> }>;
@@ -91,7 +91,7 @@ export type Signed = {
   maxPriorityFeePerGas: bigint;
 };
 
-export type BatchView = { batch: Hex; state: string; rows: number; charges: number; txHash: Hex | null };
+export type BatchView = { batchId: Hex; state: string; rows: number; charges: number; txHash: Hex | null };
 
 export const PAYERS = 12;
 export const TOOLS = 2;
@@ -219,7 +219,8 @@ async function openStage(
   const toolOf = (n: number) => world.tools[n] as Tool<KeyedAccount>;
   const body = async <T>(path: string) => (await ask("GET", path)).body as unknown as T;
   const batches = async () => (await body<{ batches: BatchView[] }>("/v1/batches?limit=1000")).batches;
-  const batch = (root: string) => body<BatchView & { nonce: number | null; txHashes: string[] }>(`/v1/batches/${root}`);
+  const batch = (batchId: string) =>
+    body<BatchView & { nonce: number | null; txHashes: string[] }>(`/v1/batches/${batchId}`);
 
   return {
     world,
@@ -281,7 +282,7 @@ async function openStage(
       until("a batch to be submitted", async () => {
         const [newest] = await batches();
         if (newest === undefined) return null;
-        const found = await batch(newest.batch);
+        const found = await batch(newest.batchId);
         return found.txHashes.length > 0 ? found : null;
       }),
     ready: () => body("/ready"),

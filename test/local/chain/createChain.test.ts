@@ -15,7 +15,7 @@ import {
 } from "../../../settlement/chain/rpc/testing/scriptedRpc.ts";
 import { createSigner, type TransactionToSign } from "../../../settlement/chain/signer/signer.ts";
 import { systemClock } from "../../../settlement/clock.ts";
-import type { BatchRow } from "../../../settlement/domain/batch.ts";
+import type { BatchRow } from "../../../settlement/domain/batch/batch.ts";
 import type { ToolId } from "../../../settlement/domain/toolId.ts";
 
 const BALANCE = 10_000_000n;
@@ -67,11 +67,11 @@ const tool = (index: number) => at(local.tools, index).toolId;
 const operator = () => at(local.operators, 0);
 
 const settleCall = (
-  root: Hex,
+  batchId: Hex,
   rows: readonly BatchRow[],
   toolIds: readonly ToolId[] = [tool(0), tool(1), tool(2)],
   previous = NO_BATCH,
-) => encodeSettle({ previous, root, toolIds, rows: inOrder(rows, (row) => row.payer) });
+) => encodeSettle({ previous, batchId, toolIds, rows: inOrder(rows, (row) => row.payer) });
 
 // The router takes rows in the order of their payers.
 const inOrder = <T>(items: readonly T[], payerOf: (item: T) => Address) =>
@@ -98,9 +98,9 @@ async function sign(calldata: Hex, changes: Partial<TransactionToSign> = {}, acc
 }
 
 // Sends a batch and waits until anvil has mined it.
-async function settle(root: Hex, rows: readonly BatchRow[], toolIds?: readonly ToolId[]): Promise<Hex> {
+async function settle(batchId: Hex, rows: readonly BatchRow[], toolIds?: readonly ToolId[]): Promise<Hex> {
   const previous = (await local.router.headOf(operator().address)) as Hex;
-  const { raw, txHash } = await sign(settleCall(root, rows, toolIds, previous));
+  const { raw, txHash } = await sign(settleCall(batchId, rows, toolIds, previous));
   await sendAndWait(raw, txHash);
   return txHash;
 }
@@ -124,7 +124,7 @@ async function act(from: Address, { to, data }: { to?: unknown; data?: unknown }
 
 const simulate = (calldata: Hex, from: Address = operator().address) => chain.simulate({ from, to: router, calldata });
 
-const rootOf = (name: string) => id(name) as Hex;
+const batchIdOf = (name: string) => id(name) as Hex;
 
 describe("connecting", () => {
   it("reads the insurance account from the stake registry", () => {
@@ -179,7 +179,7 @@ describe("connecting", () => {
       ];
       const through = await connect({ addresses, timeoutMs: 2_000 });
       expect(await through.spendable([payer(0)])).toMatchObject([{ amount: BALANCE }]);
-      const { raw, txHash } = await sign(settleCall(rootOf("failover"), [rowOf(0)]));
+      const { raw, txHash } = await sign(settleCall(batchIdOf("failover"), [rowOf(0)]));
       expect(await through.send(raw)).toEqual({ kind: "accepted" });
       await included(txHash);
       expect(await through.receipt(txHash)).toMatchObject({ status: "success" });
@@ -210,7 +210,7 @@ describe("reading", () => {
   });
 
   it("tells what accounts have earned, more of them than one call takes", async () => {
-    await settle(rootOf("credits"), [rowOf(0, 1_000_000n), rowOf(1, 2_000_000n)]);
+    await settle(batchIdOf("credits"), [rowOf(0, 1_000_000n), rowOf(1, 2_000_000n)]);
     const developer = at(local.tools, 0).developer.address;
     const accounts = [...local.payers.map(({ address }) => address), developer];
     const credits = await chain.credits(accounts);
@@ -231,22 +231,22 @@ describe("reading", () => {
   it("tells what is settled and mined at the head and at a finalized block", async () => {
     const { address } = operator();
     const nonce = await chain.nonce(address, "latest");
-    const root = rootOf("finality");
-    await settle(root, [rowOf(0)]);
+    const batchId = batchIdOf("finality");
+    await settle(batchId, [rowOf(0)]);
     expect(await chain.nonce(address, "latest")).toBe(nonce + 1);
     expect(await chain.nonce(address, await chain.finalized())).toBe(nonce);
-    expect(await chain.settledAt(root, "latest")).toBe(BigInt((await chain.head()).timestampMs / 1_000));
-    expect(await chain.settledAt(root, await chain.finalized())).toBe(0n);
+    expect(await chain.settledAt(batchId, "latest")).toBe(BigInt((await chain.head()).timestampMs / 1_000));
+    expect(await chain.settledAt(batchId, await chain.finalized())).toBe(0n);
 
     await local.rpc("anvil_mine", ["0x2"]);
     expect((await chain.finalized()).number).toBe((await chain.head()).number - 2n);
     expect(await chain.nonce(address, await chain.finalized())).toBe(nonce + 1);
-    expect(await chain.settledAt(root, await chain.finalized())).toBe(await chain.settledAt(root, "latest"));
+    expect(await chain.settledAt(batchId, await chain.finalized())).toBe(await chain.settledAt(batchId, "latest"));
   });
 
   it("takes a root for settled by a final block if one endpoint has seen it, whatever the first one says", async () => {
-    const root = rootOf("denied");
-    await settle(root, [rowOf(0)]);
+    const batchId = batchIdOf("denied");
+    await settle(batchId, [rowOf(0)]);
     await local.rpc("anvil_mine", ["0x2"]);
     const finalized = await chain.finalized();
     const word = (value: number) => `0x${value.toString(16).padStart(64, "0")}`;
@@ -261,8 +261,8 @@ describe("reading", () => {
       ];
       const through = await connect({ addresses });
       liar.script = ({ method }) => ({ kind: "result", result: method === "eth_chainId" ? "0x2105" : word(0) });
-      expect(await through.settledAt(root, "latest")).toBe(0n);
-      expect(await through.settledAt(root, finalized)).toBe(await chain.settledAt(root, "latest"));
+      expect(await through.settledAt(batchId, "latest")).toBe(0n);
+      expect(await through.settledAt(batchId, finalized)).toBe(await chain.settledAt(batchId, "latest"));
     } finally {
       await liar.stop();
     }
@@ -271,13 +271,13 @@ describe("reading", () => {
   it("takes blocks of a given depth for final if it is told to", async () => {
     const deep = await connect({ finalityDepthBlocks: 5n });
     const nonce = await chain.nonce(operator().address, "latest");
-    const root = rootOf("depth");
-    await settle(root, [rowOf(0)]);
+    const batchId = batchIdOf("depth");
+    await settle(batchId, [rowOf(0)]);
     await local.rpc("anvil_mine", ["0x4"]);
     expect((await deep.finalized()).number).toBe((await deep.head()).number - 5n);
-    expect(await deep.settledAt(root, await deep.finalized())).toBe(0n);
+    expect(await deep.settledAt(batchId, await deep.finalized())).toBe(0n);
     await local.rpc("anvil_mine", ["0x1"]);
-    expect(await deep.settledAt(root, await deep.finalized())).toBeGreaterThan(0n);
+    expect(await deep.settledAt(batchId, await deep.finalized())).toBeGreaterThan(0n);
     expect(await deep.nonce(operator().address, await deep.finalized())).toBe(nonce + 1);
   });
 
@@ -300,24 +300,24 @@ describe("reading", () => {
   });
 
   it("finds a batch by its root, whoever sent it and however long ago", async () => {
-    const root = rootOf("found");
-    expect(await chain.receiptOfBatch(root)).toBeNull();
+    const batchId = batchIdOf("found");
+    expect(await chain.receiptOfBatch(batchId)).toBeNull();
     await local.rpc("anvil_mine", ["0x10", "0x2"]);
-    const txHash = await settle(root, [rowOf(0)]);
-    await settle(rootOf("another"), [rowOf(1)]);
+    const txHash = await settle(batchId, [rowOf(0)]);
+    await settle(batchIdOf("another"), [rowOf(1)]);
     await local.rpc("evm_increaseTime", [100_000]);
     await local.rpc("anvil_mine", ["0x20", "0x5"]);
-    expect(await chain.receiptOfBatch(root)).toEqual(await chain.receipt(txHash));
+    expect(await chain.receiptOfBatch(batchId)).toEqual(await chain.receipt(txHash));
   });
 
   it("lists the batches between two blocks, both included, in several searches", async () => {
     const narrow = await connect({ maxLogRangeBlocks: 2n });
     const found = [];
     for (const name of ["one", "two", "three", "four"]) {
-      const txHash = await settle(rootOf(name), [rowOf(0)]);
+      const txHash = await settle(batchIdOf(name), [rowOf(0)]);
       const { number: blockNumber } = await chain.head();
       const operator = local.parties.operator.address.toLowerCase();
-      found.push({ root: rootOf(name), operator, txHash, blockNumber });
+      found.push({ batchId: batchIdOf(name), operator, txHash, blockNumber });
       await local.rpc("anvil_mine", ["0x2"]);
     }
     const [from, to] = [at(found, 0).blockNumber, at(found, 3).blockNumber];
@@ -334,7 +334,7 @@ describe("reading", () => {
 
 describe("the outcome of a batch", () => {
   it("is read row by row: who was charged, who was not and why, and which line was refused", async () => {
-    const root = rootOf("outcome");
+    const batchId = batchIdOf("outcome");
     await mined(local.usdc.blacklist(payer(1)));
     await act(payer(2), await local.usdc.approve.populateTransaction(router, 999_999n));
     await act(payer(3), await local.usdc.transfer.populateTransaction(payer(9), BALANCE - 1n));
@@ -354,14 +354,14 @@ describe("the outcome of a batch", () => {
         ],
       },
     ];
-    const txHash = await settle(root, rows, [tool(0), UNLISTED, tool(2)]);
+    const txHash = await settle(batchId, rows, [tool(0), UNLISTED, tool(2)]);
 
     const receipt = await chain.receipt(txHash);
     expect(receipt).toMatchObject({ txHash, status: "success", blockNumber: (await chain.head()).number });
     expect(receipt?.batches).toEqual(
       new Map([
         [
-          root,
+          batchId,
           {
             charged: 1_050_305n,
             treasuryShare: 105_300n,
@@ -396,9 +396,9 @@ describe("the outcome of a batch", () => {
   });
 
   it("is none for a transaction that reverted, and none for a direct payment", async () => {
-    const root = rootOf("twice");
-    await settle(root, [rowOf(0)]);
-    const { raw, txHash } = await sign(settleCall(root, [rowOf(0)]));
+    const batchId = batchIdOf("twice");
+    await settle(batchId, [rowOf(0)]);
+    const { raw, txHash } = await sign(settleCall(batchId, [rowOf(0)]));
     await sendAndWait(raw, txHash);
     expect(await chain.receipt(txHash)).toMatchObject({ status: "reverted", batches: new Map() });
 
@@ -409,7 +409,7 @@ describe("the outcome of a batch", () => {
 
 describe("simulating", () => {
   it("tells the gas that the batch then fits into", async () => {
-    const calldata = settleCall(rootOf("gas"), [rowOf(0), rowOf(1)]);
+    const calldata = settleCall(batchIdOf("gas"), [rowOf(0), rowOf(1)]);
     const simulation = await simulate(calldata);
     expect(simulation.kind).toBe("ok");
     const gasLimit = simulation.kind === "ok" ? simulation.gas : 0n;
@@ -420,12 +420,12 @@ describe("simulating", () => {
 
   it("is ok with a row that fails, because the rest settles", async () => {
     await mined(local.usdc.blacklist(payer(0)));
-    expect((await simulate(settleCall(rootOf("row"), [rowOf(0), rowOf(1)]))).kind).toBe("ok");
+    expect((await simulate(settleCall(batchIdOf("row"), [rowOf(0), rowOf(1)]))).kind).toBe("ok");
   });
 
   it("says unavailable while USDC is paused", async () => {
     await mined(local.usdc.pause());
-    expect(await simulate(settleCall(rootOf("paused"), [rowOf(0)]))).toEqual({
+    expect(await simulate(settleCall(batchIdOf("paused"), [rowOf(0)]))).toEqual({
       kind: "unavailable",
       reason: "USDC is paused, or it has blacklisted the router",
     });
@@ -433,19 +433,19 @@ describe("simulating", () => {
 
   it("says unavailable while USDC has blacklisted the router", async () => {
     await mined(local.usdc.blacklist(router));
-    expect((await simulate(settleCall(rootOf("blacklisted"), [rowOf(0)]))).kind).toBe("unavailable");
+    expect((await simulate(settleCall(batchIdOf("blacklisted"), [rowOf(0)]))).kind).toBe("unavailable");
   });
 
   it("says unavailable while the router is paused", async () => {
     await mined(local.router.connect(local.parties.guardian).pause());
-    expect(await simulate(settleCall(rootOf("router"), [rowOf(0)]))).toEqual({
+    expect(await simulate(settleCall(batchIdOf("router"), [rowOf(0)]))).toEqual({
       kind: "unavailable",
       reason: "the router is paused",
     });
   });
 
   it("says operator_refused to somebody who is none", async () => {
-    expect(await simulate(settleCall(rootOf("stranger"), [rowOf(0)]), payer(0))).toEqual({
+    expect(await simulate(settleCall(batchIdOf("stranger"), [rowOf(0)]), payer(0))).toEqual({
       kind: "operator_refused",
       reason: `${payer(0)} is not an operator`,
     });
@@ -453,27 +453,30 @@ describe("simulating", () => {
 
   it("says operator_refused above the operator's limit", async () => {
     const rows = Array.from({ length: 11 }, (_, i) => rowOf(i, BALANCE));
-    expect(await simulate(settleCall(rootOf("limit"), rows))).toEqual({
+    expect(await simulate(settleCall(batchIdOf("limit"), rows))).toEqual({
       kind: "operator_refused",
       reason: "it charges 110000000 while 100000000 is left of the operator's limit",
     });
   });
 
   it("says already_settled to a root that was settled", async () => {
-    await settle(rootOf("replay"), [rowOf(0)]);
-    expect(await simulate(settleCall(rootOf("replay"), [rowOf(1)]))).toEqual({ kind: "already_settled" });
+    await settle(batchIdOf("replay"), [rowOf(0)]);
+    expect(await simulate(settleCall(batchIdOf("replay"), [rowOf(1)]))).toEqual({ kind: "already_settled" });
   });
 
   it("says row_breaks, and whose row it is, if the token refuses for no reason that can be verified", async () => {
     // The token lets no account have 2^255 or more, and with this the router has all that it can have.
     await mined(local.usdc.mint(router, 2n ** 255n - 1n));
-    expect(await simulate(settleCall(rootOf("breaks"), [rowOf(7)]))).toEqual({ kind: "row_breaks", payer: payer(7) });
+    expect(await simulate(settleCall(batchIdOf("breaks"), [rowOf(7)]))).toEqual({
+      kind: "row_breaks",
+      payer: payer(7),
+    });
   });
 
   it("says too_large above the gas of one transaction", async () => {
     const rows = Array.from({ length: 50 }, (_, i) => rowOf(i));
     const small = await connect({ maxTransactionGas: 1_000_000n });
-    const calldata = settleCall(rootOf("large"), rows);
+    const calldata = settleCall(batchIdOf("large"), rows);
     expect(await small.simulate({ from: operator().address, to: router, calldata })).toEqual({
       kind: "too_large",
       reason: expect.stringMatching(/it needs \d+ gas; a transaction has at most 1000000/),
@@ -483,7 +486,7 @@ describe("simulating", () => {
 
   it("says too_large above the gas of a block", async () => {
     const calldata = settleCall(
-      rootOf("block"),
+      batchIdOf("block"),
       Array.from({ length: 50 }, (_, i) => rowOf(i)),
     );
     await local.rpc("evm_setBlockGasLimit", ["0xf4240"]);
@@ -496,8 +499,8 @@ describe("simulating", () => {
   });
 
   it("says reverts, with the contract's own words, to anything else", async () => {
-    expect(await simulate(settleCall(rootOf("empty"), []))).toEqual({ kind: "reverts", reason: "EmptyBatch()" });
-    expect(await simulate(settleCall(rootOf("index"), [rowOf(0)], []))).toEqual({
+    expect(await simulate(settleCall(batchIdOf("empty"), []))).toEqual({ kind: "reverts", reason: "EmptyBatch()" });
+    expect(await simulate(settleCall(batchIdOf("index"), [rowOf(0)], []))).toEqual({
       kind: "reverts",
       reason: "ToolIndexOutOfRange(0, 0)",
     });
@@ -506,7 +509,7 @@ describe("simulating", () => {
 });
 
 describe("sending", () => {
-  const batch = (name: string) => settleCall(rootOf(name), [rowOf(0)]);
+  const batch = (name: string) => settleCall(batchIdOf(name), [rowOf(0)]);
 
   beforeEach(() => local.rpc("evm_setAutomine", [false]));
 
@@ -573,8 +576,8 @@ describe("a reorg", () => {
   it("takes receipt, nonce, block hash and settlement back, and the same bytes settle again", async () => {
     const { address } = operator();
     const nonce = await chain.nonce(address, "latest");
-    const root = rootOf("reorg");
-    const { raw, txHash } = await sign(settleCall(root, [rowOf(0)]));
+    const batchId = batchIdOf("reorg");
+    const { raw, txHash } = await sign(settleCall(batchId, [rowOf(0)]));
     await sendAndWait(raw, txHash);
     const before = await chain.receipt(txHash);
     if (!before) throw new Error("the batch was not mined");
@@ -582,9 +585,9 @@ describe("a reorg", () => {
     await local.rpc("anvil_reorg", [1, []]);
     expect(await chain.blockHash(before.blockNumber)).not.toBe(before.blockHash);
     expect(await chain.receipt(txHash)).toBeNull();
-    expect(await chain.receiptOfBatch(root)).toBeNull();
+    expect(await chain.receiptOfBatch(batchId)).toBeNull();
     expect(await chain.nonce(address, "latest")).toBe(nonce);
-    expect(await chain.settledAt(root, "latest")).toBe(0n);
+    expect(await chain.settledAt(batchId, "latest")).toBe(0n);
 
     await sendAndWait(raw, txHash);
     expect(await chain.receipt(txHash)).toMatchObject({ status: "success", batches: before.batches });

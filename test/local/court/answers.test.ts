@@ -4,12 +4,13 @@ import { join } from "node:path";
 import { id } from "ethers";
 import type { Address, Hex } from "viem";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { until } from "../../../scripts/waiting/until.ts";
 import { mined } from "../../../scripts/world/mined.ts";
 import { openWorldEngine, type WorldEngine } from "../../../scripts/world/openWorldEngine.ts";
 import type { KeyedAccount } from "../../../scripts/world/parties.ts";
 import { type LocalWorld, startWorld } from "../../../scripts/world/startWorld.ts";
 import { encodeRows } from "../../../settlement/chain/router/encodeRows.ts";
-import { NO_HASH } from "../../../settlement/domain/charge.ts";
+import { NO_HASH } from "../../../settlement/domain/charges/charge.ts";
 import { microUsdc } from "../../../settlement/domain/money.ts";
 import { answerOf } from "../../../settlement/engine/court/answerOf.ts";
 import { DEFAULT_POLICY } from "../../../settlement/engine/policy.ts";
@@ -58,21 +59,21 @@ describe("a contested row", () => {
   });
 
   it("is answered by the next tick, and its deposit is the operator's", async () => {
-    const { root, txHash } = await settleTurns(3);
+    const { batchId, txHash } = await settleTurns(3);
     await contestRow(world, txHash, payer(0));
-    expect(await stageOf(root)).toBe(CONTESTED);
+    expect(await stageOf(batchId)).toBe(CONTESTED);
     await deliver(1, 1);
     await settlement.engine.tick();
     expect(kindsOf("contested")).toMatchObject([
-      { root, account: lower(payer(0)), operator: lower(operator()), charged: 3n * 130_000n },
+      { batchId, account: lower(payer(0)), operator: lower(operator()), charged: 3n * 130_000n },
     ]);
     expect((await settlement.ledger.readGauges()).contests).toEqual({ count: 1, amount: 3n * 130_000n });
     await settlement.settleAll();
-    expect(await stageOf(root)).toBe(ANSWERED);
+    expect(await stageOf(batchId)).toBe(ANSWERED);
     expect(await world.bonds.creditOf(operator().address)).toBe(DEPOSIT);
     await untilEnded();
     expect(await settlement.ledger.listContests(10, 0)).toMatchObject([
-      { root, state: "answered", answers: 1, answer: { state: "final" } },
+      { batchId, state: "answered", answers: 1, answer: { state: "final" } },
     ]);
     expect((await settlement.ledger.readGauges()).contests.count).toBe(0);
     expect(kindsOf("contest_unanswerable")).toEqual([]);
@@ -83,9 +84,9 @@ describe("a contested row", () => {
     await settlement.close();
     settlement = await open({ policy: { court: { maxReceipts: 2, maxBytes: 100_000, lookMs: 60_000 } } });
     // Two receipts each, of a tool and of the model.
-    const { root, txHash } = await settleTurns(4);
+    const { batchId, txHash } = await settleTurns(4);
     await contestRow(world, txHash, payer(0));
-    await untilAnswered(root);
+    await untilAnswered(batchId);
     await untilEnded();
     expect(await settlement.ledger.listContests(10, 0)).toMatchObject([{ state: "answered", answers: 4 }]);
   });
@@ -93,24 +94,24 @@ describe("a contested row", () => {
   it("is answered in as many parts as their bytes need", async () => {
     await settlement.close();
     settlement = await open({ policy: { court: { maxReceipts: 100, maxBytes: 3_000, lookMs: 60_000 } } });
-    const { root, txHash } = await settleTurns(4);
+    const { batchId, txHash } = await settleTurns(4);
     await contestRow(world, txHash, payer(0));
-    await untilAnswered(root);
+    await untilAnswered(batchId);
     expect((await settlement.ledger.listContests(10, 0))[0]?.answers).toBeGreaterThan(1);
   });
 
   it("is answered after a start when the daemon was down for most of the window", async () => {
-    const { root, txHash } = await settleTurns(2);
+    const { batchId, txHash } = await settleTurns(2);
     await settlement.close();
     await contestRow(world, txHash, payer(0));
     await world.rpc("evm_increaseTime", [3 * DAY_S - 600]);
     await world.rpc("anvil_mine", ["0x100"]);
     settlement = await open();
-    await untilAnswered(root);
+    await untilAnswered(batchId);
   });
 
   it("that another process has noted before it stopped is answered by the next one", async () => {
-    const { root, txHash } = await settleTurns(1);
+    const { batchId, txHash } = await settleTurns(1);
     await contestRow(world, txHash, payer(0));
     await settlement.close();
     // One that has the ledger and no key.
@@ -118,32 +119,32 @@ describe("a contested row", () => {
     await settlement.engine.tick();
     await world.rpc("anvil_mine", ["0x100"]);
     await settlement.engine.tick();
-    expect(await settlement.ledger.listContests(10, 0)).toMatchObject([{ root, state: "open", answers: 0 }]);
+    expect(await settlement.ledger.listContests(10, 0)).toMatchObject([{ batchId, state: "open", answers: 0 }]);
     await settlement.close();
     settlement = await open();
-    await untilAnswered(root);
+    await untilAnswered(batchId);
   });
 
   it("too late is not answered, and said to be given back", async () => {
-    const { root, txHash } = await settleTurns(1);
+    const { batchId, txHash } = await settleTurns(1);
     await contestRow(world, txHash, payer(0));
     await world.rpc("evm_increaseTime", [3 * DAY_S]);
     await world.rpc("anvil_mine", ["0x10"]);
     await untilEnded();
-    expect(await stageOf(root)).toBe(CONTESTED);
-    expect(kindsOf("contest_ended")).toMatchObject([{ root, ended: "lapsed" }]);
+    expect(await stageOf(batchId)).toBe(CONTESTED);
+    expect(kindsOf("contest_ended")).toMatchObject([{ batchId, ended: "lapsed" }]);
   });
 
   it("is answered again when a reorg takes the contest and its answer away", async () => {
-    const { root, txHash } = await settleTurns(2);
+    const { batchId, txHash } = await settleTurns(2);
     const before = await world.provider.getBlockNumber();
     await contestRow(world, txHash, payer(0));
     await settlement.engine.tick();
     await world.rpc("anvil_mine", ["0x1"]);
     await settlement.engine.tick();
-    expect(await stageOf(root)).toBe(ANSWERED);
+    expect(await stageOf(batchId)).toBe(ANSWERED);
     await world.rpc("anvil_reorg", [(await world.provider.getBlockNumber()) - before, []]);
-    expect(await stageOf(root)).toBe(0n);
+    expect(await stageOf(batchId)).toBe(0n);
     // The answer's bytes are sent again, to a court that has not heard of the contest yet.
     for (let tick = 0; tick < 3; tick++) {
       settlement.clock.advance(60_000);
@@ -151,14 +152,14 @@ describe("a contested row", () => {
       await world.rpc("anvil_mine", ["0x1"]);
     }
     await contestRow(world, txHash, payer(0));
-    await untilAnswered(root);
+    await untilAnswered(batchId);
     await untilEnded();
     expect(await settlement.ledger.listContests(10, 0)).toMatchObject([{ state: "answered", answers: 2 }]);
     expect(await world.bonds.creditOf(operator().address)).toBe(DEPOSIT);
   });
 
   it("that a reorg takes away for good is no longer open", async () => {
-    const { root, txHash } = await settleTurns(1);
+    const { batchId, txHash } = await settleTurns(1);
     const before = await world.provider.getBlockNumber();
     await settlement.close();
     await contestRow(world, txHash, payer(0));
@@ -169,26 +170,26 @@ describe("a contested row", () => {
     settlement = await open();
     await world.rpc("anvil_mine", ["0x10"]);
     await untilEnded();
-    expect(await settlement.ledger.listContests(10, 0)).toMatchObject([{ root, state: "undone", answers: 0 }]);
+    expect(await settlement.ledger.listContests(10, 0)).toMatchObject([{ batchId, state: "undone", answers: 0 }]);
   });
 
   it("is answered from the archive", async () => {
     await settlement.close();
     const archive = { afterMs: 0, limits: { chargesPerFile: 100, chargesPerBlock: 2 } };
     settlement = await open({ archive: join(folder, `${name}-archive`), policy: { archive } });
-    const { root, txHash } = await settleTurns(3);
+    const { batchId, txHash } = await settleTurns(3);
     settlement.clock.advance(1_000);
     expect((await settlement.engine.archive()).charges).toBe(6);
     expect(await settlement.ledger.listNewestCharges(null, null, 10)).toEqual([]);
     await contestRow(world, txHash, payer(0));
-    await untilAnswered(root);
+    await untilAnswered(batchId);
   });
 
   it("whose archive is out of reach is a critical alert, and stops no batch", async () => {
     await settlement.close();
     const archive = { afterMs: 0, limits: { chargesPerFile: 100, chargesPerBlock: 2 } };
     settlement = await open({ archive: join(folder, `${name}-archive`), policy: { archive } });
-    const { root, txHash } = await settleTurns(1);
+    const { batchId, txHash } = await settleTurns(1);
     settlement.clock.advance(1_000);
     await settlement.engine.archive();
     // It is neither the last batch nor in a block that somebody looks at again.
@@ -201,22 +202,22 @@ describe("a contested row", () => {
     await contestRow(world, txHash, payer(0));
     await deliver(1, 1);
     await settlement.settleAll();
-    expect(kindsOf("contest_unanswerable")[0]).toMatchObject({ root, reason: expect.stringContaining("archive") });
-    expect(await stageOf(root)).toBe(CONTESTED);
+    expect(kindsOf("contest_unanswerable")[0]).toMatchObject({ batchId, reason: expect.stringContaining("archive") });
+    expect(await stageOf(batchId)).toBe(CONTESTED);
   });
 
   it("that the owner of the bond has answered meanwhile holds nobody up", async () => {
     const owner = payer(3);
     await mined(world.bonds.connect(operator()).nameOwner(operator().address, owner.address));
-    const { root, txHash } = await settleTurns(1);
+    const { batchId, txHash } = await settleTurns(1);
     await settlement.close();
     await contestRow(world, txHash, payer(0));
-    // Planned, and too dear to be signed.
+    // Planned, and its fee is above the ceiling.
     settlement = await open({ policy: { maxFeePerGasCeiling: 1n } });
     await settlement.engine.tick();
     expect(await settlement.ledger.listUnmined(lower(operator()))).toMatchObject([{ kind: "answer", nonce: null }]);
     const [contest] = await settlement.ledger.listContests(10, 0);
-    const receipts = await settlement.engine.receiptsOf(root, lower(payer(0)));
+    const receipts = await settlement.engine.receiptsOf(batchId, lower(payer(0)));
     const answer = answerOf(contest as NotedContest, NOTHING_SHOWN, receipts, DEFAULT_POLICY.court);
     if (answer.kind !== "answer") throw new Error(answer.reason);
     await mined(owner.sendTransaction({ to: world.receiptCourt, data: answer.calldata }));
@@ -231,9 +232,9 @@ describe("a contested row", () => {
   });
 
   it("of which a thief with the key has shown the last receipt first is answered all the same", async () => {
-    const { root, txHash } = await settleTurns(2);
+    const { batchId, txHash } = await settleTurns(2);
     await contestRow(world, txHash, payer(0));
-    const receipts = await settlement.engine.receiptsOf(root, lower(payer(0)));
+    const receipts = await settlement.engine.receiptsOf(batchId, lower(payer(0)));
     const last = receipts?.receipts.at(-1);
     if (!receipts || !last) throw new Error("the row has receipts");
     const { lines } = (await world.receiptCourt.queryFilter(world.receiptCourt.filters.Contested)).at(-1)?.args ?? {};
@@ -244,34 +245,38 @@ describe("a contested row", () => {
       places: [place],
       ...receipts.tree.multiProofOf([last.leaf]),
     };
-    await mined(world.receiptCourt.connect(operator()).answer(root, payer(0).address, shown));
+    await mined(world.receiptCourt.connect(operator()).answer(batchId, payer(0).address, shown));
     await settlement.engine.tick();
     await world.rpc("anvil_mine", ["0x20"]);
     await settlement.engine.reconcile({ batches: 10, adopt: true, resume: true });
-    await untilAnswered(root);
+    await untilAnswered(batchId);
   });
 
   it("that a thief has settled is a critical alert, and is not answered", async () => {
-    const { root: previous } = await settleTurns(1);
-    const root = id("stolen") as Hex;
+    const { batchId: previous } = await settleTurns(1);
+    const batchId = id("stolen") as Hex;
     const lines = [{ toolIndex: 0, amount: 70_000n }];
     const rows = encodeRows([{ payer: payer(0).address as Address, modelCost: 0n, lines }]);
     const { hash: txHash } = await mined(
-      world.router.connect(operator()).settle(previous, root, [world.tools[0]?.toolId ?? "0x"], rows),
+      world.router.connect(operator()).settle(previous, batchId, [world.tools[0]?.toolId ?? "0x"], rows),
     );
     await contestRow(world, txHash, payer(0));
     await settlement.engine.tick();
     await settlement.engine.tick();
-    expect(kindsOf("contested")).toMatchObject([{ root }]);
-    expect(kindsOf("contest_unanswerable").at(-1)).toMatchObject({ root, reason: "settlement is halted" });
+    expect(kindsOf("contested")).toMatchObject([{ batchId }]);
+    expect(kindsOf("contest_unanswerable").at(-1)).toMatchObject({ batchId, reason: "settlement is halted" });
     // Somebody has looked, and takes in what was charged.
     await world.rpc("anvil_mine", ["0x20"]);
     const { resumed } = await settlement.engine.reconcile({ batches: 10, adopt: true, resume: true });
     expect(resumed).toBe(true);
-    await settlement.engine.tick();
+    await until("every nonce to be spent that the thief may have signed for", async () => {
+      await world.rpc("anvil_mine", ["0x20"]);
+      await settlement.engine.tick();
+      return (await settlement.ledger.listOperators()).every(({ fence }) => fence === 0);
+    });
     await settlement.engine.tick();
     expect(kindsOf("contest_unanswerable").at(-1)).toMatchObject({
-      root,
+      batchId,
       reason: "the ledger has no receipts for it",
     });
     expect((await settlement.ledger.listContests(10, 0))[0]?.answers).toBe(0);
@@ -282,7 +287,7 @@ describe("a contested row", () => {
     settlement = await open({ policy: { maxInFlight: 1 } });
     await deliver(1, 0, 1, 2, 3);
     await settlement.settleAll();
-    const { root, txHash } = await lastBatch();
+    const { batchId, txHash } = await lastBatch();
     for (const account of world.payers) await contestRow(world, txHash, account);
     await deliver(1, 1);
     const kinds: string[] = [];
@@ -291,7 +296,7 @@ describe("a contested row", () => {
       for (const { kind } of await settlement.ledger.listUnmined(lower(operator()))) kinds.push(kind);
       await world.rpc("anvil_mine", ["0x1"]);
     }
-    for (const account of world.payers) expect(await stageOf(root, account)).toBe(ANSWERED);
+    for (const account of world.payers) expect(await stageOf(batchId, account)).toBe(ANSWERED);
     expect(kinds.slice(0, 2).sort()).toEqual(["answer", "settle"]);
     expect(kinds.filter((kind) => kind === "answer")).toHaveLength(PAYERS);
     expect((await settlement.ledger.readTotals()).pending).toBe(0n);
@@ -313,7 +318,7 @@ describe("a contested row", () => {
     settlement = await open({ ledger: store.location });
     const other = await open({ ledger: store.location, holder: "other" });
     try {
-      const { root, txHash } = await settleTurns(1);
+      const { batchId, txHash } = await settleTurns(1);
       await contestRow(world, txHash, payer(0));
       const nonce = await world.provider.getTransactionCount(operator().address);
       for (let tick = 0; tick < 6; tick++) {
@@ -322,7 +327,7 @@ describe("a contested row", () => {
         // One takes over from the other.
         for (const engine of [settlement, other]) engine.clock.advance(20_000);
       }
-      expect(await stageOf(root)).toBe(ANSWERED);
+      expect(await stageOf(batchId)).toBe(ANSWERED);
       expect(await world.provider.getTransactionCount(operator().address)).toBe(nonce + 1);
     } finally {
       await other.close();
@@ -338,8 +343,8 @@ describe("a contested row", () => {
   const open = (options: Partial<Parameters<typeof openWorldEngine>[1]> = {}) =>
     openWorldEngine(world, { ledger: join(folder, `${name}.db`), ...options });
   const kindsOf = (kind: string) => settlement.events.filter((event) => event.kind === kind);
-  const stageOf = async (root: string, account = payer(0)) =>
-    (await world.receiptCourt.contestOf(root, account.address)).stage;
+  const stageOf = async (batchId: string, account = payer(0)) =>
+    (await world.receiptCourt.contestOf(batchId, account.address)).stage;
 
   // So many turns of each of these payers, with a tool and the model.
   async function deliver(count: number, ...payers: number[]) {
@@ -367,15 +372,15 @@ describe("a contested row", () => {
 
   async function lastBatch() {
     const [batch] = await settlement.ledger.listBatches(1, 0);
-    return { root: batch?.root ?? "0x", txHash: batch?.inclusion?.txHash ?? "0x" };
+    return { batchId: batch?.batchId ?? "0x", txHash: batch?.inclusion?.txHash ?? "0x" };
   }
 
-  async function untilAnswered(root: string) {
-    for (let tick = 0; tick < 20 && (await stageOf(root)) !== ANSWERED; tick++) {
+  async function untilAnswered(batchId: string) {
+    for (let tick = 0; tick < 20 && (await stageOf(batchId)) !== ANSWERED; tick++) {
       await settlement.engine.tick();
       await world.rpc("anvil_mine", ["0x1"]);
     }
-    expect(await stageOf(root)).toBe(ANSWERED);
+    expect(await stageOf(batchId)).toBe(ANSWERED);
   }
 
   // Until a final block shows the end of every contest.

@@ -25,6 +25,8 @@ export async function recordWorld(world: LocalWorld, network: string, folder: st
       bonds: await contractOf(world.bonds),
       router: await contractOf(world.router),
       receiptCourt: await contractOf(world.receiptCourt),
+      jsonSchema: await contractOf(world.jsonSchema),
+      schemaCourt: await contractOf(world.schemaCourt),
     },
     compiler,
     commit: "",

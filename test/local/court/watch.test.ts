@@ -2,6 +2,7 @@ import { randomUUID } from "node:crypto";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
 import { id } from "ethers";
 import type { Address, Hex } from "viem";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -17,7 +18,7 @@ import { type LocalWorld, startWorld } from "../../../scripts/world/startWorld.t
 import { encodeRows } from "../../../settlement/chain/router/encodeRows.ts";
 import type { Environment } from "../../../settlement/config.ts";
 import { type ToolId, uuidFromToolId } from "../../../settlement/domain/toolId.ts";
-import type { ReceiptsView } from "../../../settlement/views/receipts.ts";
+import type { ReceiptsView } from "../../../settlement/views/batches/receipts.ts";
 import { runInProcess } from "../../commands/runInProcess.ts";
 import { type RpcProxy, startRpcProxy } from "../../faults/proxies/rpcProxy.ts";
 import { GAS, startTool, type ToolServer } from "../../marketplace/startTool.ts";
@@ -37,7 +38,7 @@ const [NONE, CONTESTED, ANSWERED, REFUNDED] = [0n, 1n, 2n, 3n];
 const NO_TOOL = `0x${"0".repeat(32)}`;
 const PASSWORD = "the keystore's password";
 
-type Seen = { batch: Hex; verdict: string; court: string; receipts: number; chargedUsd: string; findings: string[] };
+type Seen = { batchId: Hex; verdict: string; court: string; receipts: number; chargedUsd: string; findings: string[] };
 type Watched = { code: number; inOrder: boolean; batches: Seen[]; doubles: { again: Hex; court: string }[] };
 
 // Nothing here stands in for anything: the chain, the daemon, the marketplace and the tool are programs and servers of their own,
@@ -52,7 +53,7 @@ describe("a payer who watches a real marketplace", () => {
   let ask: Ask;
   let keys: string[];
   // The one batch that the daemon has settled.
-  let honest: { batch: Hex; txHash: Hex };
+  let honest: { batchId: Hex; txHash: Hex };
 
   beforeAll(async () => {
     world = await startWorld({ tools: 1, payers: 2, finalityBlocks: FINALITY_BLOCKS });
@@ -98,7 +99,7 @@ describe("a payer who watches a real marketplace", () => {
     honest = await until("the batch to be final", async () => {
       await mine();
       const { body } = await askDaemon("GET", "/v1/batches?limit=10");
-      const [newest] = body.batches as { batch: Hex; txHash: Hex; state: string }[];
+      const [newest] = body.batches as { batchId: Hex; txHash: Hex; state: string }[];
       return newest?.state === "final" && newest;
     });
     expect(await balance()).toBe(before - BigInt(CALLS) * PRICE);
@@ -106,7 +107,7 @@ describe("a payer who watches a real marketplace", () => {
       expect(await watch(n)).toMatchObject({
         code: 0,
         inOrder: true,
-        batches: [{ batch: honest.batch, verdict: "right", receipts, court: "none" }],
+        batches: [{ batchId: honest.batchId, verdict: "right", receipts, court: "none" }],
       });
     }
     // With the key of somebody else it has no receipts, and takes nothing for right.
@@ -132,7 +133,7 @@ describe("a payer who watches a real marketplace", () => {
   it("and contests what it owes is answered by the daemon alone, and has lost the deposit", async () => {
     const before = await balance();
     await contestRow(world, honest.txHash, payer());
-    await until("the daemon to answer", async () => (await stageOf(honest.batch)) === ANSWERED);
+    await until("the daemon to answer", async () => (await stageOf(honest.batchId)) === ANSWERED);
     expect(await world.bonds.creditOf(operator().address)).toBe(DEPOSIT);
     // There is nothing left to be had, and it is shown with the receipts that the daemon has shown to the court.
     expect(await watch(0, {}, "--contest")).toMatchObject({
@@ -145,24 +146,24 @@ describe("a payer who watches a real marketplace", () => {
   it("gets back every unit that a thief takes with the operator's key, since the daemon has no receipts for it", async () => {
     const before = await balance();
     const again = await paidAgain();
-    const stolen = [id("a batch of the thief") as Hex, again.root];
-    await steal([stolen[0] as Hex, 70_000n], [again.root, PRICE]);
+    const stolen = [id("a batch of the thief") as Hex, again.batchId];
+    await steal([stolen[0] as Hex, 70_000n], [again.batchId, PRICE]);
     await goOn();
     const nonce = await world.provider.getTransactionCount(operator().address);
     const seen = await watch(0);
     expect(seen).toMatchObject({ code: 1, inOrder: false });
-    expect(seen.batches.map(({ batch, verdict, court }) => [batch, verdict, court])).toEqual([
-      [honest.batch, "right", "answered"],
-      ...stolen.map((batch) => [batch, "wrong", "none"]),
+    expect(seen.batches.map(({ batchId, verdict, court }) => [batchId, verdict, court])).toEqual([
+      [honest.batchId, "right", "answered"],
+      ...stolen.map((batchId) => [batchId, "wrong", "none"]),
     ]);
     for (let run = 0; run < 2; run++) {
       const { batches } = await watch(0, {}, "--contest");
-      expect(batches.slice(1)).toMatchObject(stolen.map((batch) => ({ batch, court: "contested" })));
+      expect(batches.slice(1)).toMatchObject(stolen.map((batchId) => ({ batchId, court: "contested" })));
       // However often it looks, one deposit is at stake for each.
       expect(await balance()).toBe(before - 70_000n - PRICE - 2n * DEPOSIT);
     }
-    for (const root of stolen) {
-      await market.daemon.printed(new RegExp(`batch ${root}, [^"]* cannot be answered: the ledger has no receipts`));
+    for (const batchId of stolen) {
+      await market.daemon.printed(new RegExp(`batch ${batchId}, [^"]* cannot be answered: the ledger has no receipts`));
     }
     expect(await world.provider.getTransactionCount(operator().address)).toBe(nonce);
     await pass(3 * DAY_S);
@@ -176,7 +177,7 @@ describe("a payer who watches a real marketplace", () => {
   });
 
   describe("and goes on watching", () => {
-    const root = id("another batch of the thief") as Hex;
+    const batchId = id("another batch of the thief") as Hex;
     const amount = 50_000n;
     let before: bigint;
     let stolenIn: number;
@@ -186,7 +187,7 @@ describe("a payer who watches a real marketplace", () => {
     beforeAll(async () => {
       await makeBondWhole();
       before = await balance();
-      const [transaction] = await steal([root, amount]);
+      const [transaction] = await steal([batchId, amount]);
       stolenIn = await world.provider.getBlockNumber();
       proxy = await startRpcProxy(world.url);
       proxy.rule({
@@ -226,19 +227,19 @@ describe("a payer who watches a real marketplace", () => {
     it("looks again at what a node that is behind did not show", async () => {
       await program.printed(/A batch, transaction 0x/);
       await program.printed(/contested, the operator can answer/);
-      expect(await stageOf(root)).toBe(CONTESTED);
+      expect(await stageOf(batchId)).toBe(CONTESTED);
     });
 
     it("contests again, through a node that answers with errors, what a reorg took away, and spends one deposit", async () => {
-      const [first] = await contestsOf(root);
+      const [first] = await contestsOf(batchId);
       const relent = proxy.rule({ method: null, action: { kind: "error", error: { code: -32005, message: "later" } } });
       await program.printed(/Looking failed, and goes on: [^\n]*later/);
       await world.rpc("anvil_reorg", [(await world.provider.getBlockNumber()) - stolenIn, []]);
-      expect(await stageOf(root)).toBe(NONE);
+      expect(await stageOf(batchId)).toBe(NONE);
       expect(await balance()).toBe(before - amount);
       relent();
-      await until("the contest to be made again", async () => (await stageOf(root)) === CONTESTED);
-      const contests = await contestsOf(root);
+      await until("the contest to be made again", async () => (await stageOf(batchId)) === CONTESTED);
+      const contests = await contestsOf(batchId);
       expect(contests).toHaveLength(1);
       expect(contests).not.toContain(first);
       // It has looked once more since.
@@ -249,7 +250,7 @@ describe("a payer who watches a real marketplace", () => {
     it("collects the refund and the deposit as soon as there is no answer", async () => {
       await pass(3 * DAY_S);
       await until("the refund and the deposit", async () => (await balance()) === before);
-      expect(await stageOf(root)).toBe(REFUNDED);
+      expect(await stageOf(batchId)).toBe(REFUNDED);
       // Of this batch as of the two before it; then it sends nothing that it would have to wait for.
       await program.printed(/court +given back/, 3);
       program.signal("SIGINT");
@@ -260,20 +261,23 @@ describe("a payer who watches a real marketplace", () => {
   it("proves that a charge was paid twice with receipts that the thief has shown to the court alone", async () => {
     await makeBondWhole();
     const before = await balance();
-    const { root, receipt } = await paidAgain("a third time");
-    await steal([root, PRICE]);
-    expect((await watch(0, {}, "--contest")).batches.at(-1)).toMatchObject({ batch: root, court: "contested" });
+    const { batchId, receipt } = await paidAgain("a third time");
+    await steal([batchId, PRICE]);
+    expect((await watch(0, {}, "--contest")).batches.at(-1)).toMatchObject({ batchId, court: "contested" });
     const lines = [
       { toolId: NO_TOOL, amount: 0n },
       { toolId: receipt.toolId, amount: PRICE },
     ];
     const shown = { lines, receipts: [receipt], places: [1], proof: [], proofFlags: [] };
-    await mined(world.receiptCourt.connect(operator()).answer(root, payer().address, shown));
+    await mined(world.receiptCourt.connect(operator()).answer(batchId, payer().address, shown));
     expect(await watch(0)).toMatchObject({
       code: 1,
-      doubles: [{ first: honest.batch, again: root, court: "provable" }],
+      doubles: [{ first: honest.batchId, again: batchId, court: "provable" }],
     });
-    expect(await watch(0, {}, "--contest")).toMatchObject({ code: 0, doubles: [{ again: root, court: "given back" }] });
+    expect(await watch(0, {}, "--contest")).toMatchObject({
+      code: 0,
+      doubles: [{ again: batchId, court: "given back" }],
+    });
     // It has the charge back with a premium of as much, and the deposits of both rows whose receipts show the double charge: of this
     // one, and of the honest one, which it had contested before.
     expect(await balance()).toBe(before + PRICE + DEPOSIT);
@@ -284,7 +288,7 @@ describe("a payer who watches a real marketplace", () => {
   const toolId = () => world.tools[0]?.toolId as ToolId;
   const toolUuid = () => uuidFromToolId(toolId());
   const balance = () => world.usdc.balanceOf(payer().address);
-  const stageOf = async (root: Hex) => (await world.receiptCourt.contestOf(root, payer().address)).stage;
+  const stageOf = async (batchId: Hex) => (await world.receiptCourt.contestOf(batchId, payer().address)).stage;
   const mine = (blocks = 1) => world.rpc("anvil_mine", [`0x${blocks.toString(16)}`]);
   const askDaemon: Ask = (...request) =>
     createClient({ url: market.daemonUrl, serviceToken: SERVICE_TOKEN })(...request);
@@ -312,34 +316,34 @@ describe("a payer who watches a real marketplace", () => {
 
   // A charge of the honest batch, written into a receipt of another one, and the root of a batch that has only this.
   async function paidAgain(why = "again") {
-    const path = `/api/v1/batches/${honest.batch}/receipts`;
+    const path = `/api/v1/batches/${honest.batchId}/receipts`;
     const { receipts } = (await ask("GET", path, undefined, { key: keys[0] as string }))
       .body as unknown as ReceiptsView;
     const [first] = receipts;
     if (first === undefined) throw new Error("there are no receipts");
     const { leaf: _, path: __, place: ___, ...paid } = first;
     const receipt = { ...paid, attempts: 1, response: id(why) };
-    return { receipt, root: (await world.receiptCourt.leafOf(receipt)) as Hex };
+    return { receipt, batchId: (await world.receiptCourt.leafOf(receipt)) as Hex };
   }
 
   // Settles rows of the payer with the operator's key, all in one block.
-  async function steal(...batches: readonly (readonly [root: Hex, amount: bigint])[]): Promise<string[]> {
+  async function steal(...batches: readonly (readonly [batchId: Hex, amount: bigint])[]): Promise<string[]> {
     const router = world.router.connect(operator());
     let previous = await router.headOf(operator().address);
     let nonce = await operator().getNonce();
     const hashes: string[] = [];
     await world.rpc("evm_setAutomine", [false]);
-    for (const [root, amount] of batches) {
+    for (const [batchId, amount] of batches) {
       const lines = [{ toolIndex: 0, amount }];
       const rows = encodeRows([{ payer: payer().address as Address, modelCost: 0n, lines }]);
-      const { hash } = await router.settle(previous, root, [toolId()], rows, { nonce, gasLimit: 1_000_000n });
+      const { hash } = await router.settle(previous, batchId, [toolId()], rows, { nonce, gasLimit: 1_000_000n });
       hashes.push(hash);
-      previous = root;
+      previous = batchId;
       nonce += 1;
     }
     await mine();
     await world.rpc("evm_setAutomine", [true]);
-    for (const [root] of batches) expect(await router.settledAt(root)).toBeGreaterThan(0n);
+    for (const [batchId] of batches) expect(await router.settledAt(batchId)).toBeGreaterThan(0n);
     return hashes;
   }
 
@@ -361,11 +365,18 @@ describe("a payer who watches a real marketplace", () => {
     await mine(2 * FINALITY_BLOCKS);
     const { code, stdout, stderr } = await settleCommand(["reconcile", "--adopt", "--resume", "--json"], settings);
     expect(JSON.parse(stdout), `${code} ${stderr}`).toMatchObject({ resumed: true });
+    const ledger = new DatabaseSync(join(folder, "ledger.db"), { readOnly: true });
+    const isFenced = ledger.prepare("SELECT 1 FROM operators WHERE fence <> 0");
+    await until("every nonce to be spent that the thief may have signed for", async () => {
+      await mine();
+      return isFenced.get() === undefined;
+    });
+    ledger.close();
   }
 
-  async function contestsOf(root: Hex): Promise<string[]> {
+  async function contestsOf(batchId: Hex): Promise<string[]> {
     const { receiptCourt } = world;
-    const found = await receiptCourt.queryFilter(receiptCourt.filters.Contested(root, payer().address), 0);
+    const found = await receiptCourt.queryFilter(receiptCourt.filters.Contested(batchId, payer().address), 0);
     return found.map(({ transactionHash }) => transactionHash);
   }
 

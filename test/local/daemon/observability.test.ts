@@ -53,7 +53,7 @@ describe("the daemon, for who watches it,", () => {
     const accrued = events.find(({ event, turn }) => event === "accrued" && turn === "turn-1");
     expect(accrued?.charges).toHaveLength(2);
     expect(events.find(({ event }) => event === "sent")).toMatchObject({
-      batch: expect.stringMatching(/^0x/),
+      submission: expect.stringMatching(/^0x/),
       tx: expect.stringMatching(/^0x/),
     });
   });

@@ -35,9 +35,9 @@ describe("the daemon, for the platform,", () => {
       status: 200,
       body: { charge: { state: "final" }, settledAt: expect.any(String) },
     });
-    const { root } = proven.body as unknown as { root: `0x${string}` };
-    expect(await place().world.router.settledAt(root)).toBeGreaterThan(0n);
-    expect(await ask("GET", `/v1/batches/${root}`)).toMatchObject({
+    const { root: batchId } = proven.body as unknown as { root: `0x${string}` };
+    expect(await place().world.router.settledAt(batchId)).toBeGreaterThan(0n);
+    expect(await ask("GET", `/v1/batches/${batchId}`)).toMatchObject({
       body: { state: "final", txHashes: [expect.stringMatching(/^0x/)] },
     });
 
@@ -54,7 +54,7 @@ describe("the daemon, for the platform,", () => {
     const developer = place().world.tools[0]?.developer.address;
     const earned = await ask("GET", `/v1/developers/${developer}/statement`);
     expect(earned.body).toMatchObject({
-      earnings: [{ batch: root, toolId: toolOf(0), amountUsd: "0.10", developerShareUsd: "0.09" }],
+      earnings: [{ batchId, toolId: toolOf(0), amountUsd: "0.10", developerShareUsd: "0.09" }],
       next: null,
     });
     expect(await ask("GET", `/v1/tools/${toolOf(0)}`)).toMatchObject({ body: { developerShareUsd: "0.09" } });

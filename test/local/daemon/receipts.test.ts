@@ -2,8 +2,8 @@ import type { Address, Hex } from "viem";
 import { describe, expect, it } from "vitest";
 import { until } from "../../../scripts/waiting/until.ts";
 import type { KeyedAccount } from "../../../scripts/world/parties.ts";
-import type { ContestView } from "../../../settlement/views/contest.ts";
-import type { ReceiptsView } from "../../../settlement/views/receipts.ts";
+import type { ContestView } from "../../../settlement/views/batches/contest.ts";
+import type { ReceiptsView } from "../../../settlement/views/batches/receipts.ts";
 import { contestRow, settlementOf } from "../court/contestRow.ts";
 import { settleCommand } from "./testDaemon.ts";
 import { NOBODY, useDaemon } from "./useDaemon.ts";
@@ -12,25 +12,25 @@ const ANSWERED = 2n;
 
 describe("receipts over HTTP", () => {
   const { place, ask, payerOf, turnOf, untilFinal } = useDaemon();
-  const pathOf = (payer: string, batch: string) => `/v1/payers/${payer}/batches/${batch}/receipts`;
+  const pathOf = (payer: string, batchId: string) => `/v1/payers/${payer}/batches/${batchId}/receipts`;
 
   async function settleFor(turnId: string, n: number): Promise<string> {
     await ask("POST", "/v1/turns", turnOf(turnId, payerOf(n)));
     await untilFinal(turnId);
     const { body } = await ask("GET", `/v1/turns/${turnId}`);
-    return (body as unknown as { charges: { batch: string }[] }).charges[0]?.batch ?? "";
+    return (body as unknown as { charges: { batchId: string }[] }).charges[0]?.batchId ?? "";
   }
 
-  const receiptsOf = async (n: number, batch: string) =>
-    (await ask("GET", pathOf(payerOf(n), batch))).body as unknown as ReceiptsView;
+  const receiptsOf = async (n: number, batchId: string) =>
+    (await ask("GET", pathOf(payerOf(n), batchId))).body as unknown as ReceiptsView;
 
   it("are what the court takes for an answer, and for a proof of each", async () => {
-    const batch = await settleFor("of-zero", 0);
-    const { receipts, lines, proof, proofFlags, ...about } = await receiptsOf(0, batch);
+    const batchId = await settleFor("of-zero", 0);
+    const { receipts, lines, proof, proofFlags, ...about } = await receiptsOf(0, batchId);
     const { world } = place();
     expect(about).toMatchObject({
       payer: payerOf(0),
-      batch,
+      batchId,
       chainId: world.chainId,
       router: (await world.router.getAddress()).toLowerCase(),
       operator: world.operators[0]?.address.toLowerCase(),
@@ -63,10 +63,10 @@ describe("receipts over HTTP", () => {
     const operator = world.operators[0] as KeyedAccount;
     await world.receiptCourt
       .connect(operator)
-      .answer.staticCall(batch, payerOf(0), shown)
+      .answer.staticCall(batchId, payerOf(0), shown)
       .catch((error) => expect(error).toMatchObject({ revert: { name: "NotContested" } }));
     await until("the daemon to answer", async () => {
-      const { stage } = await world.receiptCourt.contestOf(batch, payerOf(0));
+      const { stage } = await world.receiptCourt.contestOf(batchId, payerOf(0));
       return stage === ANSWERED;
     });
   });
@@ -87,19 +87,19 @@ describe("receipts over HTTP", () => {
     await Promise.all(turns);
     for (const n of [1, 2]) await untilFinal(`together-${n}`);
     for (const n of [1, 2]) {
-      const batch = await settleFor(`together-${n}`, n);
-      const { receipts, lines } = await receiptsOf(n, batch);
+      const batchId = await settleFor(`together-${n}`, n);
+      const { receipts, lines } = await receiptsOf(n, batchId);
       expect(new Set(receipts.map(({ chargedTo }) => chargedTo))).toEqual(new Set([payerOf(n)]));
       const sum = receipts.reduce((total, { amount }) => total + BigInt(amount), 0n);
       expect(lines.reduce((total, { amount }) => total + BigInt(amount), 0n)).toBe(sum);
-      expect(await ask("GET", pathOf(payerOf(3), batch))).toMatchObject({ status: 404, body: { code: "not_found" } });
+      expect(await ask("GET", pathOf(payerOf(3), batchId))).toMatchObject({ status: 404, body: { code: "not_found" } });
     }
     expect(await ask("GET", pathOf(NOBODY, `0x${"1".repeat(64)}`))).toMatchObject({ status: 404 });
     expect(await ask("GET", pathOf(NOBODY, "0x12"))).toMatchObject({ status: 400 });
   });
 
   it("are exported by the command line, batch by batch, as the API has them", async () => {
-    const batch = await settleFor("exported", 3);
+    const batchId = await settleFor("exported", 3);
     const { environment } = place();
     const all = await settleCommand(["receipts", payerOf(3)], environment);
     expect(all.stderr).toBe("");
@@ -107,12 +107,12 @@ describe("receipts over HTTP", () => {
       .trim()
       .split("\n")
       .map((line) => JSON.parse(line) as ReceiptsView);
-    expect(exported).toEqual([await receiptsOf(3, batch)]);
-    const one = await settleCommand(["receipts", payerOf(3), "--batch", batch, "--json"], environment);
+    expect(exported).toEqual([await receiptsOf(3, batchId)]);
+    const one = await settleCommand(["receipts", payerOf(3), "--batch", batchId, "--json"], environment);
     expect(JSON.parse(one.stdout)).toEqual({ payer: payerOf(3), batches: exported });
     const none = await settleCommand(["receipts", payerOf(3), "--to", "2020-01-01"], environment);
     expect(none).toMatchObject({ code: 0, stdout: "" });
-    const unknown = await settleCommand(["receipts", NOBODY as Address, "--batch", batch as Hex], environment);
+    const unknown = await settleCommand(["receipts", NOBODY as Address, "--batch", batchId as Hex], environment);
     expect(unknown).toMatchObject({ code: 1 });
     expect((await settleCommand(["receipts", "me"], environment)).code).toBe(2);
   });

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, expect, it } from "vitest";
 import { openWorldEngine, type WorldEngine } from "../../../scripts/world/openWorldEngine.ts";
 import { type LocalWorld, startWorld } from "../../../scripts/world/startWorld.ts";
 import type { Chain } from "../../../settlement/chain/chain.ts";
-import { NO_HASH } from "../../../settlement/domain/charge.ts";
+import { NO_HASH } from "../../../settlement/domain/charges/charge.ts";
 import { microUsdc } from "../../../settlement/domain/money.ts";
 import { audit } from "../../../settlement/engine/watch/audit.ts";
 

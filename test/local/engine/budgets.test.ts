@@ -12,10 +12,10 @@ import type { KeyedAccount } from "../../../scripts/world/parties.ts";
 import { type LocalWorld, startWorld } from "../../../scripts/world/startWorld.ts";
 import { budgetDigest, signBudget } from "../../../settlement/chain/router/budgetDigest.ts";
 import { decodeSettle } from "../../../settlement/chain/router/settleCall.ts";
-import type { Budget, SignedBudget } from "../../../settlement/domain/budget.ts";
-import { NO_HASH, NO_HASHES } from "../../../settlement/domain/charge.ts";
+import { NO_HASH, NO_HASHES } from "../../../settlement/domain/charges/charge.ts";
+import type { Turn } from "../../../settlement/domain/charges/turn.ts";
 import { type MicroUsdc, microUsdc, parseUsd } from "../../../settlement/domain/money.ts";
-import type { Turn } from "../../../settlement/domain/turn.ts";
+import type { Budget, SignedBudget } from "../../../settlement/domain/payer/budget.ts";
 import { signForAccount } from "./signForAccount.ts";
 
 const FUNDS = parseUsd("1000");
@@ -84,9 +84,9 @@ describe("what payers sign, on a real chain", () => {
   // The budgets of the rows of one payer, in the order of the batches.
   async function broughtBy(payer: Address) {
     const { ledger } = settlement;
-    const roots = (await ledger.listBatches(100, 0)).map(({ root }) => root).reverse();
+    const batchIds = (await ledger.listBatches(100, 0)).map(({ batchId }) => batchId).reverse();
     const rows = await Promise.all(
-      roots.map(async (root) => decodeSettle((await ledger.findSubmission(root))?.calldata ?? "0x").rows),
+      batchIds.map(async (batchId) => decodeSettle((await ledger.findSubmission(batchId))?.calldata ?? "0x").rows),
     );
     return rows.flat().flatMap((row) => (row.payer === payer.toLowerCase() ? [row.budget] : []));
   }

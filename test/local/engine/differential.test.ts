@@ -8,7 +8,7 @@ import { BUDGET_TYPES, budgetDomain } from "../../../settlement/chain/router/bud
 import { decodeOutcome } from "../../../settlement/chain/router/decodeOutcome.ts";
 import { encodeRows } from "../../../settlement/chain/router/encodeRows.ts";
 import { NO_BATCH } from "../../../settlement/chain/router/settleCall.ts";
-import type { BatchRow, RowBudget } from "../../../settlement/domain/batch.ts";
+import type { BatchRow, RowBudget } from "../../../settlement/domain/batch/batch.ts";
 import { smaller } from "../../../settlement/domain/money.ts";
 import type { ToolId } from "../../../settlement/domain/toolId.ts";
 import {
@@ -156,7 +156,7 @@ async function change(rng: Rng, world: LocalWorld, protocol: Protocol): Promise<
       const most = smaller(funds, allowed);
       if (frozen || protocol.routerPaused || most === 0n) break;
       const some = smaller(amount + 1n, most);
-      await mined(router.connect(wallet).deposit(some));
+      await mined(router.connect(wallet).deposit(some, { gasLimit: GAS_LIMIT }));
       deposit(protocol, payer, some);
       break;
     }
@@ -164,10 +164,10 @@ async function change(rng: Rng, world: LocalWorld, protocol: Protocol): Promise<
       const { balance, readyAt } = prepaidOf(protocol, payer);
       const now = await timeOf(world);
       if (readyAt !== 0n && readyAt <= now && !frozen) {
-        await mined(router.connect(wallet).refund(payer));
+        await mined(router.connect(wallet).refund(payer, { gasLimit: GAS_LIMIT }));
         refund(protocol, payer, now);
       } else if (balance > 0n) {
-        const receipt = await mined(router.connect(wallet).requestRefund(balance / 2n + 1n));
+        const receipt = await mined(router.connect(wallet).requestRefund(balance / 2n + 1n, { gasLimit: GAS_LIMIT }));
         const block = await provider.getBlock(receipt.blockNumber);
         requestRefund(protocol, payer, balance / 2n + 1n, BigInt(block?.timestamp ?? 0));
       }
@@ -310,7 +310,7 @@ async function callOf(
   // What is rejected as a whole comes up in turn, so that none of it is left to luck.
   const flaw = n % 3 === 2 ? FLAWS[Math.floor(n / 3) % FLAWS.length] : null;
   const again = flaw === "settled before" && settled.length > 0;
-  const root = again ? rng.pick(settled) : keccak256(toHex(`batch ${n}`));
+  const batchId = again ? rng.pick(settled) : keccak256(toHex(`batch ${n}`));
   if (flaw === "no such tool") rows.push({ payer: NOBODY, modelCost: 0n, lines: [{ toolIndex: 200, amount: 1n }] });
   if (flaw === "unsorted") rows.push(...rows.slice(0, 1));
   const outsider = flaw === "no operator" ? world.payers[0]?.address : undefined;
@@ -318,7 +318,7 @@ async function callOf(
   return {
     operator,
     previous: flaw === "out of order" ? keccak256(toHex("nobody's batch")) : (protocol.heads.get(operator) ?? NO_BATCH),
-    root,
+    batchId,
     toolIds,
     rows: flaw === "no rows" ? "0x" : encodeRows(rows),
   };
@@ -327,11 +327,11 @@ async function callOf(
 const byAddress = (one: Address, other: Address) => (BigInt(one) < BigInt(other) ? -1 : 1);
 
 async function settleForReal(world: LocalWorld, call: Omit<SettleCall, "timestamp">) {
-  const { operator, previous, root, toolIds, rows } = call;
+  const { operator, previous, batchId, toolIds, rows } = call;
   const { router, provider } = world;
   const account = [...world.operators, ...world.payers].find(({ address }) => lower(address) === operator);
   const asSender = router.connect(new Wallet(account?.privateKey ?? "", provider));
-  const sent = await asSender.settle(previous, root, [...toolIds], rows, { gasLimit: GAS_LIMIT });
+  const sent = await asSender.settle(previous, batchId, [...toolIds], rows, { gasLimit: GAS_LIMIT });
   const receipt = await minedOf(world, sent.hash);
   const block = await provider.getBlock(receipt.blockNumber);
   const timestamp = BigInt(block?.timestamp ?? 0);
@@ -342,7 +342,7 @@ async function settleForReal(world: LocalWorld, call: Omit<SettleCall, "timestam
     return { timestamp, kind: "reverted" as const, error: error?.name ?? data, args };
   }
   const address = (await router.getAddress()) as Address;
-  const outcome = decodeOutcome(receipt.logs as unknown as ViemLog[], address).get(root);
+  const outcome = decodeOutcome(receipt.logs as unknown as ViemLog[], address).get(batchId);
   if (outcome === undefined) throw new Error(`${sent.hash} settled nothing`);
   return {
     timestamp,

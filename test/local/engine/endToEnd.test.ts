@@ -7,7 +7,7 @@ import { mined } from "../../../scripts/world/mined.ts";
 import { openWorldEngine, type WorldEngine } from "../../../scripts/world/openWorldEngine.ts";
 import type { KeyedAccount } from "../../../scripts/world/parties.ts";
 import { type LocalWorld, startWorld } from "../../../scripts/world/startWorld.ts";
-import { NO_HASH, NO_HASHES } from "../../../settlement/domain/charge.ts";
+import { NO_HASH, NO_HASHES } from "../../../settlement/domain/charges/charge.ts";
 import { microUsdc } from "../../../settlement/domain/money.ts";
 import { splitRevenue } from "../../../settlement/domain/split.ts";
 import { verifyProof } from "../../../settlement/engine/watch/prove.ts";

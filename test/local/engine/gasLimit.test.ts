@@ -48,7 +48,7 @@ describe("the gas of a batch, on the contracts", () => {
     kind: "settle",
     calldata: encodeSettle({
       previous: NO_BATCH,
-      root: `0x${"11".repeat(32)}`,
+      batchId: `0x${"11".repeat(32)}`,
       toolIds: world.tools.slice(0, lines).map(({ toolId }) => toolId),
       rows: world.payers
         .slice(0, charged)

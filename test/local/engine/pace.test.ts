@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { openWorldEngine, type WorldEngine } from "../../../scripts/world/openWorldEngine.ts";
 import { type LocalWorld, startWorld } from "../../../scripts/world/startWorld.ts";
-import { NO_HASH } from "../../../settlement/domain/charge.ts";
+import { NO_HASH } from "../../../settlement/domain/charges/charge.ts";
 import { microUsdc } from "../../../settlement/domain/money.ts";
 import type { Policy } from "../../../settlement/engine/context.ts";
 

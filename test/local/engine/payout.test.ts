@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { mined } from "../../../scripts/world/mined.ts";
 import { openWorldEngine, type WorldEngine } from "../../../scripts/world/openWorldEngine.ts";
 import { type LocalWorld, startWorld } from "../../../scripts/world/startWorld.ts";
-import { NO_HASH } from "../../../settlement/domain/charge.ts";
+import { NO_HASH } from "../../../settlement/domain/charges/charge.ts";
 import { microUsdc } from "../../../settlement/domain/money.ts";
 
 const HOUR_MS = 3_600_000;

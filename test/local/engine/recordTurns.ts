@@ -1,5 +1,5 @@
 import type { LocalWorld } from "../../../scripts/world/startWorld.ts";
-import { NO_HASH } from "../../../settlement/domain/charge.ts";
+import { NO_HASH } from "../../../settlement/domain/charges/charge.ts";
 import { type MicroUsdc, microUsdc } from "../../../settlement/domain/money.ts";
 import type { Ledger } from "../../../settlement/ledger/ledger.ts";
 

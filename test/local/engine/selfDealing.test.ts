@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { mined } from "../../../scripts/world/mined.ts";
 import { openWorldEngine, type WorldEngine } from "../../../scripts/world/openWorldEngine.ts";
 import { type LocalWorld, startWorld } from "../../../scripts/world/startWorld.ts";
-import { NO_HASHES } from "../../../settlement/domain/charge.ts";
+import { NO_HASHES } from "../../../settlement/domain/charges/charge.ts";
 import { microUsdc } from "../../../settlement/domain/money.ts";
 import { splitRevenue } from "../../../settlement/domain/split.ts";
 import { DEFAULT_POLICY } from "../../../settlement/engine/policy.ts";

@@ -2,10 +2,16 @@ import { copyFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, w
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { JsonRpcProvider } from "ethers";
+import type { Address } from "viem";
 import { afterAll, beforeAll, expect, it } from "vitest";
+import { ANSWER_META, verifyAnswer } from "../../../marketplace/toolkit/index.ts";
 import { isAlive } from "../../../scripts/process/isAlive.ts";
 import { type Program, startProgram } from "../../../scripts/process/startProgram.ts";
 import { PATIENTLY } from "../../../scripts/waiting/until.ts";
+import { readDeployment } from "../../../settlement/deployment.ts";
+import { toolIdFromUuid } from "../../../settlement/domain/toolId.ts";
+import { SchemaCourt__factory } from "../../../typechain-types/index.ts";
 import { askOf } from "../daemon/testDaemon.ts";
 
 // Which of the node's accounts are developers, and where Base and every local chain have USDC.
@@ -16,10 +22,14 @@ const SECRETS = [
   "keystore-password",
   "operator.json",
   "signing-keys.json",
+  "answers.json",
   "api-keys.json",
   "api-key",
 ];
 const USDC = "0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913";
+
+type Found = { id: string; mcpTools: { name: string; outputSchema: unknown }[] };
+type Bought = { signedAnswer: { chargeId: `0x${string}`; schemaHash: string } };
 
 let folder: string;
 const started: Program[] = [];
@@ -122,6 +132,32 @@ it("one command runs everything until Ctrl-C, and the next one goes on, whatever
     .replace(market, "http://127.0.0.1:8788")
     .replace(join(stateOf("whole"), "api-key"), ".local/api-key");
   expect(readFileSync("README.md", "utf8")).toContain(usual);
+  // The tool that signs does so, with the key that its developer has registered, for the schema that is pinned.
+  const apiKey = readFileSync(join(stateOf("whole"), "api-key"), "utf8").trim();
+  const shop = (method: string, path: string, body?: object) => askOf(market)(method, path, body, { key: apiKey });
+  const [dates] = (await shop("GET", "/api/v1/tools/search?q=settlement+date")).body.tools as unknown as Found[];
+  const toolName = "business_days";
+  const args = { from: "2026-11-02", to: "2026-11-16" };
+  const order = { toolId: dates?.id ?? "", toolName, args };
+  const { signedAnswer } = (await shop("POST", "/api/v1/tools/execute", order)).body as unknown as Bought;
+  const provider = new JsonRpcProvider(rpcUrl, undefined, { staticNetwork: true });
+  const courtAddress = readDeployment(join(stateOf("whole"), "deployments", "local.json")).contracts.schemaCourt
+    .address as Address;
+  const verified = await verifyAnswer(
+    { [ANSWER_META]: signedAnswer },
+    {
+      ...{ toolId: order.toolId, method: toolName, args, chargeId: signedAnswer.chargeId },
+      content: { days: 14, businessDays: 10 },
+      schema: dates?.mcpTools.find(({ name }) => name === toolName)?.outputSchema,
+      court: { chainId: 31337, address: courtAddress },
+    },
+  );
+  if (verified.kind !== "signed") throw new Error(`the answer is ${verified.kind}`);
+  const court = SchemaCourt__factory.connect(courtAddress, provider);
+  const onChain = toolIdFromUuid(order.toolId);
+  expect((await court.keyPeriod(onChain, verified.signer)).from).toBeGreaterThan(0n);
+  expect(await court.lastSchema(onChain, toolName)).toBe(signedAnswer.schemaHash);
+  provider.destroy();
   // The console knows what people call the tools, and whoever cannot pay is sent to a page that is there.
   const namesOf = async () => {
     const { body } = await askOf(api)("GET", "/v1/tools", undefined, { key: null });

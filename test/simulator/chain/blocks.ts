@@ -1,6 +1,6 @@
 import type { Address, Hex } from "viem";
 import type { TxReceipt } from "../../../settlement/chain/chain.ts";
-import type { BatchOutcome } from "../../../settlement/domain/batch.ts";
+import type { BatchOutcome } from "../../../settlement/domain/batch/batch.ts";
 import type { Faults } from "../faults/faults.ts";
 import type { Rng } from "../rng.ts";
 import { copyOf, type Protocol } from "./protocol.ts";
@@ -27,7 +27,7 @@ export type Block = {
   baseFeePerGas: bigint;
   state: State;
   deeds: readonly Deed[];
-  transactions: readonly { transaction: Transaction; receipt: TxReceipt; root: Hex | null }[];
+  transactions: readonly { transaction: Transaction; receipt: TxReceipt; batchId: Hex | null }[];
 };
 
 export type View = { head: Block; finalized: number };
@@ -60,7 +60,7 @@ export function createBlocks(rng: Rng, faults: Faults, genesisOptions: Genesis) 
   // What nodes have shown, oldest first, and what is being put together.
   const shown: View[] = [{ head: genesis, finalized: 0 }];
   let current: View = { head: genesis, finalized: 0 };
-  const pool = new Map<Address, Map<number, Transaction>>();
+  const mempool = new Map<Address, Map<number, Transaction>>();
   const minedIn = new Map<Hex, Block[]>();
   const rootsIn = new Map<Hex, Block[]>();
   let deeds: Deed[] = [];
@@ -71,9 +71,9 @@ export function createBlocks(rng: Rng, faults: Faults, genesisOptions: Genesis) 
   let index: { at: number; until: number } | null = null;
 
   const fresh = () => current;
-  const poolOf = (account: Address) => {
-    const own = pool.get(account) ?? new Map<number, Transaction>();
-    pool.set(account, own);
+  const mempoolOf = (account: Address) => {
+    const own = mempool.get(account) ?? new Map<number, Transaction>();
+    mempool.set(account, own);
     return own;
   };
 
@@ -127,16 +127,16 @@ export function createBlocks(rng: Rng, faults: Faults, genesisOptions: Genesis) 
       const mined = execute(change(), transaction, block);
       if (mined === null) return [];
       state = mined.state;
-      return [{ transaction, receipt: mined.receipt, root: mined.root }];
+      return [{ transaction, receipt: mined.receipt, batchId: mined.batchId }];
     });
     for (const deed of included.slice(early)) deed.apply(change());
     block.state = state;
     block.transactions = transactions;
-    for (const { transaction, root } of transactions) {
+    for (const { transaction, batchId } of transactions) {
       note(minedIn, transaction.hash, block);
-      if (root !== null) note(rootsIn, root, block);
+      if (batchId !== null) note(rootsIn, batchId, block);
     }
-    for (const [account, own] of pool) {
+    for (const [account, own] of mempool) {
       for (const [nonce, { fleeting }] of own) if (fleeting || nonce < nonceOf(state, account)) own.delete(nonce);
     }
     advance(block);
@@ -158,7 +158,7 @@ export function createBlocks(rng: Rng, faults: Faults, genesisOptions: Genesis) 
 
   function mineable({ nonces }: State, baseFeePerGas: bigint): Transaction[] {
     const result: Transaction[] = [];
-    for (const [account, own] of pool) {
+    for (const [account, own] of mempool) {
       for (let nonce = nonces.get(account) ?? 0; ; nonce++) {
         const transaction = own.get(nonce);
         if (transaction === undefined || transaction.maxFeePerGas < baseFeePerGas) break;
@@ -176,7 +176,7 @@ export function createBlocks(rng: Rng, faults: Faults, genesisOptions: Genesis) 
     const funds = state.funds.get(from) ?? 0n;
     if (nonceOf(state, from) !== nonce || funds < gasLimit * price) return null;
     const work = { ...state, protocol: copyOf(state.protocol) };
-    const { gas, result, root } = runTransaction(work.protocol, transaction, block.timestamp);
+    const { gas, result, batchId } = runTransaction(work.protocol, transaction, block.timestamp);
     const enough = gas <= gasLimit;
     const gasUsed = enough ? gas : gasLimit;
     state.nonces.set(from, nonce + 1);
@@ -189,12 +189,12 @@ export function createBlocks(rng: Rng, faults: Faults, genesisOptions: Genesis) 
       blockHash: block.hash,
       status: success ? "success" : "reverted",
       gasUsed,
-      batches: new Map(settled !== null && root !== null ? [[root, settled satisfies BatchOutcome]] : []),
+      batches: new Map(settled !== null && batchId !== null ? [[batchId, settled satisfies BatchOutcome]] : []),
     };
     faults.trace(
       `mined ${from.slice(-3)}/${nonce} in ${block.number}: ${result?.kind === "reverted" ? result.error : receipt.status}`,
     );
-    return { receipt, root: settled === null ? null : root, state: success ? work : state };
+    return { receipt, batchId: settled === null ? null : batchId, state: success ? work : state };
   }
 
   function nextBaseFee(fee: bigint): bigint {
@@ -220,7 +220,7 @@ export function createBlocks(rng: Rng, faults: Faults, genesisOptions: Genesis) 
     current = { head: base, finalized };
     deeds = [...orphans.flatMap((block) => block.deeds), ...deeds];
     for (const { transaction } of orphans.flatMap(({ transactions }) => transactions)) {
-      const own = poolOf(transaction.from);
+      const own = mempoolOf(transaction.from);
       if (own.has(transaction.nonce) || transaction.fleeting || rng.happens(0.4)) continue;
       own.set(transaction.nonce, transaction);
     }
@@ -241,7 +241,7 @@ export function createBlocks(rng: Rng, faults: Faults, genesisOptions: Genesis) 
     current = { head: base, finalized: base.number };
     deeds = [...orphans.flatMap((block) => block.deeds), ...deeds];
     for (const { transaction } of orphans.flatMap(({ transactions }) => transactions)) {
-      const own = poolOf(transaction.from);
+      const own = mempoolOf(transaction.from);
       if (own.has(transaction.nonce) || transaction.fleeting || rng.happens(0.3)) continue;
       own.set(transaction.nonce, transaction);
     }
@@ -259,7 +259,7 @@ export function createBlocks(rng: Rng, faults: Faults, genesisOptions: Genesis) 
       if (found === undefined) continue;
       const { from, nonce } = found;
       const mined = nonceOf(fresh().head.state, from) > nonce + 1;
-      return { depth, followed: mined || [...poolOf(from).keys()].some((pooled) => pooled > nonce) };
+      return { depth, followed: mined || [...mempoolOf(from).keys()].some((pooled) => pooled > nonce) };
     }
     return null;
   }
@@ -277,22 +277,28 @@ export function createBlocks(rng: Rng, faults: Faults, genesisOptions: Genesis) 
     isCanonical,
     // The blocks that a transaction or a batch was ever mined in.
     withTransaction: (txHash: Hex): readonly Block[] => minedIn.get(txHash) ?? [],
-    withBatch: (root: Hex): readonly Block[] => rootsIn.get(root) ?? [],
+    withBatch: (batchId: Hex): readonly Block[] => rootsIn.get(batchId) ?? [],
     isFinal: (block: Block) => settledBlocks[block.number] === block,
     isIndexed: ({ blockNumber }: TxReceipt) => index === null || Number(blockNumber) <= index.at,
     do: (name: string, apply: Deed["apply"]) => deeds.push({ name, apply }),
-    poolOf,
-    pooled: () => [...pool.values()].flatMap((own) => [...own.values()]),
+    mempoolOf,
+    pooled: () => [...mempool.values()].flatMap((own) => [...own.values()]),
     // Nodes forget a transaction, and those that wait for it.
     drop({ from, nonce }: Transaction) {
-      for (const later of poolOf(from).keys()) if (later >= nonce) poolOf(from).delete(later);
+      for (const later of mempoolOf(from).keys()) if (later >= nonce) mempoolOf(from).delete(later);
     },
     // A transaction that the engine knows nothing of.
     inject(transaction: Omit<Transaction, "hash" | "nonce" | "maxFeePerGas" | "maxPriorityFeePerGas">) {
       const nonce = nonceOf(fresh().head.state, transaction.from);
       const fee = FIRST_BASE_FEE * 10_000n;
       const hash = hashOf(`foreign ${salt++}`);
-      poolOf(transaction.from).set(nonce, { ...transaction, hash, nonce, maxFeePerGas: fee, maxPriorityFeePerGas: 1n });
+      mempoolOf(transaction.from).set(nonce, {
+        ...transaction,
+        hash,
+        nonce,
+        maxFeePerGas: fee,
+        maxPriorityFeePerGas: 1n,
+      });
     },
   };
 }

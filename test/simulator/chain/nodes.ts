@@ -9,12 +9,13 @@ import type {
 } from "../../../settlement/chain/chain.ts";
 import { NO_BATCH } from "../../../settlement/chain/router/settleCall.ts";
 import { createHeadRanking, type Ranking, type SeenHead } from "../../../settlement/chain/rpc/rankHeads.ts";
-import { NO_HASH } from "../../../settlement/domain/charge.ts";
+import { NO_HASH } from "../../../settlement/domain/charges/charge.ts";
 import { SettlementError } from "../../../settlement/domain/errors.ts";
 import { microUsdc, smaller } from "../../../settlement/domain/money.ts";
 import type { Faults } from "../faults/faults.ts";
 import type { Rng } from "../rng.ts";
 import { type Block, type Blocks, MAX_LAG_HEADS, nonceOf, type State, type View } from "./blocks.ts";
+import { createLiar } from "./liar.ts";
 import { budgetOf, CHAIN_ID, copyOf, hasSigned, prepaidOf, spendableOf } from "./protocol.ts";
 import { leftOf, limitOf } from "./rollingLimit.ts";
 import { maxGasOf, runTransaction, TRANSFER_GAS } from "./runTransaction.ts";
@@ -23,7 +24,14 @@ import { isTenthMore, lower, type Transaction, transactionOf } from "./transacti
 const PRIORITY_FEE = 1_000_000n;
 const MAX_GAS = 2n ** 24n;
 
-export type NodesOptions = { router: Address; insurance: Address; maxRows: number; endpoints: number };
+export type NodesOptions = {
+  router: Address;
+  insurance: Address;
+  maxRows: number;
+  endpoints: number;
+  // Decides what one of several endpoints makes up; null where all of them say what they see.
+  lies: Rng | null;
+};
 
 // An endpoint that stands still goes on answering, as if no block had been made since.
 type Endpoint = { name: string; still: View | null; until: number };
@@ -41,6 +49,20 @@ export function createNodes(blocks: Blocks, rng: Rng, faults: Faults, options: N
 
   // One of them calls its head final. It is never believed while another one answers that does not.
   const hasty = options.endpoints > 1 && rng.happens(0.2) ? rng.pick(endpoints) : null;
+
+  // One of them says what is not so.
+  const liar = options.lies === null || endpoints.length < 2 ? null : createLiar(options.lies, faults);
+  const lying = options.lies === null || liar === null ? null : options.lies.pick(endpoints);
+
+  const shownBy = (endpoint: Endpoint | undefined, receipt: TxReceipt | null): TxReceipt | null =>
+    receipt === null || liar === null || endpoint !== lying
+      ? receipt
+      : liar.receipt(receipt, () => calldataOf(receipt.txHash) as Hex);
+
+  function calldataOf(txHash: Hex): Hex | null {
+    const mined = blocks.withTransaction(txHash).flatMap(({ transactions }) => transactions);
+    return mined.find(({ transaction }) => transaction.hash === txHash)?.transaction.calldata ?? null;
+  }
 
   function viewOf(endpoint: Endpoint): View {
     const seen = endpoint.still ?? blocks.newest();
@@ -64,9 +86,9 @@ export function createNodes(blocks: Blocks, rng: Rng, faults: Faults, options: N
     return null;
   }
 
-  function receiptOfRootIn(seen: View, root: Hex): TxReceipt | null {
-    const block = blocks.withBatch(root).find((candidate) => blocks.isCanonical(seen, candidate));
-    const receipt = block?.transactions.find((mined) => mined.root === root)?.receipt ?? null;
+  function receiptOfRootIn(seen: View, batchId: Hex): TxReceipt | null {
+    const block = blocks.withBatch(batchId).find((candidate) => blocks.isCanonical(seen, candidate));
+    const receipt = block?.transactions.find((mined) => mined.batchId === batchId)?.receipt ?? null;
     if (receipt === null || !isIndexed(receipt) || faults.strike("a search finds no log", 0.05)) return null;
     return receipt;
   }
@@ -102,7 +124,7 @@ export function createNodes(blocks: Blocks, rng: Rng, faults: Faults, options: N
 
   function accept(transaction: Transaction): SendOutcome {
     const { head } = blocks.newest();
-    const own = blocks.poolOf(transaction.from);
+    const own = blocks.mempoolOf(transaction.from);
     const pooled = own.get(transaction.nonce);
     if (pooled?.hash === transaction.hash) return { kind: "already_known" };
     if (transaction.nonce < nonceOf(head.state, transaction.from)) return { kind: "nonce_too_low" };
@@ -184,10 +206,12 @@ export function createNodes(blocks: Blocks, rng: Rng, faults: Faults, options: N
       insurance,
       // Nobody contests anything here.
       court: null,
-      settledAndContested: async (fromBlock, toBlock) => ({
-        batches: await chain.settledBatches(fromBlock, toBlock),
-        contests: [],
-      }),
+      settledAndContested: (fromBlock, toBlock) =>
+        ask(() => {
+          const batches = settledIn(view(), Number(fromBlock), Number(toBlock));
+          const shown = best === lying ? batches.filter(() => liar?.leavesOut() !== true) : batches;
+          return { batches: shown, contests: [] };
+        }),
       contestOf: async () => ({ stage: "none", untilMs: 0 }),
       progressOf: async () => ({ linesHash: NO_HASH, lastLeaf: NO_HASH }),
       head: () =>
@@ -210,15 +234,29 @@ export function createNodes(blocks: Blocks, rng: Rng, faults: Faults, options: N
           }
           return blocks.blockAt(seen, Number(number))?.hash ?? null;
         }),
-      receipt: (txHash) => ask(() => receiptIn(view(), txHash)),
-      calldataOf: (txHash) =>
+      receipt: (txHash) => ask(() => shownBy(best, receiptIn(view(), txHash))),
+      // As production compares them.
+      finalReceipt: (txHash) =>
         ask(() => {
-          const mined = blocks.withTransaction(txHash).flatMap(({ transactions }) => transactions);
-          return mined.find(({ transaction }) => transaction.hash === txHash)?.transaction.calldata ?? null;
+          const answers = endpoints.map((endpoint) => {
+            const seen = endpoint === best ? view() : viewOf(endpoint);
+            return { seen, receipt: shownBy(endpoint, receiptIn(seen, txHash)) };
+          });
+          const shown = answers.flatMap(({ receipt }) => receipt ?? []);
+          const [first, ...others] = shown;
+          if (first === undefined) return null;
+          if (others.some((other) => saidBy(other) !== saidBy(first)))
+            return { differs: "endpoints show different receipts" };
+          const [block] = blocks.withTransaction(txHash).filter(({ hash }) => hash === first.blockHash);
+          const denied = answers.some(
+            ({ seen, receipt }) => receipt === null && block !== undefined && blocks.isCanonical(seen, block),
+          );
+          return { ...first, isAgreed: !denied };
         }),
-      receiptOfBatch: (root) => ask(() => receiptOfRootIn(view(), root)),
+      calldataOf: (txHash) => ask(() => calldataOf(txHash)),
+      receiptOfBatch: (batchId) => ask(() => receiptOfRootIn(view(), batchId)),
       nonce: (account, at) => ask(() => nonceOf(stateAt(at), lower(account))),
-      settledAt: (root, at) => ask(() => stateAt(at).protocol.settledAt.get(root) ?? 0n),
+      settledAt: (batchId, at) => ask(() => stateAt(at).protocol.settledAt.get(batchId) ?? 0n),
       headOf: (operator) => ask(() => view().head.state.protocol.heads.get(lower(operator)) ?? NO_BATCH),
       operatorLimit: (operator) =>
         ask(() => {
@@ -283,28 +321,29 @@ export function createNodes(blocks: Blocks, rng: Rng, faults: Faults, options: N
           return accounts.map((account) => microUsdc(credits.get(lower(account)) ?? 0n));
         }),
       send: async (raw) => send(raw),
-      settledBatches: (fromBlock, toBlock) =>
-        ask(() => {
-          const seen = view();
-          if (blocks.blockAt(seen, Number(toBlock)) === null) throw unavailable("it does not have the last block");
-          const found: SettledBatch[] = [];
-          for (let number = Number(fromBlock); number <= Number(toBlock); number++) {
-            for (const { root, transaction } of blocks.blockAt(seen, number)?.transactions ?? []) {
-              const { from: operator, hash: txHash } = transaction;
-              if (root !== null) found.push({ root, operator, txHash, blockNumber: BigInt(number) });
-            }
-          }
-          return found;
-        }),
+      // One that shows them all is enough, and the one that leaves some out is never asked alone.
+      settledBatches: (fromBlock, toBlock) => ask(() => settledIn(view(), Number(fromBlock), Number(toBlock))),
     };
     return chain;
+  }
+
+  function settledIn(seen: View, from: number, to: number): SettledBatch[] {
+    if (blocks.blockAt(seen, to) === null) throw unavailable("it does not have the last block");
+    const found: SettledBatch[] = [];
+    for (let number = from; number <= to; number++) {
+      for (const { batchId, transaction } of blocks.blockAt(seen, number)?.transactions ?? []) {
+        const { from: operator, hash: txHash } = transaction;
+        if (batchId !== null) found.push({ batchId, operator, txHash, blockNumber: BigInt(number) });
+      }
+    }
+    return found;
   }
 
   // The next one that stands still, for so many blocks. One always goes on, or there would be no chain to see.
   function standStill(lasts: number): void {
     const moving = endpoints.filter(({ still }) => still === null);
     const [endpoint] = rng.shuffled(moving.filter((one) => one !== hasty || hasty === null));
-    const honest = moving.filter((one) => one !== hasty);
+    const honest = moving.filter((one) => one !== hasty && one !== lying);
     if (endpoint === undefined || honest.length < 2) return;
     faults.trace(`${endpoint.name} stands still`);
     stalls += 1;
@@ -331,9 +370,14 @@ export function createNodes(blocks: Blocks, rng: Rng, faults: Faults, options: N
     wakeUp,
     repair,
     stalls: () => stalls,
+    lies: () => liar?.told() ?? new Map<string, number>(),
     // Whether a node has ever denied a receipt that it should have had.
     wasWithheld: (txHash: Hex) => withheld.has(txHash),
   };
 }
+
+// What a receipt says that anything hangs on.
+const saidBy = ({ blockHash, status, batches }: TxReceipt) =>
+  JSON.stringify([blockHash, status, [...batches]], (_, value) => (typeof value === "bigint" ? `${value}` : value));
 
 const unavailable = (reason: string) => new SettlementError("chain_unavailable", reason, { retryable: true });

@@ -1,9 +1,9 @@
 import type { Address, Hex } from "viem";
 import { budgetDigest } from "../../../settlement/chain/router/budgetDigest.ts";
 import { decodeRows } from "../../../settlement/chain/router/encodeRows.ts";
-import type { BatchOutcome, BatchRow, ChargeFailure, RowBudget } from "../../../settlement/domain/batch.ts";
-import { type BudgetOnChain, hashTools } from "../../../settlement/domain/budget.ts";
+import type { BatchOutcome, BatchRow, ChargeFailure, RowBudget } from "../../../settlement/domain/batch/batch.ts";
 import { microUsdc, smaller } from "../../../settlement/domain/money.ts";
+import { type BudgetOnChain, hashTools } from "../../../settlement/domain/payer/budget.ts";
 import { splitRevenue } from "../../../settlement/domain/split.ts";
 import type { ToolId } from "../../../settlement/domain/toolId.ts";
 import { leftOf, limitOf, type RollingLimit, spend } from "./rollingLimit.ts";
@@ -183,7 +183,7 @@ class Revert extends Error {
 export type SettleCall = {
   operator: Address;
   previous: Hex;
-  root: Hex;
+  batchId: Hex;
   toolIds: readonly ToolId[];
   rows: Hex;
   timestamp: bigint;
@@ -200,17 +200,17 @@ export function settle(protocol: Protocol, call: SettleCall): SettleResult {
 }
 
 function settleOrRevert(protocol: Protocol, call: SettleCall): Settled {
-  const { operator, previous, root, toolIds, rows, timestamp } = call;
+  const { operator, previous, batchId, toolIds, rows, timestamp } = call;
   if (protocol.routerPaused) throw new Revert("EnforcedPause");
   const limit = protocol.operatorLimits.get(operator);
   if (limit === undefined || limit.cap === 0n) throw new Revert("NotOperator", operator);
-  if (root === NO_ROOT) throw new Revert("EmptyBatch");
-  const before = at(protocol.settledAt, root);
-  if (before !== 0n) throw new Revert("BatchAlreadySettled", root, before);
-  protocol.settledAt.set(root, timestamp);
+  if (batchId === NO_ROOT) throw new Revert("EmptyBatch");
+  const before = at(protocol.settledAt, batchId);
+  if (before !== 0n) throw new Revert("BatchAlreadySettled", batchId, before);
+  protocol.settledAt.set(batchId, timestamp);
   const head = protocol.heads.get(operator) ?? NO_ROOT;
   if (previous !== head) throw new Revert("BatchOutOfOrder", previous, head);
-  protocol.heads.set(operator, root);
+  protocol.heads.set(operator, batchId);
 
   const payees = toolIds.map((toolId) => payeeOf(protocol, toolId));
   const rooms = toolIds.map((toolId) => earningsLeftOf(protocol, toolId, timestamp));

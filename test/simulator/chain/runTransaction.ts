@@ -17,20 +17,20 @@ export function runTransaction(
   protocol: Protocol,
   { from, to, calldata }: Pick<Transaction, "from" | "to" | "calldata">,
   timestamp: number,
-): { gas: bigint; result: SettleResult | null; root: Hex | null } {
-  if (to.toLowerCase() !== protocol.router) return { gas: TRANSFER_GAS, result: null, root: null };
+): { gas: bigint; result: SettleResult | null; batchId: Hex | null } {
+  if (to.toLowerCase() !== protocol.router) return { gas: TRANSFER_GAS, result: null, batchId: null };
   const { functionName, args } = decodeFunctionData({ abi: CALLS, data: calldata });
   if (functionName === "payout") {
     const [accounts] = args as [readonly Address[]];
     payout(protocol, accounts.map(lower));
-    return { gas: BATCH_GAS, result: null, root: null };
+    return { gas: BATCH_GAS, result: null, batchId: null };
   }
-  const [previous, root, toolIds, rows] = args as readonly [Hex, Hex, readonly ToolId[], Hex];
+  const [previous, batchId, toolIds, rows] = args as readonly [Hex, Hex, readonly ToolId[], Hex];
   const gas = BATCH_GAS + ROW_GAS * BigInt(decodeRows(rows).length);
   return {
     gas,
-    root,
-    result: settle(protocol, { operator: from, previous, root, toolIds, rows, timestamp: BigInt(timestamp) }),
+    batchId,
+    result: settle(protocol, { operator: from, previous, batchId, toolIds, rows, timestamp: BigInt(timestamp) }),
   };
 }
 

@@ -8,13 +8,19 @@ import type { Transaction } from "./transaction.ts";
 
 export type SimulatedChain = ReturnType<typeof createSimulatedChain>;
 
-export type SimulatedChainOptions = Genesis & { insurance: Address; maxRows: number; endpoints: number };
+export type SimulatedChainOptions = Genesis & {
+  insurance: Address;
+  maxRows: number;
+  endpoints: number;
+  // Decides what one of the endpoints makes up; null where none does.
+  lies: Rng | null;
+};
 
 // A chain in memory: what it is, what its nodes say about it, and what only the invariants may ask.
 export function createSimulatedChain(rng: Rng, faults: Faults, options: SimulatedChainOptions) {
-  const { protocol, insurance, maxRows, endpoints } = options;
+  const { protocol, insurance, maxRows, endpoints, lies } = options;
   const blocks = createBlocks(rng, faults, options);
-  const nodesOptions = { router: protocol.router, insurance, maxRows, endpoints };
+  const nodesOptions = { router: protocol.router, insurance, maxRows, endpoints, lies };
   const nodes = createNodes(blocks, rng, faults, nodesOptions);
   // One that never lags, forgets or lies.
   const honest = createNodes(
@@ -24,9 +30,10 @@ export function createSimulatedChain(rng: Rng, faults: Faults, options: Simulate
     {
       ...nodesOptions,
       endpoints: 1,
+      lies: null,
     },
   );
-  const { connect, standStill, wakeUp, repair, stalls, wasWithheld } = nodes;
+  const { connect, standStill, wakeUp, repair, stalls, lies: told, wasWithheld } = nodes;
   const statusIn = (block: Block | undefined, txHash: Hex) =>
     block?.transactions.find(({ transaction }) => transaction.hash === txHash)?.receipt.status ?? null;
   const { produce, reorg, undo, foreign, reorgs, do: plan, pooled, drop, inject } = blocks;
@@ -37,6 +44,7 @@ export function createSimulatedChain(rng: Rng, faults: Faults, options: Simulate
     wakeUp,
     repair,
     stalls,
+    lies: told,
     produce,
     reorg,
     undo(depth: number) {

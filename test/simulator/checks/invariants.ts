@@ -1,10 +1,10 @@
 import type { Address, Hex } from "viem";
 import type { Chain } from "../../../settlement/chain/chain.ts";
 import { decodeSettle } from "../../../settlement/chain/router/settleCall.ts";
-import type { Batch } from "../../../settlement/domain/batch.ts";
-import type { DueCharge } from "../../../settlement/domain/charge.ts";
-import { creditLimitOf } from "../../../settlement/domain/credit.ts";
-import type { Turn, TurnHold } from "../../../settlement/domain/turn.ts";
+import type { Batch } from "../../../settlement/domain/batch/batch.ts";
+import type { DueCharge } from "../../../settlement/domain/charges/charge.ts";
+import type { Turn, TurnHold } from "../../../settlement/domain/charges/turn.ts";
+import { creditLimitOf } from "../../../settlement/domain/payer/credit.ts";
 import type { EngineEvent, Policy } from "../../../settlement/engine/context.ts";
 import { audit } from "../../../settlement/engine/watch/audit.ts";
 import { prove, verifyProof } from "../../../settlement/engine/watch/prove.ts";
@@ -65,8 +65,9 @@ export function createInvariants(options: {
   // The rows of each batch as they were planned.
   const plannedRows = new Map<Hex, string>();
   const settledCharges = new Map<Hex, Hex>();
-  const settledRoots = new Set<Hex>();
+  const settledIds = new Set<Hex>();
   const settledAs = new Map<Hex, string>();
+  const settledIn = new Map<Hex, number>();
   const settledByUs: Hex[] = [];
   const finals = new Set<string>();
   const abandonedOthers = new Set<string>();
@@ -92,17 +93,18 @@ export function createInvariants(options: {
 
   // A batch whose transaction will not be undone: nothing in it may have been settled before.
   function countBlock({ transactions, parent, timestamp, number, state, deeds }: Block): void {
-    for (const { transaction, receipt, root } of transactions) {
-      const outcome = root === null ? undefined : receipt.batches.get(root);
-      if (root === null || outcome === undefined) continue;
-      if (settledRoots.has(root)) broken(`batch ${root} was settled twice`);
-      settledRoots.add(root);
-      settledAs.set(root, rowsOf(transaction.calldata));
-      if (scenario.operators.includes(transaction.from)) settledByUs.push(root);
+    for (const { transaction, receipt, batchId } of transactions) {
+      const outcome = batchId === null ? undefined : receipt.batches.get(batchId);
+      if (batchId === null || outcome === undefined) continue;
+      if (settledIds.has(batchId)) broken(`batch ${batchId} was settled twice`);
+      settledIds.add(batchId);
+      settledAs.set(batchId, rowsOf(transaction.calldata));
+      settledIn.set(batchId, number);
+      if (scenario.operators.includes(transaction.from)) settledByUs.push(batchId);
       // A thief may settle other rows under a root that was on its way.
-      const isOurs = plannedRows.get(root) === rowsOf(transaction.calldata);
-      const receipts = isOurs || !scenario.thief ? receiptsOf.get(root) : undefined;
-      if (receipts === undefined && !scenario.thief) broken(`batch ${root} is on chain and was never planned`);
+      const isOurs = plannedRows.get(batchId) === rowsOf(transaction.calldata);
+      const receipts = isOurs || !scenario.thief ? receiptsOf.get(batchId) : undefined;
+      if (receipts === undefined && !scenario.thief) broken(`batch ${batchId} is on chain and was never planned`);
       const failed = new Set(outcome.failed.map((row) => row.chargedTo));
       const refused = new Set(outcome.refused.map((line) => `${line.chargedTo} ${line.toolId}`));
       // Nobody was charged for these, and somebody will be.
@@ -123,7 +125,8 @@ export function createInvariants(options: {
         if (receipts === undefined) add(stolenFrom, payer, total);
         for (const { toolIndex, amount } of paid) add(earnedBy, toolIds[toolIndex] ?? "", amount);
       }
-      if (charged !== outcome.charged) broken(`batch ${root} charged ${outcome.charged} and its rows say ${charged}`);
+      if (charged !== outcome.charged)
+        broken(`batch ${batchId} charged ${outcome.charged} and its rows say ${charged}`);
       const cap = parent?.state.protocol.operatorLimits.get(transaction.from)?.cap ?? 0n;
       // Others may have changed the limit between two transactions of this block; only a limit that stood still is told.
       const capAfter = state.protocol.operatorLimits.get(transaction.from)?.cap ?? 0n;
@@ -138,8 +141,8 @@ export function createInvariants(options: {
         // A ledger that was made to forget knows accounts and amounts, and no longer which charges they were for.
         // What the chain undid may come back twice, through no fault of anybody's here; what is left of it is a credit.
         if (before !== undefined && !scenario.forgetful && !habits.unfaithful)
-          broken(`charge ${receiptOfCharge.chargeId} is in ${before} and in ${root}`);
-        settledCharges.set(receiptOfCharge.chargeId, root);
+          broken(`charge ${receiptOfCharge.chargeId} is in ${before} and in ${batchId}`);
+        settledCharges.set(receiptOfCharge.chargeId, batchId);
       }
     }
     counted = number + 1;
@@ -168,9 +171,10 @@ export function createInvariants(options: {
     const isUndone = last !== null && chain.blockAt(Number(last.number))?.hash !== last.hash;
     const halted = isUndone || (await ledger.readHalt()) !== null;
     for (const { id, kind, state, tx_hash, block_number, block_hash, retired } of rows) {
-      // A ledger that was made to forget may have given it up by then, and halts when it sees it.
-      const mayBeSettled = (scenario.forgetful || habits.unfaithful || scenario.thief) && halted;
-      if (state === "abandoned" && settledRoots.has(id as Hex) && !mayBeSettled)
+      // A ledger that was made to forget may have given it up by then, and halts when it sees it: before its block is noted as final.
+      const isUnseen = last === null || (settledIn.get(id as Hex) ?? 0) > Number(last.number);
+      const mayBeSettled = (scenario.forgetful || habits.unfaithful || scenario.thief) && (halted || isUnseen);
+      if (state === "abandoned" && settledIds.has(id as Hex) && !mayBeSettled)
         broken(`batch ${id} was abandoned and is settled for good`);
       // A payout or a filler of a key that was given up may be mined all the same, and charges nobody.
       if (state === "abandoned" && kind !== "settle" && retired === 0n && !abandonedOthers.has(String(id))) {
@@ -187,15 +191,15 @@ export function createInvariants(options: {
       if (state !== "final" || finals.has(String(id))) continue;
       // What the chain had said before it undid its final blocks may be written down after that. While what was final is not there
       // nobody settles on top of it, and once somebody has put that right it is looked at here.
-      if (habits.unfaithful && halted) continue;
+      if (habits.unfaithful && (halted || last === null || Number(block_number) > Number(last.number))) continue;
       finals.add(String(id));
       const block = chain.blockAt(Number(block_number));
       if (block === null || block.hash !== block_hash) broken(`submission ${id} is final in a block that was left`);
       if (Number(block_number) > chain.finalizedNumber()) broken(`submission ${id} is final above the finalized block`);
       const mined = block?.transactions.find(({ transaction }) => transaction.hash === tx_hash);
       if (mined?.receipt.status !== "success") broken(`submission ${id} is final and did not succeed`);
-      if (kind === "settle" && mined?.root !== id)
-        broken(`batch ${id} is final and its transaction settled ${mined?.root}`);
+      if (kind === "settle" && mined?.batchId !== id)
+        broken(`batch ${id} is final and its transaction settled ${mined?.batchId}`);
     }
   }
 
@@ -256,15 +260,15 @@ export function createInvariants(options: {
     };
     add(await read.all("SELECT payer, amount FROM charges WHERE state = 'refused'"));
     const mined = await read.all(
-      `SELECT b.root, b.outcome FROM batches b JOIN submissions s ON s.id = b.root
+      `SELECT b.batch_id, b.outcome FROM batches b JOIN submissions s ON s.id = b.batch_id
        WHERE s.state = 'included' AND b.outcome IS NOT NULL`,
     );
-    for (const { root, outcome } of mined) {
+    for (const { batch_id: batchId, outcome } of mined) {
       for (const { chargedTo, toolId } of outcomeFromJson(String(outcome)).refused) {
-        const line = [root as string, chargedTo.toLowerCase(), toolId.toLowerCase()];
+        const line = [batchId as string, chargedTo.toLowerCase(), toolId.toLowerCase()];
         add(
           await read.all(
-            "SELECT payer, amount FROM charges WHERE root = $1 AND charged_to = $2 AND tool_id = $3",
+            "SELECT payer, amount FROM charges WHERE batch_id = $1 AND charged_to = $2 AND tool_id = $3",
             line,
           ),
         );
@@ -414,7 +418,7 @@ export function createInvariants(options: {
   async function checkAllBut(payer: Address | null, dueSinceMs: number): Promise<void> {
     if (payer === null) return;
     const [left] = await read.all(
-      `SELECT c.id, c.charged_to FROM charges c LEFT JOIN submissions s ON s.id = c.root
+      `SELECT c.id, c.charged_to FROM charges c LEFT JOIN submissions s ON s.id = c.batch_id
        WHERE (c.state = 'accrued' OR (c.state = 'batched' AND s.state NOT IN ('included', 'final')))
          AND c.charged_to <> $1 AND c.owed = 0 AND c.due_at <= $2`,
       [payer, dueSinceMs],
@@ -425,7 +429,7 @@ export function createInvariants(options: {
   // What is above every operator's limit waits until somebody raises it, and keeps nobody else waiting.
   async function checkAllWithin(limit: bigint): Promise<void> {
     const [left] = await read.all(
-      `SELECT c.id, c.amount FROM charges c LEFT JOIN submissions s ON s.id = c.root
+      `SELECT c.id, c.amount FROM charges c LEFT JOIN submissions s ON s.id = c.batch_id
        WHERE (c.state = 'accrued' OR (c.state = 'batched' AND s.state <> 'final')) AND c.owed = 0
          AND c.amount <= $1`,
       [limit],
@@ -441,7 +445,7 @@ export function createInvariants(options: {
     if (!(await areKnown(settledByUs))) return false;
     const rows = await read.all("SELECT id, state, calldata FROM submissions WHERE kind = 'settle'");
     return rows.every(({ id, state, calldata }) => {
-      if (!settledRoots.has(id as Hex)) return state !== "final";
+      if (!settledIds.has(id as Hex)) return state !== "final";
       // It is in the archive. It was final for long before it went there, and was compared then.
       if (calldata === "") return true;
       return settledAs.get(id as Hex) === rowsOf(calldata as Hex);
@@ -456,9 +460,9 @@ export function createInvariants(options: {
       broken(`the audit says ${JSON.stringify(verdict)} and all is ${explained ? "" : "not "}explained`);
   }
 
-  async function areKnown(roots: readonly Hex[]): Promise<boolean> {
+  async function areKnown(batchIds: readonly Hex[]): Promise<boolean> {
     const states = new Map((await read.all("SELECT id, state FROM submissions")).map(({ id, state }) => [id, state]));
-    return roots.every((root) => ![undefined, "abandoned"].includes(states.get(root) as string | undefined));
+    return batchIds.every((batchId) => ![undefined, "abandoned"].includes(states.get(batchId) as string | undefined));
   }
 
   async function checkEnd(): Promise<void> {
@@ -489,7 +493,7 @@ export function createInvariants(options: {
     }
     // A line that had to wait for what its tool may earn is in no batch that refused it for that.
     const refusals = await read.all(
-      `SELECT c.charged_to, c.tool_id, b.outcome FROM charges c JOIN batches b ON b.root = c.root WHERE c.state = 'refused'`,
+      `SELECT c.charged_to, c.tool_id, b.outcome FROM charges c JOIN batches b ON b.batch_id = c.batch_id WHERE c.state = 'refused'`,
     );
     for (const { charged_to, tool_id, outcome } of refusals) {
       const line = outcomeFromJson(String(outcome)).refused.find(
@@ -511,12 +515,12 @@ export function createInvariants(options: {
     const ids = charges.map(({ id }) => id as Hex);
     if (new Set(ids).size < ids.length) broken("a charge is in the archive twice");
     const here = new Set((await read.all("SELECT id FROM charges")).map(({ id }) => id));
-    for (const { id, root, state, attempts, deferrals } of charges) {
+    for (const { id, batch_id: batchId, state, attempts, deferrals } of charges) {
       if (here.has(id ?? null)) broken(`charge ${id} is in the archive and in the ledger`);
       if (scenario.kindPayers && !scenario.thief && (attempts as bigint) > (deferrals as bigint))
         broken(`charge ${id} has attempts though every payer could always pay`);
       // What was waived has no receipt.
-      if (root === null || state === "voided") continue;
+      if (batchId === null || state === "voided") continue;
       const outcome = await prove(ledger, options.port, id as Hex);
       // A batch that was taken in from the chain has no receipts, or those of what it was before a thief settled its root.
       if (outcome.kind === "no_receipt" && (scenario.thief || scenario.forgetful || habits.unfaithful)) continue;
@@ -579,8 +583,9 @@ export function createInvariants(options: {
     undone(): void {
       moment += 1;
       counted = 0;
-      for (const sums of [settledCharges, settledAs, chargedTo, earnedBy, paidUnder, stolenFrom]) sums.clear();
-      settledRoots.clear();
+      for (const sums of [settledCharges, settledAs, settledIn, chargedTo, earnedBy, paidUnder, stolenFrom])
+        sums.clear();
+      settledIds.clear();
       settledByUs.length = 0;
       operatorSpending.length = 0;
     },
@@ -596,10 +601,10 @@ export function createInvariants(options: {
     },
     wroteWithoutLease: (verb: string) => broken(`${verb} changed the ledger with a lease that was lost`),
     planned: (batch: Batch, charges: readonly DueCharge[]) => {
-      const { root, receipts, calldata } = batch;
+      const { batchId, receipts, calldata } = batch;
       options.planned(batch, charges);
-      receiptsOf.set(root, receipts);
-      plannedRows.set(root, rowsOf(calldata));
+      receiptsOf.set(batchId, receipts);
+      plannedRows.set(batchId, rowsOf(calldata));
       for (const { id, for: subject } of charges) if (subject.kind === "tool") toolOf.set(id, subject.toolId);
     },
     // Asked when a call was held or a turn recorded.

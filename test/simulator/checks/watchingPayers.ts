@@ -4,8 +4,8 @@ import type { PaidRow } from "../../../scripts/payer/watch/findRows.ts";
 import { judgeRow } from "../../../scripts/payer/watch/judgeRow.ts";
 import type { Leaf } from "../../../scripts/payer/watch/receipts.ts";
 import { decodeSettle } from "../../../settlement/chain/router/settleCall.ts";
-import type { Batch, BatchOutcome } from "../../../settlement/domain/batch.ts";
-import type { DueCharge } from "../../../settlement/domain/charge.ts";
+import type { Batch, BatchOutcome } from "../../../settlement/domain/batch/batch.ts";
+import type { DueCharge } from "../../../settlement/domain/charges/charge.ts";
 import { smaller } from "../../../settlement/domain/money.ts";
 import { createMerkleTree } from "../../../settlement/engine/batch/merkleTree.ts";
 import { leafOf, receiptOf } from "../../../settlement/engine/batch/receipt.ts";
@@ -26,8 +26,8 @@ export function createWatchingPayers({ chain, scenario }: { chain: SimulatedChai
   const shown = new Map<Hex, readonly DueCharge[]>();
   let givenBackInAll = 0n;
 
-  function leavesOf(root: Hex, payer: Address): Leaf[] {
-    const charges = shown.get(root) ?? [];
+  function leavesOf(batchId: Hex, payer: Address): Leaf[] {
+    const charges = shown.get(batchId) ?? [];
     if (charges.length === 0) return [];
     const tree = createMerkleTree(charges.map((due) => leafOf(DOMAIN, due)));
     return charges
@@ -44,33 +44,33 @@ export function createWatchingPayers({ chain, scenario }: { chain: SimulatedChai
     const paid: PaidLeaf[] = [];
     const backOf = new Map<string, bigint>();
     for (const row of rows) {
-      const { findings, leaves } = judgeRow(row, payer, leavesOf(row.root as Hex, payer), INSURANCE);
-      if (findings.some(({ contestable }) => contestable)) backOf.set(row.root, row.charged);
+      const { findings, leaves } = judgeRow(row, payer, leavesOf(row.batchId as Hex, payer), INSURANCE);
+      if (findings.some(({ contestable }) => contestable)) backOf.set(row.batchId, row.charged);
       else paid.push(...leaves.map((leaf) => ({ ...leaf, row })));
     }
     let undecided = 0n;
     for (const { kept, doubled } of findDoubles(paid)) {
-      const { root, charged } = doubled.row;
-      const before = backOf.get(root) ?? 0n;
+      const { batchId, charged } = doubled.row;
+      const before = backOf.get(batchId) ?? 0n;
       const amount = smaller(doubled.receipt.amount, charged - before);
       // For the court the same charge under another key is another charge.
       if (kept.row.operator !== doubled.row.operator) undecided += amount;
-      else backOf.set(root, before + amount);
+      else backOf.set(batchId, before + amount);
     }
     return { paid: sumOf(rows.map(({ charged }) => charged)), givenBack: sumOf([...backOf.values()]), undecided };
   }
 
   return {
-    planned({ root, receipts }: Batch, charges: readonly DueCharge[]): void {
+    planned({ batchId, receipts }: Batch, charges: readonly DueCharge[]): void {
       const inBatch = new Set(receipts.map(({ chargeId }) => chargeId));
       shown.set(
-        root,
+        batchId,
         charges.filter(({ id }) => inBatch.has(id)),
       );
     },
     // What a dishonest operator has put under a root of its own.
-    forged: (root: Hex, charges: readonly DueCharge[]) => shown.set(root, charges),
-    chargesOf: (root: Hex) => shown.get(root) ?? [],
+    forged: (batchId: Hex, charges: readonly DueCharge[]) => shown.set(batchId, charges),
+    chargesOf: (batchId: Hex) => shown.get(batchId) ?? [],
     givenBack: () => givenBackInAll,
     // Once all is over nobody has paid more than was delivered, but for what came back.
     check(delivered: (payer: Address) => bigint): string[] {
@@ -91,15 +91,15 @@ function finalBlocks(chain: SimulatedChain): Block[] {
 }
 
 function rowsIn({ number, timestamp, transactions }: Block, payer: Address): PaidRow[] {
-  return transactions.flatMap(({ transaction, receipt, root }) => {
-    const outcome = root === null ? undefined : receipt.batches.get(root);
-    if (root === null || outcome === undefined) return [];
+  return transactions.flatMap(({ transaction, receipt, batchId }) => {
+    const outcome = batchId === null ? undefined : receipt.batches.get(batchId);
+    if (batchId === null || outcome === undefined) return [];
     const lines = paidLines(transaction.calldata, outcome, payer);
     const charged = sumOf(lines.map(({ amount }) => amount));
     if (charged === 0n) return [];
     return [
       {
-        root,
+        batchId,
         operator: transaction.from,
         transaction: transaction.hash,
         block: number,

@@ -2,7 +2,7 @@ import { type Address, encodeFunctionData, type Hex } from "viem";
 import { routerAbi } from "../../../settlement/chain/router/abi.ts";
 import { encodeRows } from "../../../settlement/chain/router/encodeRows.ts";
 import { NO_BATCH } from "../../../settlement/chain/router/settleCall.ts";
-import type { DueCharge } from "../../../settlement/domain/charge.ts";
+import type { DueCharge } from "../../../settlement/domain/charges/charge.ts";
 import { createMerkleTree } from "../../../settlement/engine/batch/merkleTree.ts";
 import { leafOf } from "../../../settlement/engine/batch/receipt.ts";
 import { CHAIN_ID } from "../chain/protocol.ts";
@@ -20,21 +20,21 @@ const GAS = 2_000_000n;
 export function chargeAgain(chain: SimulatedChain, rng: Rng, { payers }: Scenario, watching: WatchingPayers): boolean {
   const settled = newestBatches(chain);
   if (settled.length === 0 || !rng.happens(0.1)) return false;
-  const { operator, root: before } = rng.pick(settled);
+  const { operator, batchId: before } = rng.pick(settled);
   const paid = watching.chargesOf(before).filter(({ chargedTo }) => payers.includes(chargedTo));
   if (paid.length === 0) return false;
   const payer = rng.pick(paid).chargedTo;
   const charges = paid
     .filter(({ chargedTo }) => chargedTo === payer)
     .map((due) => ({ ...due, attempts: due.attempts + 7 }));
-  const { root } = createMerkleTree(charges.map((due) => leafOf({ chainId: CHAIN_ID, router: ROUTER }, due)));
-  watching.forged(root, charges);
-  const calldata = settleAgain(root, payer, charges, chain.head().state.protocol.heads.get(operator) ?? NO_BATCH);
+  const { root: batchId } = createMerkleTree(charges.map((due) => leafOf({ chainId: CHAIN_ID, router: ROUTER }, due)));
+  watching.forged(batchId, charges);
+  const calldata = settleAgain(batchId, payer, charges, chain.head().state.protocol.heads.get(operator) ?? NO_BATCH);
   chain.inject({ from: operator, to: ROUTER, calldata, gasLimit: GAS, fleeting: false });
   return true;
 }
 
-function settleAgain(root: Hex, payer: Address, charges: readonly DueCharge[], previous: Hex): Hex {
+function settleAgain(batchId: Hex, payer: Address, charges: readonly DueCharge[], previous: Hex): Hex {
   const toolIds = [
     ...new Set(charges.flatMap(({ for: subject }) => (subject.kind === "tool" ? [subject.toolId] : []))),
   ];
@@ -44,15 +44,15 @@ function settleAgain(root: Hex, payer: Address, charges: readonly DueCharge[], p
       .reduce((sum, { amount }) => sum + amount, 0n);
   const lines = toolIds.map((toolId, toolIndex) => ({ toolIndex, amount: sumFor(toolId) }));
   const rows = encodeRows([{ payer, modelCost: sumFor(null), lines }]);
-  return encodeFunctionData({ abi: routerAbi, functionName: "settle", args: [previous, root, toolIds, rows] });
+  return encodeFunctionData({ abi: routerAbi, functionName: "settle", args: [previous, batchId, toolIds, rows] });
 }
 
 // Batches of the newest blocks, whoever settled them.
-function newestBatches(chain: SimulatedChain): { operator: Address; root: Hex }[] {
+function newestBatches(chain: SimulatedChain): { operator: Address; batchId: Hex }[] {
   const { number } = chain.head();
   return Array.from({ length: 40 }, (_, i) => chain.blockAt(number - i))
     .flatMap((block) => block?.transactions ?? [])
-    .flatMap(({ transaction, receipt, root }) =>
-      root !== null && receipt.batches.has(root) ? [{ operator: transaction.from, root }] : [],
+    .flatMap(({ transaction, receipt, batchId }) =>
+      batchId !== null && receipt.batches.has(batchId) ? [{ operator: transaction.from, batchId }] : [],
     );
 }

@@ -19,6 +19,7 @@ export function createFaultyDatabase(database: Database, faults: Faults): Databa
       return database.transaction((sql) => work(sql, { mayHaveCommitted: true }), options);
     },
     read: {
+      takesArrays: database.read.takesArrays,
       all(text, params) {
         if (faults.strike("the ledger cannot be read", 0.003)) throw gone();
         return database.read.all(text, params);

@@ -1,7 +1,7 @@
 import { copyFileSync, existsSync } from "node:fs";
 import { basename, join } from "node:path";
 import type { Database } from "../../../settlement/ledger/database/sql.ts";
-import { openSqlite } from "../../../settlement/ledger/database/sqlite.ts";
+import { openSqlite } from "../../../settlement/ledger/database/sqlite/openSqlite.ts";
 
 export type Copy = { path: string };
 
@@ -18,7 +18,7 @@ export function openRestorable(folder: string) {
     migration: (work) => current.migration(work),
     snapshot: (work) => current.snapshot(work),
     writers: 1,
-    read: { all: (text, params) => current.read.all(text, params) },
+    read: { takesArrays: false, all: (text, params) => current.read.all(text, params) },
     home: async () => home,
     close: () => current.close(),
   };

@@ -24,11 +24,11 @@ export function steal(chain: SimulatedChain, rng: Rng, faults: Faults, { payers,
   const headOf = (account: Address) => chain.head().state.protocol.heads.get(account) ?? NO_BATCH;
   const inject = (from: Address, calldata: Hex, gasLimit = GAS) =>
     chain.inject({ from, to: ROUTER, calldata, gasLimit, fleeting: false });
-  const settle = (root: Hex, payer: Address) =>
+  const settle = (batchId: Hex, payer: Address) =>
     encodeFunctionData({
       abi: routerAbi,
       functionName: "settle",
-      args: [headOf(operator), root, [], encodeRows([{ payer, modelCost: USDC, lines: [] }])],
+      args: [headOf(operator), batchId, [], encodeRows([{ payer, modelCost: USDC, lines: [] }])],
     });
 
   if (faults.strike(invented, 0.03)) inject(operator, settle(hexOf(rng.between(1, 2 ** 31)), rng.pick(payers)));

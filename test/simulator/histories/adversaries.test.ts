@@ -24,11 +24,11 @@ const GAS = 2_000_000n;
 const inject = (from: Address, calldata: Hex) =>
   history.chain.inject({ from, to: ROUTER, calldata, gasLimit: GAS, fleeting: false });
 const headOf = (account: Address) => history.chain.head().state.protocol.heads.get(account) ?? NO_BATCH;
-const invented = (previous: Hex, root: Hex, payer: Address, modelCost: bigint) =>
+const invented = (previous: Hex, batchId: Hex, payer: Address, modelCost: bigint) =>
   encodeFunctionData({
     abi: routerAbi,
     functionName: "settle",
-    args: [previous, root, [], encodeRows([{ payer, modelCost, lines: [] }])],
+    args: [previous, batchId, [], encodeRows([{ payer, modelCost, lines: [] }])],
   });
 
 async function sent(daemon: Daemon): Promise<Transaction> {

@@ -26,7 +26,7 @@ describe("a key that no process has any more", () => {
     history.setLimit(lost, 0n);
     history.mine(20);
   };
-  const newestBatch = async () => (await history.ledger.listBatches(1, 0))[0]?.root as Hex;
+  const newestBatch = async () => (await history.ledger.listBatches(1, 0))[0]?.batchId as Hex;
 
   it("keeps a restored ledger waiting until it is suspended for good and retired", async () => {
     await history.deliver(alice, 100n);
@@ -75,10 +75,10 @@ describe("a key that no process has any more", () => {
     const [waiting] = history.chain.pooled();
     if (waiting === undefined) throw new RangeError("nothing was sent");
     history.chain.drop(waiting);
-    const root = await newestBatch();
+    const batchId = await newestBatch();
     suspendForGood();
     expect(await retire()).toMatchObject({ retired: true, said: expect.stringContaining("1 transactions") });
-    expect((await history.ledger.findSubmission(root))?.state.kind).toBe("abandoned");
+    expect((await history.ledger.findSubmission(batchId))?.state.kind).toBe("abandoned");
     expect(await history.settle([rest()])).toBe(true);
     // Somebody has kept the bytes.
     history.chain.inject({ ...waiting, fleeting: false });
@@ -103,7 +103,7 @@ describe("a key that no process has any more", () => {
     await history.restore(copy);
     suspendForGood();
     expect((await history.reconcile({ retire: lost }, [left])).retired).toBe(false);
-    expect(history.said.join("\n")).toContain("has to be taken in first; --adopt does that");
+    expect(history.said.join("\n")).toContain("must be taken in first; --adopt does that");
     expect(await retire()).toMatchObject({
       retired: true,
       said: expect.stringContaining("is taken in: it paid 1 charges"),
@@ -120,14 +120,14 @@ describe("a key that no process has any more", () => {
     await history.deliver(alice, 60n);
     await history.daemon({ keys: [lost], name: "first", diesAt: "after_plan" }).tick();
     const copy = history.copy();
-    const root = await newestBatch();
+    const batchId = await newestBatch();
     const planned = history.copy();
     await history.restore(planned);
     // The batch is taken apart while what was forgotten is fenced off, and made again with another charge.
     await first.tick();
     await history.deliver(bob, 20n);
     expect(await history.settle([first])).toBe(true);
-    expect((await history.ledger.findSubmission(root))?.state.kind).toBe("abandoned");
+    expect((await history.ledger.findSubmission(batchId))?.state.kind).toBe("abandoned");
     await history.restore(copy);
     suspendForGood();
     expect((await retire()).retired).toBe(false);

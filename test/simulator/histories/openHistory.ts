@@ -75,6 +75,7 @@ export async function openHistory(options: { operators?: number; moves?: boolean
     funds: fundsOf(scenario),
     maxRows: scenario.maxRows,
     endpoints: 1,
+    lies: null,
     startAt: START_MS / 1000,
     finalityBlocks: scenario.finalityBlocks,
   });

@@ -5,8 +5,8 @@ import { type History, openHistory } from "./openHistory.ts";
 let history: History;
 afterEach(() => history.close());
 
-const stateOf = async (root: Hex) => (await history.ledger.findSubmission(root))?.state.kind;
-const newestBatch = async () => (await history.ledger.listBatches(1, 0))[0]?.root as Hex;
+const stateOf = async (batchId: Hex) => (await history.ledger.findSubmission(batchId))?.state.kind;
+const newestBatch = async () => (await history.ledger.listBatches(1, 0))[0]?.batchId as Hex;
 
 // A person's commands and blocks, until nothing differs any more.
 async function reconciled(daemons: readonly { tick(): Promise<void> }[]): Promise<void> {
@@ -29,21 +29,21 @@ describe.each([
     const [payer] = history.payers as [`0x${string}`];
     await history.deliver(payer, 100n);
     await history.daemon({ diesAt: "after_plan" }).tick();
-    const root = await newestBatch();
-    expect(await stateOf(root)).toBe("planned");
+    const batchId = await newestBatch();
+    expect(await stateOf(batchId)).toBe("planned");
     const planned = history.copy();
     expect(await history.settle([history.daemon()])).toBe(true);
-    expect(await stateOf(root)).toBe("final");
+    expect(await stateOf(batchId)).toBe("final");
 
     await history.restore(planned);
     const blind = history.daemon({ lies: { receiptOfBatch: async () => null } });
     for (let i = 0; i < 3; i++) {
       await blind.tick();
       history.mine();
-      expect(await stateOf(root)).toBe("planned");
+      expect(await stateOf(batchId)).toBe("planned");
     }
     expect(await history.settle([history.daemon()])).toBe(true);
-    expect(await stateOf(root)).toBe("final");
+    expect(await stateOf(batchId)).toBe("final");
     expect(await history.ledger.readHalt()).toBeNull();
     expect(history.overpaid()).toEqual([]);
   });
@@ -101,11 +101,11 @@ describe("a ledger that is restored more than once", () => {
     const other = history.daemon({ keys: [second], name: "second" });
     await history.deliver(alice, 100n);
     await own.tick();
-    const root = await newestBatch();
+    const batchId = await newestBatch();
     history.setLimit(first, 0n);
     history.mine(2);
     const reverted = history.copy();
-    for (let i = 0; i < 20 && (await stateOf(root)) !== "abandoned"; i++) {
+    for (let i = 0; i < 20 && (await stateOf(batchId)) !== "abandoned"; i++) {
       await own.tick();
       history.mine();
     }
@@ -124,6 +124,52 @@ describe("a ledger that is restored more than once", () => {
     history.setLimit(first, 10n ** 12n);
     await reconciled(both);
     expect(await history.settle(both)).toBe(true);
+    expect(history.overpaid()).toEqual([]);
+  });
+});
+
+// Nothing marks it: the ledger is where it was. That it is a copy shows when something of it is mined that it does not know.
+describe("a snapshot of the whole disk", () => {
+  it("lets nothing be planned over bytes that it has forgotten, once it was noticed", async () => {
+    history = await openHistory({
+      moves: false,
+      operators: 2,
+      policy: { bounds: { maxRows: 1, maxLines: 12, maxCharges: 16 } },
+    });
+    const [alice, bob] = history.payers as [`0x${string}`, `0x${string}`];
+    const [first, second] = history.operators as [`0x${string}`, `0x${string}`];
+    await history.daemon({ keys: [first, second] }).tick();
+    for (const payer of [alice, bob]) await history.deliver(payer, 100n);
+    const snapshot = history.copy();
+    await history.daemon({ keys: [first] }).tick();
+    const waiting = history.chain.pooled();
+    expect(waiting).toHaveLength(2);
+    const batches = await history.ledger.listBatches(10, 0);
+    const signed = await Promise.all(batches.map(({ batchId }) => history.ledger.findSubmission(batchId)));
+    const later = signed.find((submission) => submission?.nonce === 1)?.broadcasts[0];
+    // The second is known to some node, and reaches the sequencer when its fee will do.
+    for (const transaction of waiting) if (transaction.nonce === 1) history.chain.drop(transaction);
+    history.mine();
+
+    await history.restore(snapshot);
+    // So that what is due makes another batch than it did.
+    await history.deliver(bob, 10n);
+    const other = history.daemon({ keys: [second], name: "second" });
+    await other.tick();
+    expect(await history.ledger.readHalt()).not.toBeNull();
+    history.mine(13);
+    await history.reconcile({ adopt: true, resume: true });
+    expect(await history.ledger.readHalt()).toBeNull();
+    for (let i = 0; i < 10; i++) {
+      await other.tick();
+      history.mine(2);
+    }
+    await history.chain.connectHonestly(() => 0).send(later?.raw ?? "0x");
+    history.mine(3);
+    const own = history.daemon({ keys: [first], name: "first" });
+    await own.tick();
+    await reconciled([own, other]);
+    expect(await history.settle([own, other])).toBe(true);
     expect(history.overpaid()).toEqual([]);
   });
 });

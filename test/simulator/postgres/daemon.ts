@@ -1,6 +1,6 @@
 import type { Address, Hex } from "viem";
-import type { ChargeFailure, Net } from "../../../settlement/domain/batch.ts";
-import type { DueCharge } from "../../../settlement/domain/charge.ts";
+import type { ChargeFailure, Net } from "../../../settlement/domain/batch/batch.ts";
+import type { DueCharge } from "../../../settlement/domain/charges/charge.ts";
 import { SettlementError } from "../../../settlement/domain/errors.ts";
 import type { FoundBatch, Lease, Ledger } from "../../../settlement/ledger/ledger.ts";
 import {
@@ -133,7 +133,7 @@ function drawStep(rng: Rng): Deed {
   });
   const net = netOf(({ chargedTo }) => (unpayable && failed.has(chargedTo) ? reason : null));
   const plan = { accounts: ACCOUNTS, maxCharges: 6, router: ROUTER, retry };
-  const found = (operator: Address, fields: Pick<FoundBatch, "root" | "otherRows" | "lost">): FoundBatch => ({
+  const found = (operator: Address, fields: Pick<FoundBatch, "batchId" | "otherRows" | "lost">): FoundBatch => ({
     operator,
     router: ROUTER,
     calldata: "0x01",
@@ -187,7 +187,7 @@ function drawStep(rng: Rng): Deed {
     {
       name: "adopt",
       run: ({ ledger, lease, nowMs }) =>
-        ledger.adoptBatch(found(lease.operator, { root: hashOf(`adopted ${n}`), otherRows: false }), nowMs()),
+        ledger.adoptBatch(found(lease.operator, { batchId: hashOf(`adopted ${n}`), otherRows: false }), nowMs()),
     },
     // A thief has settled a root that is on its way with other rows, and all others that are.
     {
@@ -196,9 +196,9 @@ function drawStep(rng: Rng): Deed {
         const open = (await ledger.listBatches(MAX_OPEN, 0)).filter(({ state }) => ON_THEIR_WAY.includes(state));
         const [first] = open;
         if (first === undefined) return;
-        const lost = open.map(({ root }) => root);
+        const lost = open.map(({ batchId }) => batchId);
         const adoption = await ledger.adoptBatch(
-          found(lease.operator, { root: first.root, otherRows: true, lost }),
+          found(lease.operator, { batchId: first.batchId, otherRows: true, lost }),
           nowMs(),
         );
         if (adoption.kind === "adopted") reached("a root that was on its way is taken in with other rows");
@@ -211,7 +211,7 @@ function drawStep(rng: Rng): Deed {
         const given = (await ledger.listBatches(MAX_OPEN, 0)).find(({ state }) => state === "abandoned");
         if (given === undefined) return;
         const adoption = await ledger.adoptBatch(
-          found(lease.operator, { root: given.root, otherRows: refuses }),
+          found(lease.operator, { batchId: given.batchId, otherRows: refuses }),
           nowMs(),
         );
         if (adoption.kind === "adopted") reached("a batch that was given up is taken in");

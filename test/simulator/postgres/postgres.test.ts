@@ -8,10 +8,11 @@ const SEEDS = 12;
 let waits = 0;
 let seedsRun = 0;
 const reached = new Set<Rarity>();
-// Counters that are right because nothing happened are worth nothing.
+// Counters that are right because nothing happened are worth nothing. Whoever runs one seed is told of that one alone.
 afterAll(() => {
+  if (seedsRun < SEEDS) return;
   expect(waits).toBeGreaterThan(0);
-  if (seedsRun === SEEDS) expect([...reached].sort()).toEqual(RARITIES.toSorted());
+  expect([...reached].sort()).toEqual(RARITIES.toSorted());
 });
 
 it("two daemons whose statements meet on PostgreSQL go the same way for the same seed", async () => {

@@ -51,6 +51,9 @@ async function simulateOn([one, two, monitor]: readonly [Database, Database, Dat
   const trace: string[] = [];
   const answers = new Map<string, number>();
   const reached = new Set<Rarity>();
+  // What each is at. It is told with its next statement: a commit that lets the other one go on has both begin something, in
+  // whichever order the server answers them.
+  const begun = new Map<string, string>();
 
   const scripts = [one, two].map((database, i) => {
     const name = DAEMONS[i] ?? "";
@@ -62,7 +65,7 @@ async function simulateOn([one, two, monitor]: readonly [Database, Database, Dat
       const ledger = await createLedger({ ...asking, migration: async () => {} }, { shard: i });
       const answered = (kind: string) => answers.set(kind, (answers.get(kind) ?? 0) + 1);
       for (const [n, deed] of deeds.entries()) {
-        trace.push(`${name} begins: ${deed.name}`);
+        begun.set(name, deed.name);
         // A clock of its own, so that nothing depends on who was faster.
         const nowMs = () => (n + 1) * STEP_MS;
         // As an engine does in every tick: a person's command may have taken the last one away.
@@ -75,7 +78,7 @@ async function simulateOn([one, two, monitor]: readonly [Database, Database, Dat
     }),
   );
 
-  const { statements, waits } = await take(interleaving, rng, violations, trace);
+  const { statements, waits } = await take(interleaving, rng, violations, trace, begun);
   await Promise.all(ended);
 
   violations.push(...(await truth.audit()));
@@ -97,6 +100,7 @@ async function take(
   rng: Rng,
   violations: string[],
   trace: string[],
+  begun: Map<string, string>,
 ) {
   let statements = 0;
   let waits = 0;
@@ -114,6 +118,9 @@ async function take(
       continue;
     }
     const turn = rng.pick(turns);
+    const begins = begun.get(turn.process);
+    if (begins !== undefined) trace.push(`${turn.process} begins: ${begins}`);
+    begun.delete(turn.process);
     trace.push(`${turn.process}: ${turn.text.replaceAll(/\s+/g, " ").slice(0, 100)}`);
     const own = transactions.get(turn.process) ?? [];
     transactions.set(turn.process, turn.text === COMMIT ? [] : [...own, turn.text]);

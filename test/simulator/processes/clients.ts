@@ -1,9 +1,9 @@
 import type { Address } from "viem";
-import type { SignedBudget } from "../../../settlement/domain/budget.ts";
-import { NO_HASHES } from "../../../settlement/domain/charge.ts";
+import { NO_HASHES } from "../../../settlement/domain/charges/charge.ts";
+import type { Turn } from "../../../settlement/domain/charges/turn.ts";
 import { SettlementError } from "../../../settlement/domain/errors.ts";
 import { type MicroUsdc, microUsdc } from "../../../settlement/domain/money.ts";
-import type { Turn } from "../../../settlement/domain/turn.ts";
+import type { SignedBudget } from "../../../settlement/domain/payer/budget.ts";
 import type { Engine } from "../../../settlement/engine/createEngine.ts";
 import type { Faults } from "../faults/faults.ts";
 import type { Rng } from "../rng.ts";

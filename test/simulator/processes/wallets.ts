@@ -1,7 +1,7 @@
 import type { Address } from "viem";
 import { budgetDigest } from "../../../settlement/chain/router/budgetDigest.ts";
-import type { BudgetKey, SignedBudget } from "../../../settlement/domain/budget.ts";
 import { larger, microUsdc } from "../../../settlement/domain/money.ts";
+import type { BudgetKey, SignedBudget } from "../../../settlement/domain/payer/budget.ts";
 import type { ToolId } from "../../../settlement/domain/toolId.ts";
 import { CHAIN_ID } from "../chain/protocol.ts";
 import type { Rng } from "../rng.ts";

@@ -5,7 +5,7 @@ import { type Address, bytesToHex, type Hex } from "viem";
 import { mined } from "../../scripts/world/mined.ts";
 import type { KeyedAccount } from "../../scripts/world/parties.ts";
 import { encodeRows } from "../../settlement/chain/router/encodeRows.ts";
-import { type DueCharge, NO_HASHES } from "../../settlement/domain/charge.ts";
+import { type DueCharge, NO_HASHES } from "../../settlement/domain/charges/charge.ts";
 import { microUsdc } from "../../settlement/domain/money.ts";
 import type { ToolId } from "../../settlement/domain/toolId.ts";
 import { createMerkleTree } from "../../settlement/engine/batch/merkleTree.ts";
@@ -17,8 +17,9 @@ export const API_KEY = "sk_live_of_the_payer";
 // What an operator charges to one account: what its receipts say, unless it is dishonest.
 export type Asked = { modelCost?: bigint; tools?: readonly (readonly [toolId: string, amount: bigint])[] };
 
-// An operator's books: it settles charges, and hands out receipts as the marketplace does, as long as it cares to.
-export async function openBooks(router: ContextRouter, operator: KeyedAccount, chainId = 8453) {
+// A settlement service of a test's own: it settles charges with an operator's key, and hands out receipts as the marketplace
+// does, as long as it cares to.
+export async function openService(router: ContextRouter, operator: KeyedAccount, chainId = 8453) {
   const domain = { chainId, router: (await router.getAddress()) as Address };
   const answers = new Map<string, object>();
   let last = 0;
@@ -59,7 +60,7 @@ export async function openBooks(router: ContextRouter, operator: KeyedAccount, c
   }
 
   // As `GET /api/v1/batches/:batch/receipts` answers.
-  function answerFor(charges: readonly DueCharge[], root: string, proofOf: (leaf: Hex) => Hex[]): object {
+  function answerFor(charges: readonly DueCharge[], batchId: string, proofOf: (leaf: Hex) => Hex[]): object {
     const receipts = charges
       .toSorted((one, other) => Buffer.compare(leafOf(domain, one), leafOf(domain, other)))
       .map((due) => {
@@ -75,19 +76,19 @@ export async function openBooks(router: ContextRouter, operator: KeyedAccount, c
           path: proofOf(leaf),
         };
       });
-    return { payer: charges[0]?.chargedTo, batch: root, ...domain, operator: operator.address, receipts };
+    return { payer: charges[0]?.chargedTo, batchId, ...domain, operator: operator.address, receipts };
   }
 
   return { charge, settle, answers, domain };
 }
 
-export type Books = Awaited<ReturnType<typeof openBooks>>;
+export type TestService = Awaited<ReturnType<typeof openService>>;
 
 // A marketplace that knows nothing but receipts. A test may put somebody else behind the same address.
-export async function serveBooks({ answers }: Books) {
+export async function serveReceipts({ answers }: TestService) {
   const honest: RequestListener = ({ url = "", headers }, response) => {
-    const root = /^\/api\/v1\/batches\/(0x[0-9a-f]{64})\/receipts$/.exec(url)?.[1] ?? "";
-    const answer = answers.get(root);
+    const batchId = /^\/api\/v1\/batches\/(0x[0-9a-f]{64})\/receipts$/.exec(url)?.[1] ?? "";
+    const answer = answers.get(batchId);
     const isKnown = headers.authorization === `Bearer ${API_KEY}`;
     response.writeHead(isKnown ? (answer ? 200 : 404) : 401, { "content-type": "application/json" });
     response.end(JSON.stringify(isKnown && answer ? answer : { error: "not found" }));
