@@ -247,7 +247,7 @@ describe.each(backends)("one paid call, on $name", ({ create }) => {
     [
       "answers what is no result",
       () => ({ content: [7], isError: "no" }),
-      "the server's answer is not MCP: content.0 Invalid input: expected object, received number",
+      "the tool's server answered something that is not MCP",
     ],
   ])("of a tool that %s costs nothing, and its words are passed on", async (_, call, said) => {
     const { execute, start, session, exposure } = await shop({ call });
@@ -746,10 +746,7 @@ describe.each(backends)("one paid call, on $name", ({ create }) => {
       expect(status).toBe(422);
       expect(JSON.stringify(body)).not.toMatch(new RegExp(`10\\.1\\.2|internal|127\\.0|localhost|:${port}`));
     }
-    for (const at of [1, 2, 3]) {
-      market.pass(at * 25 * 60 * 60 * 1_000);
-      await market.registry.pingDue();
-    }
+    for (let failures = 1; failures <= 3; failures += 1) await market.pingAfter(25 * 60 * 60 * 1_000);
     const page = await market.app.inject({ method: "GET", url: `/tools/${toolId}` });
     expect(page.payload).toContain("Not offered at present: Its server has not answered.");
     expect(page.payload).not.toMatch(new RegExp(`127\\.0|localhost|:${port}`));

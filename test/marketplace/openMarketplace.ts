@@ -187,6 +187,14 @@ export async function openMarketplace(
     pass: (ms: number) => {
       nowMs += ms;
     },
+    // Pings every tool that is due once that much time has passed. They are taken a few at a time.
+    async pingAfter(ms: number) {
+      nowMs += ms;
+      for (let left = true; left; ) {
+        const { answered, failed } = await registry.pingDue();
+        left = answered + failed > 0;
+      }
+    },
     async close() {
       await query.jobs.stop();
       await close();

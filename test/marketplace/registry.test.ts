@@ -323,13 +323,7 @@ describe.each(backends)("registration, on $name", ({ create }) => {
     await register(market.ask, owner, describeTool(toolId, server.url, { name: "Quokka" }));
     const key = await makeKey(market.ask, owner);
     const status = async () => (await market.ask("GET", `/api/v1/tools/${toolId}/status`, undefined, key)).body;
-    const pingAfter = async (ms: number) => {
-      market.pass(ms);
-      for (let done = 0; done === 0 || done === 20; ) {
-        const { answered, failed } = await market.registry.pingDue();
-        done = answered + failed;
-      }
-    };
+    const { pingAfter } = market;
     await pingAfter(DAY_MS);
     expect(await status()).toMatchObject({ pings: 2, pingsAnswered: 2, offered: true });
     server.state.down = true;
@@ -356,13 +350,7 @@ describe.each(backends)("registration, on $name", ({ create }) => {
     const server = await serve();
     await register(market.ask, owner, describeTool(toolId, server.url, { name: "Tarsier" }));
     server.state.broken = "out \0 of order";
-    for (let failures = 1; failures <= 3; failures += 1) {
-      market.pass(DAY_MS);
-      for (let done = 20; done === 20; ) {
-        const { answered, failed } = await market.registry.pingDue();
-        done = answered + failed;
-      }
-    }
+    for (let failures = 1; failures <= 3; failures += 1) await market.pingAfter(DAY_MS);
     const key = await makeKey(market.ask, owner);
     const { body } = await market.ask("GET", `/api/v1/tools/${toolId}/status`, undefined, key);
     expect(body).toMatchObject({ offered: false, failuresInARow: 3, reason: expect.stringMatching(/out . of order/) });

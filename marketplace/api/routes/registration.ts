@@ -6,7 +6,7 @@ import * as shape from "../../../settlement/views/shapes.ts";
 import { promptSchema, toolSchema, toolView } from "../../discovery/toolView.ts";
 import type { RegistrationOutcome } from "../../registry/createRegistry.ts";
 import { CATEGORIES, isOffered, isStaked, type Registration } from "../../registry/listing.ts";
-import { signed, toolId } from "../fields.ts";
+import { signed } from "../fields.ts";
 import { category, prompts, registration, words } from "../registration.ts";
 import { accountOf, route } from "../route.ts";
 

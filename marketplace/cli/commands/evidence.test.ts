@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { NO_HASH } from "../../../settlement/domain/charges/charge.ts";
 import { openStore, type Store } from "../../database/openStore.ts";
-import { type Evidence, findEvidence, keepEvidence, listEvidence } from "../../execute/evidence.ts";
+import { type Evidence, findEvidence, forgetEvidence, keepEvidence, listEvidence } from "../../execute/evidence.ts";
 import { evidence as command } from "./evidence.ts";
 
 const DAY_MS = 24 * 3_600_000;
@@ -79,7 +79,10 @@ describe("answers that broke a promise", () => {
 
   it("are forgotten after a month, when no court and no adjudicator hears of them", async () => {
     for (let n = 0; n < 3; n++) await keep(`old-${n}`);
-    await keep("new", {}, NOW_MS + 30 * DAY_MS + 1);
+    await keep("new", {}, NOW_MS + 1);
+    const forget = (nowMs: number) => store.alone((sql) => forgetEvidence(sql, nowMs, 2));
+    expect(await forget(NOW_MS + 30 * DAY_MS)).toBe(0);
+    expect([await forget(NOW_MS + 30 * DAY_MS + 1), await forget(NOW_MS + 30 * DAY_MS + 1)]).toEqual([2, 1]);
     expect(await kept()).toEqual(["new"]);
   });
 
