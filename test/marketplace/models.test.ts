@@ -34,6 +34,19 @@ const METHOD: ToolMethod = {
   _meta: { latencyClass: "fast", rateLimit: { supportsBulk: true, notes: "Be gentle." } },
 };
 
+// As a tool that searches on its own tells of it.
+const contributorSearch = (query: string) => ({
+  version: "ctx-contributor-search/v1",
+  outcome: "selected",
+  confidence: "high",
+  candidateCount: 1,
+  shortlistCount: 1,
+  intentQueries: [query],
+  judge: { disabled: true, applied: false },
+  provenance: [],
+  trace: { usedDeterministicFallback: false, validatorStatus: "not_run" },
+});
+
 const call = (number: unknown): Turn => ({ call: [{ name: WEIGH, arguments: JSON.stringify({ number }) }] });
 
 // Marketplace, daemon and tool are real; the model says what a test has written, over the wire that real ones speak.
@@ -291,6 +304,64 @@ render_chart({"type": "bar", "xKey": "n", "series": [{"key": "g"}]}, [{"n": 7, "
       cost: { totalCostUsd: "0.00" },
     });
     expect((await daemon.exposure(payer)).pending).toBe(0n);
+  });
+
+  it("that is a miss after tools have answered shows nothing of what they said, however the model says it", async () => {
+    const secret = "417283";
+    const answer = { weight: Number(secret), searchMetadata: contributorSearch(`found ${secret}`) };
+    server.tool.call = ({ args }) =>
+      `${args.number}` === "7"
+        ? structured(answer)
+        : { isError: true, content: [{ type: "text", text: `no parcel ${args.number}` }] };
+    const python = (code: string): Turn => ({
+      call: [
+        {
+          name: "code_interpreter",
+          arguments: JSON.stringify({
+            code,
+            postProcessingContract: { operation: "x", reason: "x", inputAliases: [], expectedArtifacts: [] },
+          }),
+        },
+      ],
+    });
+    script(first, [
+      call(7),
+      python("set_result(weigh_parcel_1)"),
+      python("raise ValueError(weigh_parcel_1['weight'])"),
+      { call: [{ name: `it_weighs_${secret}`, arguments: "{}" }] },
+      call(`${secret} grams`),
+      {
+        call: [
+          {
+            name: "no_tool_can_answer",
+            arguments: JSON.stringify({ message: secret, missing: [secret], rewrites: [`Is it ${secret}?`] }),
+          },
+        ],
+      },
+    ]);
+    for (const responseShape of ["answer_with_evidence", "evidence_only", "answer"]) {
+      const result = await answered({ responseShape, includeData: true, includeDataUrl: true });
+      expect(result).toMatchObject({ outcomeType: "capability_miss", cost: { totalCostUsd: "0.00" } });
+      expect(JSON.stringify(result)).not.toContain(secret);
+      expect(result.developerTrace).toMatchObject({
+        summary: { toolCalls: 2 },
+        toolCallHistory: [{ toolName: "weigh_parcel" }, { isCodeInterpreter: true }, { isCodeInterpreter: true }],
+      });
+      first?.state.asked.splice(0);
+    }
+    expect((await daemon.exposure(payer)).pending).toBe(0n);
+  });
+
+  it("that the model cannot answer is a miss in few words, however many the model has", async () => {
+    const long = "x".repeat(1_000);
+    const said = { message: long, missing: Array(20).fill(long), rewrites: Array(20).fill(long) };
+    script(first, [{ call: [{ name: "no_tool_can_answer", arguments: JSON.stringify(said) }] }]);
+    const { capabilityMiss } = await answered();
+    expect(capabilityMiss?.message.length).toBeLessThanOrEqual(201);
+    for (const list of [capabilityMiss?.missingCapabilities, capabilityMiss?.suggestedRewrites]) {
+      expect(list).toHaveLength(10);
+      for (const one of list ?? []) expect(one.length).toBeLessThanOrEqual(200);
+    }
   });
 
   it("survives calls that are malformed, unknown or refused, which the model may repair", async () => {

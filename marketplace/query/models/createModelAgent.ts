@@ -27,6 +27,9 @@ const MAX_OFFERED_LENGTH = 128 * 1024;
 const MAX_LISTING_LENGTH = 32 * 1024;
 const MAX_TOKENS = 2_000;
 const MAX_TEXT_LENGTH = 20_000;
+// Of what a model says to a question that it does not answer.
+const MAX_MISSED = 10;
+const MAX_MISSED_LENGTH = 200;
 const MISS = "no_tool_can_answer";
 
 const SYSTEM = [
@@ -205,12 +208,15 @@ function missOf({ arguments: text }: ToolCall, modelId: string): Conclusion {
     // It says that it cannot, and nothing else.
   }
   const textsIn = (value: unknown) =>
-    Array.isArray(value) ? value.filter((one): one is string => typeof one === "string").slice(0, 10) : [];
+    (Array.isArray(value) ? value : [])
+      .filter((one): one is string => typeof one === "string")
+      .slice(0, MAX_MISSED)
+      .map((one) => one.slice(0, MAX_MISSED_LENGTH));
   return {
     kind: "miss",
     message:
       typeof said?.message === "string"
-        ? said.message.slice(0, 500)
+        ? said.message.slice(0, MAX_MISSED_LENGTH)
         : "no tool that was found can answer this question",
     missing: textsIn(said?.missing),
     rewrites: textsIn(said?.rewrites),

@@ -5,7 +5,7 @@ import type { Found } from "../../discovery/createCatalogue.ts";
 import type { QueryRequest } from "../wire/request.ts";
 import type { Action, Fact, QueryResult, QuerySession, StopReason } from "../wire/result.ts";
 import type { Conclusion, GroundedFact } from "./agent.ts";
-import type { Caller, Output } from "./createCaller.ts";
+import type { Caller, FailureCause, Output } from "./createCaller.ts";
 import type { Trace } from "./createTrace.ts";
 import type { Selection } from "./selectTools.ts";
 
@@ -250,6 +250,18 @@ function messageOf(message: string, { filteredOut }: Selection): string {
   return `${message}; ${names.join(", ")} cost more than this turn may`;
 }
 
+// Tools have answered, and nobody pays for it.
+export const isWithheld = ({ conclusion, caller }: Pick<Parts, "conclusion" | "caller">): boolean =>
+  conclusion.kind === "miss" && caller.outputs.length > 0;
+
+const FAILURES: Readonly<Record<FailureCause, string>> = {
+  shape: "it refused the arguments",
+  infrastructure: "it could not be used",
+  bound: "the turn could not go on with it",
+  person: "it wants a signature or a login",
+  promise: "it answered something else than it promises",
+};
+
 const namesOf = (found: readonly Found[]) =>
   found.flatMap(({ listing, methods }) => methods.map(({ name }) => `${listing.name}.${name}`));
 
@@ -266,10 +278,11 @@ function groundingOf({ selection, caller, conclusion }: Parts): QueryResult["gro
     toolCallFailureCount: caller.failures.length,
     availableMethodNamesSample: available.slice(0, MAX_NAMES),
     selectedButFilteredOut: filteredOut.slice(0, MAX_NAMES),
-    toolCallFailureSamples: caller.failures.slice(0, MAX_SAMPLES).map(({ listing, method, reason }) => ({
+    toolCallFailureSamples: caller.failures.slice(0, MAX_SAMPLES).map(({ listing, method, cause, reason }) => ({
       toolName: listing.name,
       methodName: method.name,
-      reason,
+      // A tool may repeat what it was asked, which may be what another one has answered.
+      reason: isWithheld({ conclusion, caller }) ? FAILURES[cause] : reason,
     })),
     grounded: conclusion.kind === "answer" && caller.outputs.length > 0,
   };
@@ -313,6 +326,7 @@ function traceOf(parts: Parts, { grounded, toolCallCount, ...registry }: QueryRe
     query: request.query,
     requestId: attemptId,
     executionSuccess: conclusion.kind === "answer",
+    withoutOutputs: isWithheld(parts),
   }) as { diagnostics: object };
   return {
     ...view,

@@ -12,6 +12,8 @@ type Step = {
   metadata?: object;
 };
 
+type HistoryEntry = { toolId: string; toolName: string; args: unknown; result: unknown; isCodeInterpreter?: true };
+
 export type Trace = {
   step(stepType: string, event: string, status: string, message?: string, metadata?: object): void;
   called(call: {
@@ -34,8 +36,13 @@ export type Trace = {
   retried(message: string): void;
   rediscovered(message: string): void;
   counts(): { retries: number; rediscoveries: number; failures: number };
-  // As developers are shown it.
-  view(context: { query: string; requestId: string; executionSuccess: boolean }): Record<string, unknown>;
+  // As developers are shown it. `withoutOutputs`: nothing in it may tell what tools have answered.
+  view(context: {
+    query: string;
+    requestId: string;
+    executionSuccess: boolean;
+    withoutOutputs: boolean;
+  }): Record<string, unknown>;
 };
 
 // Of one answer in the trace; the whole is behind `dataUrl`.
@@ -48,7 +55,7 @@ const NO_CODE = "// iterative execution: no generated code";
 // What was done in a turn, step by step.
 export function createTrace(nowMs: () => number): Trace {
   const timeline: Step[] = [];
-  const toolCallHistory: object[] = [];
+  const toolCallHistory: HistoryEntry[] = [];
   const executionTrace: object[] = [];
   const schemas = new Map<string, object>();
   const contributorSearches: object[] = [];
@@ -163,7 +170,7 @@ export function createTrace(nowMs: () => number): Trace {
       add({ stepType: "fallback", event: "bounded-rediscovery", status: "retry", message });
     },
     counts: () => ({ ...counts }),
-    view: ({ query, requestId, executionSuccess }) => ({
+    view: ({ query, requestId, executionSuccess, withoutOutputs }) => ({
       summary: {
         toolCalls: counts.calls + counts.failures,
         retryCount: counts.retries,
@@ -174,20 +181,31 @@ export function createTrace(nowMs: () => number): Trace {
         completionChecks: counts.checks,
         loopCount: 1,
       },
-      timeline,
+      timeline: withoutOutputs ? timeline.map(withheldStep) : timeline,
       requestId,
       query,
       source: "backend-runtime",
       executionSuccess,
       attemptCount: 1,
-      toolCallHistory,
+      toolCallHistory: withoutOutputs ? toolCallHistory.map(withheldCall) : toolCallHistory,
       toolSchemas: [...schemas.values()],
       executionTrace,
       initialCode: NO_CODE,
       finalCode: NO_CODE,
-      diagnostics: { contributorSearches },
+      diagnostics: { contributorSearches: withoutOutputs ? [] : contributorSearches },
     }),
   };
+}
+
+// Of outputs that nobody pays for. What was asked after the first of them may have come out of it, and so may whatever a model called,
+// gave to Python or made a tool repeat: of a call it is said that it was made, and how it ended.
+const WITHHELD = { withheld: true, reason: "nothing is charged, so that nothing of it is shown" };
+const withheldCall = (call: HistoryEntry): HistoryEntry => ({ ...call, args: {}, result: WITHHELD });
+
+function withheldStep({ message, metadata, ...step }: Step): Step {
+  const isAboutCalls = step.stepType === "tool-call" || step.stepType === "retry";
+  if (isAboutCalls) return step;
+  return { ...step, ...(message !== undefined && { message }), ...(metadata && { metadata }) };
 }
 
 // What is long is shown by its beginning, in the form that readers of traces know.

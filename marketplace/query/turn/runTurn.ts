@@ -10,7 +10,7 @@ import type { QueryRequest } from "../wire/request.ts";
 import type { QueryResult, QuerySession } from "../wire/result.ts";
 import type { Agent, Conclusion, Drawn } from "./agent.ts";
 import { composeResult, type Dataset } from "./composeResult.ts";
-import { type CallerOptions, createCaller } from "./createCaller.ts";
+import { type Caller, type CallerOptions, createCaller } from "./createCaller.ts";
 import { createTrace } from "./createTrace.ts";
 import { lesser, type Selection } from "./selectTools.ts";
 
@@ -54,6 +54,9 @@ export type TurnOptions = Omit<CallerOptions, "account" | "attemptId" | "bound" 
 
 // As the SDKs know it.
 const NOT_CALLED = "runtime_did_not_invoke_selected_tools";
+const NO_ANSWER = "outputs_do_not_answer";
+const NOT_ANSWERED =
+  "tools were asked, and what they said does not answer this question; nothing is charged, and nothing of it is shown";
 const STEPS = 10;
 const MORE_STEPS_FOR_A_CHART = 4;
 
@@ -92,18 +95,20 @@ export async function runTurn(options: TurnOptions, task: TurnTask): Promise<Tur
     .finally(() => interpreter?.dispose());
   // Without a call of a tool there is nothing behind an answer.
   const conclusion: Conclusion =
-    concluded.kind === "answer" && caller.outputs.length === 0
-      ? {
-          kind: "miss",
-          message: "no tool was called, so there is nothing that an answer could rest on",
-          missing: [NOT_CALLED],
-          rewrites: [],
-          issueClass: "missing_evidence",
-          reasonCode: NOT_CALLED,
-          modelId: concluded.modelId,
-          modelCost: microUsdc(0n),
-        }
-      : concluded;
+    concluded.kind === "miss"
+      ? withheld(concluded, caller)
+      : caller.outputs.length === 0
+        ? {
+            kind: "miss",
+            message: "no tool was called, so there is nothing that an answer could rest on",
+            missing: [NOT_CALLED],
+            rewrites: [],
+            issueClass: "missing_evidence",
+            reasonCode: NOT_CALLED,
+            modelId: concluded.modelId,
+            modelCost: microUsdc(0n),
+          }
+        : concluded;
   const isAnswer = conclusion.kind === "answer";
   trace.step("orchestration", isAnswer ? "query-complete" : "capability-miss", "success");
 
@@ -146,6 +151,12 @@ export async function runTurn(options: TurnOptions, task: TurnTask): Promise<Tur
   const paidFor = charged.flatMap(({ listing, price }) => (price > 0n ? [listing] : []));
   return { result, turn: total > 0n ? turn : null, paidFor, dataset, images };
 }
+
+// Nothing is charged for a miss. One that comes after tools have answered is told in words of ours, because any others could be the answer.
+const withheld = <T extends Extract<Conclusion, { kind: "miss" }>>(miss: T, { outputs }: Caller): T =>
+  outputs.length === 0
+    ? miss
+    : { ...miss, message: NOT_ANSWERED, missing: [NO_ANSWER], rewrites: [], reasonCode: NO_ANSWER };
 
 // What the methods that were called had promised, as the receipt names it: of one the hash that a call of it has, of several that
 // of all of them by name.
