@@ -20,14 +20,14 @@ export function streamEvents(work: (emit: Emit, gone: AbortSignal) => Promise<vo
     clearInterval(ping);
     going.abort();
   });
-  // JSON has no line breaks of its own; two characters that some readers take for one are written as escapes.
-  const emit: Emit = (event) =>
-    write(
-      `data: ${JSON.stringify(event).replace(/[\u2028\u2029]/g, (c) => (c === "\u2028" ? "\\u2028" : "\\u2029"))}\n\n`,
-    );
+  const emit: Emit = (event) => write(`data: ${JSON.stringify(event).replace(LINE_BREAKS, escaped)}\n\n`);
   void work(emit, going.signal).finally(() => {
     write("data: [DONE]\n\n");
     if (!stream.destroyed) stream.push(null);
   });
   return stream;
 }
+
+// JSON escapes the control characters below 0x20. These three it does not, and readers in Python end a line at them.
+const LINE_BREAKS = /[\u0085\u2028\u2029]/g;
+const escaped = (character: string) => `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`;

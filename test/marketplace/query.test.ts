@@ -9,7 +9,7 @@ import { backends, type Store } from "../../settlement/ledger/testing/backends.t
 import { openDaemon } from "./openDaemon.ts";
 import { makeKey, openMarketplace, register, standing } from "./openMarketplace.ts";
 import { startTool, structured, type ToolMethod, type ToolServer } from "./startTool.ts";
-import { strictResult } from "./strictClient.ts";
+import { splitLines, strictResult } from "./strictClient.ts";
 
 const newWallet = () => privateKeyToAccount(generatePrivateKey());
 const JOBS = "/api/v1/query/jobs";
@@ -125,8 +125,7 @@ describe.each(backends)("a question, on $name", ({ create }) => {
   }
 
   const eventsOf = (text: string) =>
-    text
-      .split("\n")
+    splitLines(text)
       .filter((line) => line.startsWith("data: ") && line !== "data: [DONE]")
       .map((line) => JSON.parse(line.slice("data: ".length)) as { type: string; [field: string]: unknown });
 
@@ -783,6 +782,20 @@ describe.each(backends)("a question, on $name", ({ create }) => {
       expect(result.outcomeType).toBe("answer");
       expect(stringsIn(result).filter((text) => !text.isWellFormed())).toEqual([]);
     }
+  });
+
+  it("is streamed whole though its tool says what some readers take for the end of a line", async () => {
+    const breaks = "\n\r\v\f\x1c\x1d\x1e\x85\u2028\u2029";
+    const note = [...breaks].join("line");
+    const outputSchema = { type: "object", properties: { note: { type: "string" } } };
+    const { server, toolId } = await list([{ ...WEIGH, name: "note_of_parcel", outputSchema }], "Notes");
+    server.tool.call = () => structured({ note });
+    const shopped = await shop();
+    const { events } = await streamed(shopped, { query: "What is the note of parcel number 7?", tools: [toolId] });
+    expect(events.at(-1)).toMatchObject({
+      type: "done",
+      result: { evidence: { facts: [expect.objectContaining({ value: note })] } },
+    });
   });
 
   it("that is not kept any more is nothing to go on from, and says so", async () => {

@@ -506,6 +506,11 @@ export class ContextError extends Error {
   }
 }
 
+// As Python's str.splitlines does, by which the stricter SDK reads a stream: at more characters than one would think.
+export const splitLines = (text: string): string[] => text.split(LINE_BREAK);
+// biome-ignore lint/suspicious/noControlCharactersInRegex: these are the characters.
+const LINE_BREAK = /\r\n|[\n\r\v\f\x1c-\x1e\x85\u2028\u2029]/;
+
 export type Sent = { method: string; path: string; status: number; replayed: boolean };
 
 const RETRIES = 3;
@@ -585,7 +590,7 @@ export function createStrictClient(
     if (!response.ok) throw new ContextError(response.status, response.statusText, await response.json());
     let rest = "";
     for await (const chunk of (response.body as ReadableStream<Uint8Array>).pipeThrough(new TextDecoderStream())) {
-      const lines = (rest + chunk).split("\n");
+      const lines = splitLines(rest + chunk);
       rest = lines.pop() ?? "";
       for (const line of lines.map((raw) => raw.trimEnd())) {
         if (!line.startsWith("data: ")) continue;
