@@ -22,6 +22,7 @@ import { createTurnReporter } from "./jobs/createTurnReporter.ts";
 import { evictData, findData, findImage } from "./jobs/jobs.ts";
 import { createAgents } from "./models/createAgents.ts";
 import type { Models } from "./models/readModels.ts";
+import { createMemory, type MemoryOptions } from "./turn/createMemory.ts";
 import { runTurn } from "./turn/runTurn.ts";
 import { selectTools } from "./turn/selectTools.ts";
 
@@ -42,6 +43,7 @@ export type OpenQueryOptions = {
   holder: string;
   // How much of what tools have said is kept for one account.
   maxKeptBytes: number;
+  memory?: MemoryOptions;
   // How long a key is known after its question was answered.
   keysKeptMs: number;
   log: FastifyBaseLogger;
@@ -59,6 +61,8 @@ export type OpenedQuery = {
   tellDue(): Promise<number>;
   // Resolves when nothing is being evicted any more.
   evicted(): Promise<void>;
+  // What tools have answered to the questions that run now, as it is counted.
+  heldBytes(): number;
 };
 
 export const DATA_PATH = "/api/v1/query/data";
@@ -76,12 +80,14 @@ export function openQuery(options: OpenQueryOptions): OpenedQuery {
     evict: (account, maxBytes) => store.alone((sql) => evictData(sql, account, maxBytes)),
     log,
   });
+  const memory = createMemory(options.memory);
   const jobs = createJobs({
     store,
     clock,
     settlement,
     reporter,
     holder,
+    memory,
     quota,
     keysKeptMs: options.keysKeptMs,
     log,
@@ -148,5 +154,6 @@ export function openQuery(options: OpenQueryOptions): OpenedQuery {
     chargesOf: settlement.findTurn,
     tellDue: reporter.tellDue,
     evicted: quota.idle,
+    heldBytes: memory.bytes,
   };
 }

@@ -11,6 +11,7 @@ import { createMarketMetrics } from "../../marketplace/process/metrics.ts";
 import type { Backend } from "../../marketplace/query/interpreter/launch.ts";
 import type { Models } from "../../marketplace/query/models/readModels.ts";
 import { openQuery } from "../../marketplace/query/openQuery.ts";
+import type { MemoryOptions } from "../../marketplace/query/turn/createMemory.ts";
 import { createRegistry } from "../../marketplace/registry/createRegistry.ts";
 import { createJudge } from "../../marketplace/schema/createJudge.ts";
 import { createEarnings } from "../../marketplace/settlement/createEarnings.ts";
@@ -59,6 +60,7 @@ export async function openMarketplace(
     models?: Models;
     interpreter?: Backend;
     maxKeptBytes?: number;
+    memory?: MemoryOptions;
     metricsToken?: string;
     deliveries?: NonNullable<MarketplaceOptions["deliveries"]>;
     sign?: (request: { endpoint: string; toolId: string; payer: string }) => Promise<string>;
@@ -119,6 +121,7 @@ export async function openMarketplace(
     publicUrl: PUBLIC_URL,
     holder,
     maxKeptBytes: options.maxKeptBytes ?? 256_000_000,
+    ...(options.memory && { memory: options.memory }),
     keysKeptMs: 30 * 24 * 60 * 60 * 1_000,
     log,
     observer: execute.observer,

@@ -13,6 +13,7 @@ import type { Store } from "../../database/openStore.ts";
 import type { Observer } from "../../execute/openExecute.ts";
 import type { RecordTurn, SettlementClient, VoidTurn } from "../../settlement/createSettlementClient.ts";
 import { QueryFailed } from "../turn/agent.ts";
+import type { Memory } from "../turn/createMemory.ts";
 import type { Say, TurnOutcome, TurnTask } from "../turn/runTurn.ts";
 import { lesser, type Selection } from "../turn/selectTools.ts";
 import type { QueryRequest } from "../wire/request.ts";
@@ -73,6 +74,7 @@ export type JobsOptions = {
   // The most that the model may cost in one turn. Throws if there is no such model.
   modelCostOf: (agentModelId: string | null) => MicroUsdc;
   holder: string;
+  memory: Memory;
   // Hears how much of what tools have said is kept for whom.
   quota: Quota;
   // How long a key is known after its question was answered.
@@ -112,6 +114,7 @@ export function createJobs(options: JobsOptions): Jobs {
     run,
     modelCostOf,
     holder,
+    memory,
     quota,
     keysKeptMs,
     log,
@@ -276,6 +279,7 @@ export function createJobs(options: JobsOptions): Jobs {
     const startMs = performance.now();
     const audience = audiences.get(job.id);
     const end = (outcome: string) => observe(outcome, performance.now() - startMs);
+    const held = memory.open(job.account);
     const late = new AbortController();
     const timer = setTimeout(() => late.abort(), RUN_MS).unref();
     const signal = AbortSignal.any([late.signal, stopping.signal, ...(audience ? [audience.gone] : [])]);
@@ -298,6 +302,7 @@ export function createJobs(options: JobsOptions): Jobs {
         modelBound: lesser(job.reserved - bound, modelCostOf(request.agentModelId)),
         earlier: ancestors.toReversed().map((ancestor) => requestFrom(ancestor.request).query),
         session: sessionOf(job, "active"),
+        held,
         signal,
         say: (status, tool) => {
           const toolCalls = (progress.get(job.id)?.toolCalls ?? 0) + (status === "tool-complete" ? 1 : 0);
@@ -313,6 +318,7 @@ export function createJobs(options: JobsOptions): Jobs {
       end(await fail(job, error, signal, audience));
     } finally {
       clearTimeout(timer);
+      held.close();
       audiences.delete(job.id);
       progress.delete(job.id);
       for (const wake of waiters.get(job.id) ?? []) wake();

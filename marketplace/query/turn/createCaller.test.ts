@@ -4,6 +4,7 @@ import type { McpClient } from "../../mcp/createMcpClient.ts";
 import type { Listing, Method } from "../../registry/listing.ts";
 import { createJudge } from "../../schema/createJudge.ts";
 import { createCaller } from "./createCaller.ts";
+import { createMemory } from "./createMemory.ts";
 import { createTrace } from "./createTrace.ts";
 
 const methodOf = (name: string) => ({ name, description: "", inputSchema: {}, _meta: {} }) as unknown as Method;
@@ -31,6 +32,7 @@ function open(bound = 1_000n) {
     account: `0x${"1".repeat(40)}`,
     attemptId: "attempt",
     bound: microUsdc(bound),
+    held: createMemory().open("account"),
     mcp,
     judge: createJudge(),
     sign: async () => "token",

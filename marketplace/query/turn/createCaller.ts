@@ -11,6 +11,7 @@ import { type CallOutcome, describeToBuyer } from "../../mcp/outcome.ts";
 import type { Listing, Method } from "../../registry/listing.ts";
 import type { Judge } from "../../schema/createJudge.ts";
 import { canonicalJson } from "../../toolkit/answer/canonicalJson.ts";
+import type { Held } from "./createMemory.ts";
 import type { Trace } from "./createTrace.ts";
 
 export type Arguments = Readonly<Record<string, unknown>>;
@@ -50,6 +51,8 @@ export type CallerOptions = {
   attemptId: string;
   // The most that the listings of this turn may cost together.
   bound: MicroUsdc;
+  // Whose room the outputs are in.
+  held: Held;
   mcp: McpClient;
   judge: Judge;
   sign: (request: { endpoint: string; toolId: string; payer: string }) => Promise<string>;
@@ -72,15 +75,13 @@ export type CallerOptions = {
   say: (status: "executing" | "tool-complete", tool: { id: string; name: string }) => void;
 };
 
-// Of all that a turn keeps. Whatever is above it is a tool that answers more than anybody asked for.
-const MAX_KEPT_BYTES = 32 * 1024 * 1024;
 const MAX_REASON_LENGTH = 500;
 
 // Calls tools for one turn, within its bounds: how many calls, how much money, how much memory. A tool that failed for reasons
 // of its own is left alone, and the same call is never made twice, so that nothing a tool answers can make a turn go round in
 // circles.
 export function createCaller(options: CallerOptions): Caller {
-  const { account, attemptId, bound, mcp, judge, sign, signal, trace, say, observer, nowMs } = options;
+  const { account, attemptId, bound, held, mcp, judge, sign, signal, trace, say, observer, nowMs } = options;
   const outputs: Output[] = [];
   const failures: CallFailure[] = [];
   const made = new Map<string, Promise<Called>>();
@@ -91,7 +92,6 @@ export function createCaller(options: CallerOptions): Caller {
   const running = new Map<string, number>();
   const aliases = new Map<string, number>();
   let attempts = 0;
-  let keptBytes = 0;
 
   function refusal(listing: Listing, method: Method): string | null {
     if (signal.aborted) return "the turn has ended";
@@ -131,8 +131,8 @@ export function createCaller(options: CallerOptions): Caller {
       await options.keepBroken({ callId, listing, method, args, text, problem: judged.problem });
       return end("promise", `it answered something else than it promises: ${judged.problem}`, durationMs);
     }
-    keptBytes += text.length;
-    if (keptBytes > MAX_KEPT_BYTES) return end("bound", "it answered more than a turn can hold", durationMs);
+    const full = held.hold(text, value);
+    if (full !== null) return end("bound", full, durationMs);
     const output: Output = { alias: aliasOf(method), listing, method, args, value, text, atMs: nowMs(), durationMs };
     outputs.push(output);
     const known = used.get(listing.toolId);

@@ -11,6 +11,7 @@ import type { QueryResult, QuerySession } from "../wire/result.ts";
 import type { Agent, Conclusion, Drawn } from "./agent.ts";
 import { composeResult, type Dataset } from "./composeResult.ts";
 import { type Caller, type CallerOptions, createCaller } from "./createCaller.ts";
+import type { Held } from "./createMemory.ts";
 import { createTrace } from "./createTrace.ts";
 import { lesser, type Selection } from "./selectTools.ts";
 
@@ -24,6 +25,8 @@ export type TurnTask = {
   // What was asked before in this session, oldest first.
   earlier: readonly string[];
   session: QuerySession;
+  // Room for what its tools answer, which is given back by whoever has no more use for the outcome.
+  held: Held;
   signal: AbortSignal;
   say: Say;
 };
@@ -43,7 +46,10 @@ export type TurnOutcome = {
   images: readonly Drawn[];
 };
 
-export type TurnOptions = Omit<CallerOptions, "account" | "attemptId" | "bound" | "signal" | "trace" | "say"> & {
+export type TurnOptions = Omit<
+  CallerOptions,
+  "account" | "attemptId" | "bound" | "held" | "signal" | "trace" | "say"
+> & {
   agentOf: (agentModelId: string | null) => Agent;
   // Where a dataset of that name can be had.
   dataUrlOf: (datasetId: string) => string;
@@ -64,7 +70,7 @@ const MORE_STEPS_FOR_A_CHART = 4;
 // charged here; what is owed is handed back with the result, to be put on disk with it.
 export async function runTurn(options: TurnOptions, task: TurnTask): Promise<TurnOutcome> {
   const { agentOf, nowMs, dataUrlOf } = options;
-  const { request, selection, modelBound, earlier, signal, say, attemptId, account } = task;
+  const { request, selection, modelBound, earlier, held, signal, say, attemptId, account } = task;
   const startMs = performance.now();
   const trace = createTrace(nowMs);
   trace.step("orchestration", "query-start", "ok");
@@ -73,7 +79,7 @@ export async function runTurn(options: TurnOptions, task: TurnTask): Promise<Tur
   trace.step("selection", "selected-tools", "ok", undefined, {
     selectedTools: selection.found.map(({ listing }) => ({ toolId: listing.toolId, toolName: listing.name })),
   });
-  const caller = createCaller({ ...options, account, attemptId, bound: selection.bound, signal, trace, say });
+  const caller = createCaller({ ...options, account, attemptId, bound: selection.bound, held, signal, trace, say });
   trace.step("execution-setup", "iterative-execution-entry", "ok");
   const stepBudget = STEPS + (wantsChart(request.query) ? MORE_STEPS_FOR_A_CHART : 0);
   const interpreter = options.interpreters?.open(signal, account) ?? null;
