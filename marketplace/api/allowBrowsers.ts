@@ -2,7 +2,7 @@ import type { FastifyInstance } from "fastify";
 
 const HEADERS = {
   "access-control-allow-origin": "*",
-  "access-control-expose-headers": "idempotency-replayed, retry-after",
+  "access-control-expose-headers": "idempotency-replayed, retry-after, x-context-job-id",
 };
 
 const PREFLIGHT = {

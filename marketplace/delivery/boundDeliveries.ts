@@ -20,11 +20,11 @@ export const deliveringFor = <T>(request: FastifyRequest, work: () => Promise<T>
 };
 
 // Whether there is room for an answer of so many bytes to a request, which is kept for it. For whoever must know it before the answer is
-// charged.
-export function hasRoom(request: FastifyRequest, bytes: number): boolean {
+// charged. It is asked by whoever works on the answer, on whoever's behalf that is done.
+export function roomFor(request: FastifyRequest): (bytes: number) => boolean {
   const asker = onBehalf.getStore();
-  if (asker !== undefined) return asker.add(COPIES * bytes);
-  return deliveries.get(request)?.ensure(bytes) ?? true;
+  if (asker !== undefined) return (bytes) => asker.add(COPIES * bytes);
+  return (bytes) => deliveries.get(request)?.ensure(bytes) ?? true;
 }
 
 // Large answers are counted for whoever is to read them, and go out in pieces, so that it is seen whether they are read. Who takes nothing

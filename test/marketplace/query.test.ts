@@ -540,6 +540,29 @@ describe.each(backends)("a question, on $name", ({ create }) => {
     for (const search of diagnostics.contributorSearches) expect(search).toMatchObject({ searchMetadata: SEARCH });
   });
 
+  it("that was asked without a key is found again by whoever lost its answer, and by nobody else", async () => {
+    const shopped = await shop();
+    const { reply, events } = await streamed(shopped);
+    const jobId = reply.headers["x-context-job-id"];
+    expect(events.at(-1)).toMatchObject({ type: "done", result: { querySession: { attemptId: jobId } } });
+    const answered = await shopped.post(QUERY, { stream: false });
+    expect(answered.headers["x-context-job-id"]).toBe((answered.body.querySession as Result["querySession"]).attemptId);
+    const { body: job } = await shopped.look(jobId);
+    expect(job).toMatchObject({ status: "completed", result: { outcomeType: "answer" } });
+    await shopped.start({ query: "What is the weight of parcel number 8?" });
+    const listed = async (limit: string, key = shopped.key) =>
+      ((await market.ask("GET", `${JOBS}?limit=${limit}`, undefined, key)).body as { jobs: Body[] }).jobs;
+    expect(await listed("20")).toEqual([
+      expect.objectContaining({ query: "What is the weight of parcel number 8?" }),
+      expect.objectContaining({ jobId: answered.headers["x-context-job-id"], status: "completed" }),
+      expect.objectContaining({ jobId, status: "completed", query: WEIGHT, error: null }),
+    ]);
+    expect(await listed("1")).toHaveLength(1);
+    for (const limit of ["0", "-3", "1000000", "many", ""]) expect((await listed(limit)).length).toBeGreaterThan(0);
+    expect(await listed("20", (await shop()).key)).toEqual([]);
+    expect((await market.ask("GET", JOBS)).status).toBe(401);
+  });
+
   it("under a key streams the same answer again, and is paid once", async () => {
     const shopped = await shop();
     const headers = { "idempotency-key": randomUUID() };

@@ -312,6 +312,62 @@ describe("questions to real programs", () => {
     }
   });
 
+  it.each([true, false])(
+    "kill −9 after the answer and before its asker has read it (stream %s): it is found again without a key, and charged once",
+    async (stream) => {
+      tool.tool.call = hold;
+      const listed = async () => {
+        const reply = await fetch(`${front?.url}/api/v1/query/jobs?limit=1`, {
+          headers: { authorization: `Bearer ${key}` },
+        });
+        return ((await reply.json()) as { jobs: { jobId: string; status: string }[] }).jobs[0];
+      };
+      const answer = fetch(`${front?.url}/api/v1/query`, {
+        method: "POST",
+        headers: { authorization: `Bearer ${key}`, "content-type": "application/json" },
+        body: JSON.stringify({ query: WEIGHT, tools: [toolId], stream }),
+      });
+      const lost = answer.then((reply) => reply.text()).catch(() => null);
+      await until("the call", () => tool.state.calls === 1);
+      const jobId = (await listed())?.jobId ?? "";
+      // A stream says it at once; of what is one answer the head comes with the rest.
+      if (stream) expect((await answer).headers.get("x-context-job-id")).toBe(jobId);
+      back?.shut();
+      held.resolve();
+      await until("the answer to be kept", async () => (await listed())?.status === "completed");
+      await killAndRestart();
+      await lost;
+      expect(await recorded(jobId)).toBe(0n);
+      back?.open(market.daemonUrl);
+      expect((await client.query.poll((await listed())?.jobId ?? "")).response).toContain("420");
+      await settled(jobId);
+      expect(tool.state.calls).toBe(1);
+      await nothingHeld();
+    },
+  );
+
+  it.each([true, false])(
+    "kill −9 while a tool runs for somebody who waits (stream %s): it has failed, and nothing is charged",
+    async (stream) => {
+      tool.tool.call = hold;
+      const lost = fetch(`${front?.url}/api/v1/query`, {
+        method: "POST",
+        headers: { authorization: `Bearer ${key}`, "content-type": "application/json" },
+        body: JSON.stringify({ query: WEIGHT, tools: [toolId], stream }),
+      })
+        .then((reply) => reply.text())
+        .catch(() => null);
+      await until("the call", () => tool.state.calls === 1);
+      await killAndRestart();
+      await lost;
+      const reply = await fetch(`${front?.url}/api/v1/query/jobs`, { headers: { authorization: `Bearer ${key}` } });
+      const [job] = ((await reply.json()) as { jobs: { jobId: string; status: string; error: string }[] }).jobs;
+      expect(job).toMatchObject({ status: "failed", error: expect.stringContaining("nothing is charged") });
+      expect(await recorded(job?.jobId ?? "")).toBe(0n);
+      await nothingHeld();
+    },
+  );
+
   it("kill −9 with questions that nobody has begun: those are answered after the restart, the others have failed", async () => {
     let isSlow = true;
     tool.tool.call = () => (isSlow ? hold() : structured({ weight: 420 }));

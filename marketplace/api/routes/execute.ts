@@ -3,7 +3,7 @@ import { PAYER_REFUSALS, SESSION_REFUSALS } from "../../../settlement/daemon/htt
 import * as field from "../../../settlement/daemon/http/fields.ts";
 import { formatUsd } from "../../../settlement/domain/money.ts";
 import { type SessionView, sessionSchema } from "../../../settlement/views/session.ts";
-import { hasRoom } from "../../delivery/boundDeliveries.ts";
+import { roomFor } from "../../delivery/boundDeliveries.ts";
 import { successSchema } from "../../execute/answer.ts";
 import { sessionIdOf } from "../../execute/createSessions.ts";
 import { isTooDeep, MAX_DEPTH } from "../../mcp/transport/readJson.ts";
@@ -76,10 +76,7 @@ export const executeRoutes = [
       };
       const { status, text, replayed } = await untilGone(request, (gone) =>
         drawing(services, account, signedIn(body), (signed) =>
-          services.executeOnce(
-            { ...asked, signed },
-            { account, key, gone, hasRoom: (bytes) => hasRoom(request, bytes) },
-          ),
+          services.executeOnce({ ...asked, signed }, { account, key, gone, hasRoom: roomFor(request) }),
         ),
       );
       return { status, text, contentType: JSON_TYPE, headers: replayed ? REPLAYED : {} };

@@ -1,11 +1,22 @@
 import { Readable } from "node:stream";
+import type { FastifyRequest } from "fastify";
 import { z } from "zod";
 import { type ApiCode, ApiError, PAYER_REFUSALS } from "../../../settlement/daemon/http/errors.ts";
 import { sentenceOf } from "../../../settlement/domain/text/sentence.ts";
+import { roomFor } from "../../delivery/boundDeliveries.ts";
+import { unread } from "../../delivery/createDeliveries.ts";
 import { type Attached, HELD_OPEN_MS, type Jobs, type StartOptions, sessionOf } from "../../query/jobs/createJobs.ts";
 import type { Job } from "../../query/jobs/jobs.ts";
 import { DATA_PATH, IMAGES_PATH } from "../../query/openQuery.ts";
-import { jobSchema, jobView, resultOf, startedSchema, startedView } from "../../query/wire/job.ts";
+import {
+  jobSchema,
+  jobView,
+  listedSchema,
+  listedView,
+  resultOf,
+  startedSchema,
+  startedView,
+} from "../../query/wire/job.ts";
 import { type QueryRequest, queryBody, requestOf } from "../../query/wire/request.ts";
 import { resultSchema } from "../../query/wire/result.ts";
 import { settlementSchema, settlementView } from "../../query/wire/settlement.ts";
@@ -32,6 +43,15 @@ const UUID = z.guid();
 // Whoever cannot wait says so; the SDKs never do.
 const MAX_WAIT_SECONDS = HELD_OPEN_MS / 1_000;
 const waitSeconds = z.coerce.number().min(0).max(MAX_WAIT_SECONDS).catch(MAX_WAIT_SECONDS);
+const MAX_LISTED = 100;
+const DEFAULT_LISTED = 20;
+// Out of range is the nearest that is in it.
+const limit = z.coerce
+  .number()
+  .catch(DEFAULT_LISTED)
+  .transform((wanted) => Math.min(MAX_LISTED, Math.max(1, Math.trunc(wanted) || DEFAULT_LISTED)))
+  .optional()
+  .meta({ description: `how many, ${DEFAULT_LISTED} if left out and ${MAX_LISTED} at the most` });
 const PNG = "image/png";
 const IMAGE = /^([0-9a-f]{64})\.png$/;
 const DATASET = /^[A-Za-z0-9_-]{32}$/;
@@ -54,6 +74,19 @@ export const queryRoutes = [
       const { job, replayed } = await starting(services, requestOf(body), { account, key })();
       if (!replayed) log.info({ event: "question_taken", job: job.id, account }, "question taken");
       return { body: startedView(job, query.jobs.progressOf(job.id)), headers: replayed ? REPLAYED : {} };
+    },
+  }),
+  route({
+    method: "GET",
+    path: JOBS,
+    access: "account",
+    paced: true,
+    summary: "The newest questions of the account, asked in whatever way; each answer is had from its job",
+    query: z.object({ limit }),
+    answer: listedSchema,
+    errors: [],
+    async handle({ query: { limit: wanted }, caller, services: { query } }) {
+      return { body: listedView(await query.jobs.list(accountOf(caller), wanted ?? DEFAULT_LISTED)) };
     },
   }),
   route({
@@ -98,7 +131,9 @@ export const queryRoutes = [
     path: QUERY,
     access: "account",
     paced: true,
-    summary: "Ask a question and wait for the answer: as events if stream is true, else as JSON. Leaving ends it",
+    summary:
+      "Ask a question and wait for the answer: as events if stream is true, else as JSON. Leaving ends it. The header " +
+      "x-context-job-id names the job, which has the answer for whoever has lost it",
     body: queryBody,
     answer: resultSchema.extend({ success: z.literal(true) }),
     textTypes: [EVENTS],
@@ -112,13 +147,16 @@ export const queryRoutes = [
       // A run that takes minutes says nothing on its connection meanwhile.
       request.raw.socket.setTimeout?.(RUN_MS);
       const start = starting(services, asked, { account, key });
+      const room = roomOf(request);
       if (body.stream !== true) {
-        const job = await untilGone(request, (gone) => follow(jobs, start, gone));
+        const job = await untilGone(request, (gone) => follow(jobs, start, gone, room));
         const result = resultOf(job);
+        if (result === null && room.isFull()) throw unread();
         if (result === null) throw new ApiError("query_failed", job.error ?? "the question was not answered");
-        return { text: JSON.stringify({ success: true, ...result }), contentType: JSON_TYPE };
+        return { text: JSON.stringify({ success: true, ...result }), contentType: JSON_TYPE, headers: named(job) };
       }
-      return { text: await streamOf(jobs, start, asked), contentType: EVENTS, headers: UNBUFFERED };
+      const { job, events } = await streamOf(jobs, start, asked, room);
+      return { text: events, contentType: EVENTS, headers: { ...UNBUFFERED, ...named(job) } };
     },
   }),
   route({
@@ -160,6 +198,25 @@ export const queryRoutes = [
 ];
 
 const NOBODY = () => undefined;
+const named = ({ id }: Job) => ({ "x-context-job-id": id });
+
+// An answer goes out with a frame around it, and in a stream its text goes out twice.
+const FRAME_BYTES = 1_024;
+const COPIES = 2;
+
+type Room = { hasRoom: Attached["hasRoom"]; isFull: () => boolean };
+
+function roomOf(request: FastifyRequest): Room {
+  const room = roomFor(request);
+  let isFull = false;
+  return {
+    hasRoom: (bytes) => {
+      isFull = !room(COPIES * bytes + FRAME_BYTES);
+      return !isFull;
+    },
+    isFull: () => isFull,
+  };
+}
 
 type Start = (attached?: Attached) => ReturnType<Jobs["start"]>;
 
@@ -172,8 +229,8 @@ const starting =
     );
 
 // Waits for the end of a job, which ends with whoever waits for it.
-async function follow(jobs: Jobs, start: Start, gone: AbortSignal): Promise<Job> {
-  const { job } = await start({ gone, say: NOBODY });
+async function follow(jobs: Jobs, start: Start, gone: AbortSignal, { hasRoom }: Room): Promise<Job> {
+  const { job } = await start({ gone, say: NOBODY, hasRoom });
   return ended(jobs, job, gone);
 }
 
@@ -188,19 +245,21 @@ async function ended(jobs: Jobs, { account, id }: Job, gone: AbortSignal): Promi
 }
 
 // What can be refused is refused before there is a stream, as any other request.
-async function streamOf(jobs: Jobs, start: Start, { responseShape }: QueryRequest) {
+async function streamOf(jobs: Jobs, start: Start, { responseShape }: QueryRequest, { hasRoom }: Room) {
   const waiting: Parameters<Emit>[0][] = [];
   let emit: Emit = (event) => void waiting.push(event);
   const going = new AbortController();
   const say = (status: string, tool = { id: "", name: "" }) => emit({ type: "tool-status", status, tool });
-  const { job } = await start({ gone: going.signal, say });
-  return streamEvents(async (write, gone) => {
+  const { job } = await start({ gone: going.signal, say, hasRoom });
+  const events = streamEvents(async (write, gone) => {
     gone.addEventListener("abort", () => going.abort(), { once: true });
     for (const event of waiting.splice(0)) write(event);
     emit = write;
     try {
       const last = await ended(jobs, job, gone);
       const result = resultOf(last);
+      // Nothing is lost: it is kept under its job, and under its key.
+      if (last.result !== null && !hasRoom(Buffer.byteLength(last.result))) throw unread();
       if (result === null) {
         write(failureOf(last, last.error ?? "The question was not answered."));
         return;
@@ -214,6 +273,7 @@ async function streamOf(jobs: Jobs, start: Start, { responseShape }: QueryReques
       write(failureOf(job, sentenceOf(message)));
     }
   });
+  return { job, events };
 }
 
 // With the attempt, so that whoever asked can go on from it.

@@ -10,6 +10,7 @@ import { toStorable } from "../../../settlement/ledger/database/storable.ts";
 import type { Quota } from "../../database/createQuota.ts";
 import { inPieces } from "../../database/inPieces.ts";
 import type { Store } from "../../database/openStore.ts";
+import { unread } from "../../delivery/createDeliveries.ts";
 import type { Observer } from "../../execute/openExecute.ts";
 import type { RecordTurn, SettlementClient, VoidTurn } from "../../settlement/createSettlementClient.ts";
 import { QueryFailed } from "../turn/agent.ts";
@@ -36,19 +37,29 @@ import {
   isForgotten,
   type Job,
   listAbandoned,
+  listJobs,
   type NewJob,
 } from "./jobs.ts";
 
 export type Progress = { stage: string; toolCalls: number; updatedAt: string };
 
 // Whoever waits at the other end of a connection.
-export type Attached = { gone: AbortSignal; say: Say };
+export type Attached = {
+  gone: AbortSignal;
+  say: Say;
+  // Whether there is room for an answer of so many bytes until it is read.
+  hasRoom: (bytes: number) => boolean;
+};
+
+export type ListedJob = Awaited<ReturnType<typeof listJobs>>[number] & { query: string | null };
 
 export type StartOptions = { account: Address; key: string | null; attached?: Attached };
 
 export type Jobs = {
   // Takes a question, or the same one again under the same key. All that can be refused is refused here.
   start(request: QueryRequest, options: StartOptions): Promise<{ job: Job; replayed: boolean }>;
+  // The newest of an account, without their answers.
+  list(account: Address, limit: number): Promise<readonly ListedJob[]>;
   // Null if the account has no such job.
   find(account: Address, id: string): Promise<Job | null>;
   // The job once it has ended, or as it is after a while.
@@ -312,7 +323,7 @@ export function createJobs(options: JobsOptions): Jobs {
       });
       // Whoever went away, or a run that took too long, is not charged for what came too late.
       signal.throwIfAborted();
-      await complete(job, outcome);
+      await complete(job, outcome, audience);
       end(outcome.result.outcomeType);
     } catch (error) {
       end(await fail(job, error, signal, audience));
@@ -339,11 +350,18 @@ export function createJobs(options: JobsOptions): Jobs {
 
   // The answer is on disk together with what is owed for it before anybody sees either. A crash before that leaves a job that
   // failed and costs nothing; a crash after it leaves a turn that is told at the next start.
-  async function complete(job: NewJob, { result, turn, paidFor, dataset, images }: TurnOutcome): Promise<void> {
+  async function complete(
+    job: NewJob,
+    { result, turn, paidFor, dataset, images }: TurnOutcome,
+    audience?: Audience,
+  ): Promise<void> {
     const nowMs = clock.nowMs();
     const report = turn ?? (job.reserved > 0n ? voidOf(job) : null);
+    const text = writeResult(result);
+    // Without a key nobody asks for it again, so that whoever cannot be sent an answer owes nothing for it.
+    if (job.key === null && audience?.hasRoom(Buffer.byteLength(text)) === false) throw unread();
     const completion = {
-      result: writeResult(result),
+      result: text,
       toolsUsed: result.toolsUsed.map(({ id }) => id),
       turn: report === null ? null : { text: JSON.stringify(report), amount: amountOf(turn) },
       dataset,
@@ -446,6 +464,11 @@ export function createJobs(options: JobsOptions): Jobs {
 
   return {
     start: take,
+    list: async (account, limit) =>
+      (await listJobs(store.read, account, limit)).map((job) => ({
+        ...job,
+        query: isForgotten(job) ? null : requestFrom(job.request).query,
+      })),
     find: (account, id) => findJob(store.read, account, id),
     wait,
     progressOf: (id) => progress.get(id) ?? null,
@@ -481,7 +504,7 @@ type Audience = Attached & {
 };
 
 // Whoever has asked for a job waits for it on no connection, and never goes.
-const FOREVER: Attached = { gone: new AbortController().signal, say: () => undefined };
+const FOREVER: Attached = { gone: new AbortController().signal, say: () => undefined, hasRoom: () => true };
 
 function createAudience(first: Attached): Audience {
   const going = new AbortController();
@@ -505,6 +528,8 @@ function createAudience(first: Attached): Audience {
     say: (status, tool) => {
       for (const member of members) member.say(status, tool);
     },
+    // Others come under a key alone.
+    hasRoom: first.hasRoom,
   };
 }
 

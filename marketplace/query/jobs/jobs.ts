@@ -85,6 +85,24 @@ export async function findJobByKey(sql: Reader, account: Address, key: string): 
   return row === undefined ? null : jobFrom(row);
 }
 
+// The newest first, without what was answered, which may be long.
+export async function listJobs(sql: Reader, account: Address, limit: number) {
+  const rows = await sql.all(
+    `SELECT id, status, request, error, created_at, updated_at, completed_at FROM query_jobs WHERE account = $1
+     ORDER BY created_at DESC, id LIMIT ${limit}`,
+    [account],
+  );
+  return rows.map((row) => ({
+    id: text(row, "id"),
+    status: text(row, "status") as JobStatus,
+    request: text(row, "request"),
+    error: row.error === null ? null : text(row, "error"),
+    createdAtMs: count(row, "created_at"),
+    updatedAtMs: count(row, "updated_at"),
+    completedAtMs: row.completed_at === null ? null : count(row, "completed_at"),
+  }));
+}
+
 // How many of an account's questions are not answered yet.
 export async function countUnfinished(sql: Reader, account: Address): Promise<number> {
   const [row] = await sql.all(
@@ -264,7 +282,7 @@ export async function evictData(sql: Sql, account: string, maxBytes: number): Pr
 }
 
 // What is left of a question that was answered long ago.
-export const isForgotten = ({ request }: Job): boolean => request === FORGOTTEN;
+export const isForgotten = ({ request }: Pick<Job, "request">): boolean => request === FORGOTTEN;
 
 const FORGOTTEN = "{}";
 

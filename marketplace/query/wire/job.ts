@@ -1,6 +1,6 @@
 import { z } from "zod";
 import * as shape from "../../../settlement/views/shapes.ts";
-import { type Progress, sessionOf } from "../jobs/createJobs.ts";
+import { type ListedJob, type Progress, sessionOf } from "../jobs/createJobs.ts";
 import type { Job } from "../jobs/jobs.ts";
 import { type QueryResult, querySessionSchema, resultSchema } from "./result.ts";
 
@@ -30,6 +30,33 @@ export const jobSchema = z
     completedAt: shape.time.nullable(),
   })
   .meta({ id: "QueryJob" });
+
+export const listedSchema = z.object({
+  jobs: z.array(
+    z.object({
+      status: z.enum(["queued", "running", "completed", "failed"]),
+      jobId: z.guid(),
+      // Null once it is not kept any more.
+      query: z.string().nullable(),
+      error: z.string().nullable(),
+      createdAt: shape.time,
+      updatedAt: shape.time,
+      completedAt: shape.time.nullable(),
+    }),
+  ),
+});
+
+export const listedView = (jobs: readonly ListedJob[]): z.infer<typeof listedSchema> => ({
+  jobs: jobs.map(({ id, status, query, error, createdAtMs, updatedAtMs, completedAtMs }) => ({
+    status,
+    jobId: id,
+    query,
+    error,
+    createdAt: shape.timeOf(createdAtMs),
+    updatedAt: shape.timeOf(updatedAtMs),
+    completedAt: shape.timeOrNull(completedAtMs),
+  })),
+});
 
 const STATUS_OF_SESSION = { queued: "active", running: "active", completed: "completed", failed: "failed" } as const;
 
