@@ -575,12 +575,18 @@ render_chart({"type": "bar", "xKey": "n", "series": [{"key": "g"}]}, [{"n": 7, "
       status: 400,
       body: { error: expect.stringContaining("no model third here for agentModelId, but first, second, free, rules") },
     });
+    // One letter beside a name that is known, under either name of the field, is no model, and makes no job.
+    for (const named of [{ agentModelId: "claude-opsu-model" }, { answerModelId: "glm-model" }]) {
+      expect(await ask(named)).toMatchObject({ status: 400, body: { code: "invalid_request" } });
+      expect((await market.ask("POST", "/api/v1/query/jobs", { query: WEIGHT, ...named }, key)).status).toBe(400);
+    }
+    expect((await market.ask("GET", "/api/v1/query/jobs", undefined, key)).body).toEqual({ jobs: [] });
     expect(await ask({ maxCostUsd: "0.009" })).toMatchObject({ status: 400, body: { code: "invalid_request" } });
     expect(first?.state.asked).toHaveLength(0);
   });
 
   it("is answered by the usual model in the name of one that only the original has, and says so", async () => {
-    for (const named of [{ agentModelId: "claude-opus-model" }, { answerModelId: "glm-model" }]) {
+    for (const named of [{ agentModelId: "claude-opus-model" }, { answerModelId: "glm-5.2-model" }]) {
       script(first, [call(7), { say: "It weighs 420 grams." }]);
       const [wanted] = Object.values(named);
       const note = `${wanted} is not offered here, and first answered`;

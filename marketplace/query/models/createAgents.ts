@@ -9,8 +9,19 @@ import type { Model, Models } from "./readModels.ts";
 // The name of the planner that needs no model, for those who want it where there are models.
 export const RULES = "rules";
 
-// How the public SDKs name models in their types and examples, from the oldest on: glm-model, kimi-k2.6-model.
-const ORIGINAL_ID = /^[\w.-]+-model(-[\w.-]+)?$/;
+// The models that the public SDKs know by name. Another name that looks like one of them is a typing error as likely as not.
+const ORIGINAL_IDS: ReadonlySet<string> = new Set([
+  "kimi-k2.6-model",
+  "kimi-k3-model",
+  "glm-5.2-model",
+  "grok-4.5-model",
+  "deepseek-v4-pro-model",
+  "deepseek-v4-flash-model",
+  "qwen-3.7-plus-model",
+  "qwen-3.7-max-model",
+  "gpt-5.5-model",
+  "claude-opus-model",
+]);
 
 export type Agents = {
   // Null: whoever answers where nobody is named. Both throw if there is no such model.
@@ -25,7 +36,7 @@ export function createAgents(models: Models): Agents {
   const rules = createPlanner();
   const clients = new Map(models.map((model) => [model.id, createModelClient(model)]));
   const isAbsent = (agentModelId: string | null): agentModelId is string =>
-    agentModelId !== null && ORIGINAL_ID.test(agentModelId) && models.every(({ id }) => id !== agentModelId);
+    agentModelId !== null && ORIGINAL_IDS.has(agentModelId) && models.every(({ id }) => id !== agentModelId);
 
   function lineOf(agentModelId: string | null): Models {
     if (agentModelId === null || isAbsent(agentModelId)) return models;
@@ -33,7 +44,10 @@ export function createAgents(models: Models): Agents {
     const first = models.find(({ id }) => id === agentModelId);
     if (first === undefined) {
       const known = [...models.map(({ id }) => id), RULES].join(", ");
-      throw new ApiError("invalid_request", `there is no model ${agentModelId} here for agentModelId, but ${known}`);
+      throw new ApiError(
+        "invalid_request",
+        `there is no model ${agentModelId} here for agentModelId, but ${known}`,
+      );
     }
     return [first, ...models.filter(({ id }) => id !== first.id)];
   }
