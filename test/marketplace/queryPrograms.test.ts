@@ -322,7 +322,9 @@ describe("questions to real programs", () => {
         });
         return ((await reply.json()) as { jobs: { jobId: string; status: string }[] }).jobs[0];
       };
+      const leaving = new AbortController();
       const answer = fetch(`${front?.url}/api/v1/query`, {
+        signal: leaving.signal,
         method: "POST",
         headers: { authorization: `Bearer ${key}`, "content-type": "application/json" },
         body: JSON.stringify({ query: WEIGHT, tools: [toolId], stream }),
@@ -336,6 +338,7 @@ describe("questions to real programs", () => {
       held.resolve();
       await until("the answer to be kept", async () => (await listed())?.status === "completed");
       await killAndRestart();
+      leaving.abort();
       await lost;
       expect(await recorded(jobId)).toBe(0n);
       back?.open(market.daemonUrl);
@@ -350,7 +353,9 @@ describe("questions to real programs", () => {
     "kill −9 while a tool runs for somebody who waits (stream %s): it has failed, and nothing is charged",
     async (stream) => {
       tool.tool.call = hold;
+      const leaving = new AbortController();
       const lost = fetch(`${front?.url}/api/v1/query`, {
+        signal: leaving.signal,
         method: "POST",
         headers: { authorization: `Bearer ${key}`, "content-type": "application/json" },
         body: JSON.stringify({ query: WEIGHT, tools: [toolId], stream }),
@@ -359,6 +364,7 @@ describe("questions to real programs", () => {
         .catch(() => null);
       await until("the call", () => tool.state.calls === 1);
       await killAndRestart();
+      leaving.abort();
       await lost;
       const reply = await fetch(`${front?.url}/api/v1/query/jobs`, { headers: { authorization: `Bearer ${key}` } });
       const [job] = ((await reply.json()) as { jobs: { jobId: string; status: string; error: string }[] }).jobs;

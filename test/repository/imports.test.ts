@@ -52,7 +52,7 @@ const ROOMS: Readonly<Record<string, readonly string[]>> = {
   "marketplace/registry": [...SHARED, ...MARKET, "marketplace/accounts", "marketplace/mcp", "marketplace/schema"],
   "marketplace/discovery": [...SHARED, ...MARKET, "marketplace/registry"],
   "marketplace/execute": [...SHARED, ...MARKET, ...TOOLS, "marketplace/toolkit/answer", "marketplace/delivery"],
-  "marketplace/query": [...SHARED, ...MARKET, ...TOOLS, "marketplace/execute"],
+  "marketplace/query": [...SHARED, ...MARKET, ...TOOLS, "marketplace/execute", "marketplace/delivery"],
   "marketplace/api": [
     ...SHARED,
     ...MARKET,

@@ -2,7 +2,7 @@ import { z } from "zod";
 import type { Output } from "../turn/createCaller.ts";
 import { readChart } from "../turn/readChart.ts";
 import type { Chart } from "../wire/result.ts";
-import { readPng } from "./readPng.ts";
+import { MAX_SIDE, readPng } from "./readPng.ts";
 
 // What a model asks Python for.
 const callSchema = z.object({
@@ -93,6 +93,12 @@ export function prepareCall(args: unknown, outputs: readonly Output[]): Prepared
   };
 }
 
+// Python keeps to less by itself. These hold for whatever else writes in its place. Characters of the result as JSON, which the two
+// sides do not write alike, and bytes of one image.
+const MAX_RESULT_LENGTH = 2 * 1024 * 1024;
+const MAX_IMAGE_BYTES = 2 * 1024 * 1024;
+const MAX_BASE64_LENGTH = Math.ceil(MAX_IMAGE_BYTES / 3) * 4;
+
 const answerSchema = z.object({
   ok: z.boolean(),
   message: z.string().max(4_000).optional(),
@@ -118,6 +124,9 @@ export function readAnswer(line: string, { postProcessingContract }: Interpreter
   if (!read.success) return rejected("answer", "what came back has another form than it should");
   const { ok, message = "it failed", stdout, hasResult, result, images: pngs = [] } = read.data;
   if (!ok) return rejected("python", stdout === "" ? message : `${message}\nprinted: ${stdout.slice(-1_000)}`);
+  if (JSON.stringify(result ?? null).length > MAX_RESULT_LENGTH) {
+    return rejected("artifacts", `the result has more than ${MAX_RESULT_LENGTH} characters; make it smaller`);
+  }
   const charts: Chart[] = [];
   for (const one of read.data.charts) {
     const chart = readChart({ kind: "chart", ...(one as object) });
@@ -126,9 +135,12 @@ export function readAnswer(line: string, { postProcessingContract }: Interpreter
   }
   const images: Image[] = [];
   for (const { png: text, ...rest } of pngs) {
+    if (text.length > MAX_BASE64_LENGTH) {
+      return rejected("artifacts", `an image has more than ${MAX_IMAGE_BYTES} bytes; make it smaller`);
+    }
     const png = Buffer.from(text, "base64");
     const size = readPng(png);
-    if (size === null) return rejected("artifacts", "the image is no PNG");
+    if (size === null) return rejected("artifacts", `the image is no PNG of up to ${MAX_SIDE} by ${MAX_SIDE} pixels`);
     images.push({ ...rest, ...size, png });
   }
   const has = { chart: charts.length > 0, image: images.length > 0 };

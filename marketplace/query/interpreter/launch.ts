@@ -1,5 +1,5 @@
 import { execFile } from "node:child_process";
-import { lstatSync } from "node:fs";
+import { existsSync, lstatSync } from "node:fs";
 import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
 
@@ -71,16 +71,22 @@ const PYTHON = "/usr/bin/python3";
 const ROOM_BYTES = 64 * 1024 * 1024;
 // What a distribution's Python needs of its machine, and nothing that tells whose machine it is.
 const SYSTEM = ["/usr"];
+// What is of this machine alone, and whatever is the project's own, which may be installed below one of these.
+const MASKED = ["/usr/local", "/usr/src", join(HERE, "..", "..", "..")];
+const EMPTY_BYTES = 4_096;
 const LINKED = ["/bin", "/lib", "/lib64", "/lib32", "/sbin"];
 const TRIED = ["/etc/ld.so.cache", "/etc/alternatives", "/etc/fonts", "/etc/matplotlibrc"];
 
 // The system's own Python, for those who want the scientific packages of their distribution, in namespaces of its own.
 export function createBubblewrapBackend({ bwrap = "bwrap" }: { bwrap?: string } = {}): Backend {
+  let closed: Promise<readonly string[]> | undefined;
   return {
     name: "bubblewrap",
     async launch() {
+      closed ??= findClosed(bwrap);
       const args = [
         "--unshare-all",
+        ...(await closed),
         "--die-with-parent",
         "--new-session",
         "--cap-drop",
@@ -88,6 +94,10 @@ export function createBubblewrapBackend({ bwrap = "bwrap" }: { bwrap?: string } 
         "--clearenv",
         ...Object.entries(ENVIRONMENT).flatMap(([name, value]) => ["--setenv", name, value]),
         ...SYSTEM.flatMap((path) => ["--ro-bind", path, path]),
+        ...MASKED.filter((path) => isInside(path, SYSTEM) && existsSync(path)).flatMap((path) => [
+          ...["--size", `${EMPTY_BYTES}`, "--tmpfs", path],
+          ...["--remount-ro", path],
+        ]),
         ...LINKED.flatMap((path) => (isLink(path) ? ["--symlink", `usr${path}`, path] : ["--ro-bind-try", path, path])),
         ...TRIED.flatMap((path) => ["--ro-bind-try", path, path]),
         "--ro-bind",
@@ -127,6 +137,18 @@ export function createBubblewrapBackend({ bwrap = "bwrap" }: { bwrap?: string } 
       return { command: bwrap, args, first: {} };
     },
   };
+}
+
+// A sandbox that can make no namespaces of its own reaches less of the kernel. Versions before 0.8 cannot see to it, nor can one that
+// runs with the rights of root.
+async function findClosed(bwrap: string): Promise<readonly string[]> {
+  const wanted = ["--unshare-user", "--disable-userns"];
+  const tried = ["--unshare-all", ...wanted, "--ro-bind", "/", "/", PYTHON, "-V"];
+  return (await succeeds(bwrap, tried)) ? wanted : [];
+}
+
+function isInside(path: string, folders: readonly string[]): boolean {
+  return folders.some((folder) => path.startsWith(`${folder}/`));
 }
 
 const ENVIRONMENT = {

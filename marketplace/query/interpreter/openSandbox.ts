@@ -43,6 +43,7 @@ export const SANDBOX_LIMITS: SandboxLimits = {
   answerBytes: 16 * 1024 * 1024,
 };
 
+const UNASKED = "it said something that it was not asked for";
 const LOOK_MS = 250;
 const PAGE_BYTES = 4_096;
 const MAX_SAID_LENGTH = 1_000;
@@ -124,15 +125,18 @@ function attach(child: ChildProcessWithoutNullStreams, limits: SandboxLimits): O
     said = (said + chunk.toString("utf8")).slice(-MAX_SAID_LENGTH);
   });
   child.stdout.on("data", (chunk: Buffer) => {
+    // One line for each that was sent. Whatever else comes would be taken for the answer to what is asked next.
+    if (waiting === undefined) return end("output", UNASKED);
     bytes += chunk.length;
     if (bytes > limits.answerBytes) return end("output", `it answered more than ${limits.answerBytes} bytes`);
     chunks.push(chunk);
     if (!chunk.includes(0x0a)) return;
     const text = Buffer.concat(chunks).toString("utf8");
-    const [line = ""] = text.split("\n", 1);
+    const [line = "", ...more] = text.split("\n");
+    if (more.join("") !== "") return end("output", UNASKED);
     chunks = [];
     bytes = 0;
-    waiting?.resolve(line);
+    waiting.resolve(line);
     waiting = undefined;
   });
   child.once("close", (code, signal) => {
