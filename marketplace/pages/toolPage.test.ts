@@ -19,4 +19,10 @@ describe("the page of a tool", () => {
     expect(page).toContain("args: {},");
     expect(page).toContain("too long to be shown");
   });
+
+  it("is drawn whatever stands in a schema where a text belongs", () => {
+    for (const type of [[{ toString: 1 }, "string"], { toString: 1 }, [[["a"]]], 5]) {
+      expect(pageOf(taking({ type, description: { toString: 1 } }))).toContain("<bdi>a</bdi>");
+    }
+  });
 });
