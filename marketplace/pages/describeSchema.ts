@@ -30,7 +30,8 @@ function typeOf(schema: unknown, depth = 0): string {
   if ("const" in schema) return cut(JSON.stringify(schema.const) ?? "null");
   const { type } = schema;
   if (type === "array") return `list of ${typeOf(schema.items, depth + 1)}`;
-  if (Array.isArray(type)) return cut(type.join(" | "));
+  // What is no text stays out: made into one, it may be anything, or throw.
+  if (Array.isArray(type)) return cut(type.filter((name) => typeof name === "string").join(" | "));
   return typeof type === "string" ? cut(type) : "anything";
 }
 

@@ -20,6 +20,8 @@ export type Shown = {
 
 const MAX_METHODS = 100;
 const MAX_SCHEMA = 4_000;
+// Of an example, in characters. A longer one hides what it is an example of.
+const MAX_EXAMPLE = 1_000;
 
 export function toolPage({ listing, chosen, earnings, baseUrl }: Shown): Html {
   const { methods, owner, stake, requiredStake, registeredAtMs } = listing;
@@ -61,9 +63,12 @@ export function toolPage({ listing, chosen, earnings, baseUrl }: Shown): Html {
 }
 
 function purchase(toolId: string, method: Method, baseUrl: string): Html {
-  const snippets = snippetsOf({ baseUrl, toolId, method: method.name, args: sampleArguments(method.inputSchema) });
+  const example = sampleArguments(method.inputSchema);
+  const isShort = JSON.stringify(example).length <= MAX_EXAMPLE;
+  const snippets = snippetsOf({ baseUrl, toolId, method: method.name, args: isShort ? example : {} });
   return html`<section class="panel" id="call" aria-labelledby="how">
     <h2 id="how">Call <code><bdi>${method.name}</bdi></code> for ${priceOf(method)}</h2>
+    ${!isShort && html`<p>An example of its arguments is too long to be shown: what it takes stands below.</p>`}
     ${snippets.map(
       ({ language, code }, i) => html`<details name="language"${i === 0 && html` open`}>
         <summary>${language}</summary>

@@ -1,7 +1,7 @@
 import { sentenceOf } from "../../settlement/domain/text/sentence.ts";
 import type { Connection, RequestOptions } from "../mcp/createMcpClient.ts";
 import { type CallOutcome, describeFailure } from "../mcp/outcome.ts";
-import type { Judge } from "../schema/createJudge.ts";
+import type { PreparedJudge } from "../schema/createJudge.ts";
 import { hashJson } from "../schema/hashJson.ts";
 import { cleanMethods } from "./cleanMethods.ts";
 import { isPaid, type Method, type Registration, type Standing } from "./listing.ts";
@@ -14,7 +14,7 @@ export type CheckedTool = { checks: Check[]; methods: Method[]; warnings: string
 
 export type CheckOptions = {
   connection: Connection;
-  judge: Judge;
+  judge: PreparedJudge;
   // Signs a request that is a test.
   token: () => Promise<string>;
   signal: AbortSignal;
@@ -52,10 +52,17 @@ export async function checkTool(
   );
   const schemas = checkSchemas(methods, standing, warnings);
   const checks = [stake, connect, schemas];
-  if (options.call && schemas.ok)
-    checks.push(await checkCalls(methods, options), await checkTokens(methods, standing, options));
+  // Whoever has nothing to lose has nothing compiled, nor anybody called.
+  if (!stake.ok || !schemas.ok) return { checks, methods, warnings };
+  await options.judge.prepare(methods.flatMap(schemasOf));
+  if (options.call) checks.push(await checkCalls(methods, options), await checkTokens(methods, standing, options));
   return { checks, methods, warnings };
 }
+
+const schemasOf = ({ inputSchema, outputSchema }: Method) =>
+  [inputSchema, ...(outputSchema === undefined ? [] : [outputSchema])].map(
+    (schema) => [schema, hashJson(schema)] as const,
+  );
 
 const good = (check: Check["check"], say: string): Check => ({ check, ok: true, say: sentenceOf(say) });
 const bad = (check: Check["check"], say: string): Check => ({ check, ok: false, say: sentenceOf(say) });

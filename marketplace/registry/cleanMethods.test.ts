@@ -136,6 +136,52 @@ describe("what a server says of its methods", () => {
     expect(warnings[0]).toMatch(/^method "method_8" is left out: all methods together are longer than \d+ characters$/);
   });
 
+  it("a listing is judged by no more schemas than can be compiled beside everything else", () => {
+    const properties = Object.fromEntries(Array.from({ length: 400 }, (_, i) => [`p${i}`, { type: "string" }]));
+    const wide = (name: string) => methodWith({}, { name, inputSchema: { type: "object", properties } });
+    const listed = Array.from({ length: 20 }, (_, i) => wide(`method_${i}`));
+    const { methods, warnings } = cleanMethods([...listed, methodWith({}, { name: "short" })], NO_PRICES);
+    expect(methods.map(({ name }) => name)).toEqual([...listed.slice(0, 9).map(({ name }) => name), "short"]);
+    expect(warnings[0]).toBe(
+      'method "method_9" is left out: the schemas of all methods together have more than 4000 parts',
+    );
+    const tooWide = { type: "object", properties: { a: { properties }, b: { properties } } };
+    expect(cleanMethods([methodWith({}, { outputSchema: tooWide })], NO_PRICES)).toMatchObject({
+      methods: [{ outputSchema: tooWide }],
+      warnings: [expect.stringMatching(/more than 500 parts; answers are judged by those that come first$/)],
+    });
+  });
+
+  it.each([
+    ["type", { type: { toString: 1 } }],
+    ["type", { properties: { a: { type: [{ toString: 1 }] } } }],
+    ["type", { $defs: { a: { items: { type: 5 } } } }],
+    ["pattern", { properties: { a: { type: "string", pattern: { toString: 1 } } } }],
+    ["pattern", { anyOf: [true, { not: { pattern: ["a"] } }] }],
+  ])("a %s that is no text, as in %j, leaves the method out", (keyword, schema) => {
+    for (const [where, more] of [
+      ["inputSchema", { inputSchema: schema }],
+      ["outputSchema", { outputSchema: schema }],
+    ] as const) {
+      const { methods, warnings } = cleanMethods([methodWith({}, more)], NO_PRICES);
+      expect(methods).toEqual([]);
+      expect(warnings).toEqual([`method "method": it is left out: its ${where} has a ${keyword} that is not a text`]);
+    }
+  });
+
+  it("a property that is called type or pattern is a property like others", () => {
+    const schema = {
+      type: ["object", "null"],
+      properties: { type: { type: "string" }, pattern: { pattern: "^a" } },
+      default: { type: 1, pattern: 2 },
+      enum: [{ type: {} }],
+    };
+    expect(cleanMethods([methodWith({}, { inputSchema: schema, outputSchema: schema })], NO_PRICES)).toMatchObject({
+      methods: [{ name: "method" }],
+      warnings: [],
+    });
+  });
+
   it("prices: the owner's for the method, then the server's, then the default, from which {} opts out", () => {
     const defaults = { defaultExecutePriceUsd: "0.01" };
     expect(clean({}, defaults).method.executePriceUsd).toBe("0.01");

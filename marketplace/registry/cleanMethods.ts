@@ -1,6 +1,7 @@
 import { formatUsd, parseUsd } from "../../settlement/domain/money.ts";
 import { isStorable } from "../../settlement/ledger/database/storable.ts";
 import type { JsonSchema, ListedMethod } from "../mcp/createMcpClient.ts";
+import { MAX_PARTS, relax } from "../schema/relax.ts";
 import { isWellFormed } from "./isWellFormed.ts";
 import {
   CONTEXT_KINDS,
@@ -12,6 +13,7 @@ import {
   type Registration,
   SURFACES,
 } from "./listing.ts";
+import { wrongKeywordIn } from "./wrongKeywordIn.ts";
 
 const MAX_METHODS = 200;
 const MAX_NAME_LENGTH = 200;
@@ -20,6 +22,8 @@ const MAX_SCHEMA_LENGTH = 64 * 1024;
 const MAX_META_LENGTH = 16 * 1024;
 // Of all methods together, as JSON. A search answers with fifty listings.
 const MAX_LISTING_LENGTH = 512 * 1024;
+// Of the schemas of all methods together: each process that sells them compiles them.
+const MAX_LISTING_PARTS = 4_000;
 const MAX_WARNINGS = 100;
 
 type Prices = Pick<Registration, "defaultExecutePriceUsd" | "executePrices">;
@@ -37,6 +41,7 @@ export function cleanMethods(
   const names = new Set(listed.map(({ name }) => name));
   const methods = new Map<string, Method>();
   let length = 0;
+  let parts = 0;
   for (const method of listed) {
     const shown = JSON.stringify(method.name.slice(0, MAX_NAME_LENGTH));
     if (method.name.length > MAX_NAME_LENGTH || !isStorable(method.name) || /\p{Cc}/u.test(method.name)) {
@@ -46,13 +51,20 @@ export function cleanMethods(
     } else if (methods.size === MAX_METHODS) {
       warn(`method ${shown} is left out: a listing has at most ${MAX_METHODS} methods`);
     } else {
-      const cleaned = cleanMethod(method, prices, names, (warning) => warn(`method ${shown}: ${warning}`));
+      const warnOfIt = (warning: string) => warn(`method ${shown}: ${warning}`);
+      const cleaned = cleanMethod(method, prices, names, warnOfIt);
       if (cleaned === null) continue;
       const added = JSON.stringify(cleaned).length;
+      const addedParts = partsOf(cleaned, warnOfIt);
       if (length + added > MAX_LISTING_LENGTH) {
         warn(`method ${shown} is left out: all methods together are longer than ${MAX_LISTING_LENGTH} characters`);
+      } else if (parts + addedParts > MAX_LISTING_PARTS) {
+        warn(
+          `method ${shown} is left out: the schemas of all methods together have more than ${MAX_LISTING_PARTS} parts`,
+        );
       } else {
         length += added;
+        parts += addedParts;
         methods.set(method.name, cleaned);
       }
     }
@@ -66,6 +78,14 @@ export function cleanMethods(
 
 type Warn = (warning: string) => void;
 
+// How many schemas and assertions a method is judged by.
+function partsOf({ inputSchema, outputSchema = {} }: Method, warn: Warn): number {
+  const [input, output] = [relax(inputSchema), relax(outputSchema)];
+  if (output.isCut)
+    warn(`its outputSchema has more than ${MAX_PARTS} parts; answers are judged by those that come first`);
+  return input.parts + output.parts;
+}
+
 function cleanMethod(
   { name, description = "", inputSchema, outputSchema, _meta = {} }: ListedMethod,
   prices: Prices,
@@ -77,8 +97,10 @@ function cleanMethod(
     return null;
   }
   for (const [schema, said] of Object.entries({ inputSchema, outputSchema })) {
-    if (isWellFormed(said)) continue;
-    warn(`it is left out: its ${schema} is not well-formed Unicode`);
+    const keyword = wrongKeywordIn(said);
+    if (isWellFormed(said) && keyword === null) continue;
+    const wrong = keyword === null ? "is not well-formed Unicode" : `has a ${keyword} that is not a text`;
+    warn(`it is left out: its ${schema} ${wrong}`);
     return null;
   }
   const promises = outputSchema !== undefined && JSON.stringify(outputSchema).length <= MAX_SCHEMA_LENGTH;

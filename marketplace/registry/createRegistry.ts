@@ -7,8 +7,9 @@ import type { MarketChain } from "../chain/openChain.ts";
 import type { Store } from "../database/openStore.ts";
 import type { McpClient } from "../mcp/createMcpClient.ts";
 import { describeFailure } from "../mcp/outcome.ts";
-import type { Judge } from "../schema/createJudge.ts";
+import type { PreparedJudge } from "../schema/createJudge.ts";
 import { type Check, checkTool } from "./checkTool.ts";
+import { createTurns } from "./createTurns.ts";
 import type { Listing, Registration, Standing } from "./listing.ts";
 import {
   findListing,
@@ -30,7 +31,7 @@ export type RegistryOptions = {
   chain: Pick<MarketChain, "tools">;
   signIn: SignIn;
   mcp: McpClient;
-  judge: Judge;
+  judge: PreparedJudge;
   sign: SignToken;
   // Whoever keeps listings in memory hears of changes at once.
   changed?: (listing: Listing) => void;
@@ -63,6 +64,7 @@ const MAX_CHECK_MS = 100_000;
 
 export function createRegistry(options: RegistryOptions): Registry {
   const { store, clock, chain, signIn, mcp, judge, sign, changed = () => {} } = options;
+  const inTurn = createTurns(clock);
 
   async function standingOf(toolId: string): Promise<Standing> {
     const [tool] = await chain.tools([toolIdFromUuid(toolId)]);
@@ -126,7 +128,7 @@ export function createRegistry(options: RegistryOptions): Registry {
       if (standing.owner !== signer) {
         throw new ApiError("forbidden", `the tool belongs to ${standing.owner}, and ${signer} has signed`);
       }
-      return list(registration, standing, "all");
+      return inTurn(signer, () => list(registration, standing, "all"));
     },
 
     async inspect(toolId, caller) {
@@ -135,8 +137,12 @@ export function createRegistry(options: RegistryOptions): Registry {
     },
 
     async refresh(toolId, caller) {
-      const { listing, standing } = await owned(toolId, caller);
-      return list(listing, standing, "methods");
+      await owned(toolId, caller);
+      return inTurn(caller, async () => {
+        // As they are when it is their turn.
+        const { listing, standing } = await owned(toolId, caller);
+        return list(listing, standing, "methods");
+      });
     },
 
     async update(toolId, caller, texts) {

@@ -1,18 +1,23 @@
 import type { JsonSchema } from "../mcp/createMcpClient.ts";
 
 // A schema is written by whoever will be judged by it, and so may be the answer: together they can be made to take hours.
-// What is left of a schema here looks at each value of an answer as often as it has parts, and `meter` bounds that. References are replaced by what they name, up
-// to a bound; patterns, which can hang, uniqueness, which compares everything with everything, and what else cannot be
-// decided quickly and for certain, are left out. What remains accepts whatever the schema accepts and perhaps more, so a
-// verdict against an answer is right, and a doubt is the tool's.
-export type Relaxed = { schema: JsonSchema | boolean; exact: boolean };
+// What is left of a schema here looks at each value of an answer as often as it has parts, and `meter` bounds that. References are
+// replaced by what they name; patterns, which can hang, uniqueness, which compares everything with everything, what else cannot
+// be decided quickly and for certain, and whatever comes after so many parts, are left out. What remains accepts whatever the
+// schema accepts and perhaps more, so a verdict against an answer is right, and a doubt is the tool's.
+type Relaxed = { schema: JsonSchema | boolean; exact: boolean };
 
-export class SchemaTooLarge extends Error {}
+export type RelaxedWhole = Relaxed & {
+  // How many schemas and assertions are left, which is what compiling takes time for.
+  parts: number;
+  // Whether it has more than that.
+  isCut: boolean;
+};
 
-// Compiling takes time too, and a tool has many schemas.
-const MAX_NODES = 1_000;
+// Compiling takes about a tenth of a second for as many, in which nobody else is served.
+export const MAX_PARTS = 500;
 // Of more alternatives it is only asked whether any fits: to compile that exactly one does takes the square of their number.
-const MAX_EXCLUSIVE = 50;
+const MAX_EXCLUSIVE = 8;
 const MAX_DEPTH = 64;
 
 const KEPT = new Set([
@@ -53,15 +58,21 @@ const LEFT_OUT = [
   "uniqueItems",
 ];
 
-type Walk = { root: JsonSchema; nodes: number };
+type Walk = { root: JsonSchema; parts: number; isCut: boolean };
 
-export function relax(root: JsonSchema): Relaxed {
-  return walk(root, { root, nodes: 0 }, []);
+export function relax(root: JsonSchema): RelaxedWhole {
+  const state: Walk = { root, parts: 0, isCut: false };
+  const relaxed = walk(root, state, []);
+  return { ...relaxed, parts: state.parts, isCut: state.isCut };
 }
 
 function walk(schema: unknown, state: Walk, refs: readonly string[], depth = 0): Relaxed {
-  state.nodes += 1;
-  if (state.nodes > MAX_NODES || depth > MAX_DEPTH) throw new SchemaTooLarge("the schema is too large to be checked");
+  const asserted = isRecord(schema) ? Object.keys(schema).filter((keyword) => KEPT.has(keyword)) : [];
+  if (state.parts + 1 + asserted.length > MAX_PARTS || depth > MAX_DEPTH) {
+    state.isCut = true;
+    return { schema: true, exact: false };
+  }
+  state.parts += 1 + asserted.length;
   if (typeof schema === "boolean") return { schema, exact: true };
   if (!isRecord(schema)) return { schema: true, exact: false };
 
@@ -72,7 +83,7 @@ function walk(schema: unknown, state: Walk, refs: readonly string[], depth = 0):
     exact &&= relaxed.exact;
     return relaxed.schema;
   };
-  for (const [keyword, value] of Object.entries(schema)) if (KEPT.has(keyword)) kept[keyword] = value;
+  for (const keyword of asserted) kept[keyword] = schema[keyword];
   if (schema.type !== undefined) kept.type = typeOf(schema);
   if (isRecord(schema.properties)) kept.properties = mapValues(schema.properties, enter);
   // Without the patterns nobody knows which properties are additional.

@@ -136,6 +136,31 @@ describe.each(backends)("registration, on $name", ({ create }) => {
     expect(await market.ask("GET", `/api/v1/tools/${toolId}`)).toMatchObject({ status: 404 });
   });
 
+  it("a tool whose owner has too little at stake is not called, and nothing that it promises is compiled", async () => {
+    const { toolId, owner } = toolOf(newWallet(), { stake: 9_999_999n });
+    const server = await serve();
+    const { body } = await register(market.ask, owner, describeTool(toolId, server.url));
+    expect(Object.keys(checksIn(body))).toEqual(["stake", "connect", "schemas"]);
+    expect(server.state.calls).toBe(0);
+  });
+
+  it("whoever refreshes all the time waits, and hears how long", async () => {
+    const { toolId, owner } = toolOf();
+    const server = await serve();
+    await register(market.ask, owner, describeTool(toolId, server.url));
+    const key = await makeKey(market.ask, owner);
+    const refresh = () => market.ask("POST", `/api/v1/tools/${toolId}/refresh`, undefined, key);
+    let answer = await refresh();
+    for (let i = 0; i < 15 && answer.status === 200; i += 1) answer = await refresh();
+    expect(answer).toMatchObject({
+      status: 429,
+      body: { code: "rate_limited", error: expect.stringMatching(/register or refresh again in \d+ s\.$/) },
+      headers: { "retry-after": expect.stringMatching(/^\d+$/) },
+    });
+    market.pass(10_000);
+    expect(await refresh()).toMatchObject({ status: 200, body: { listed: true } });
+  });
+
   it("does not try what writes or needs a buyer, and tries the rest with arguments of their schemas", async () => {
     const seen: unknown[] = [];
     const { toolId, owner } = toolOf();
@@ -286,10 +311,14 @@ describe.each(backends)("registration, on $name", ({ create }) => {
     const refreshed = await market.ask("POST", `${path}/refresh`, undefined, key);
     expect(refreshed.body).toMatchObject({ listed: true, tool: { description: "Newer words" } });
     expect((await market.ask("GET", path)).body).toMatchObject({ mcpTools: { length: 2 }, description: "Newer words" });
-    // What is read from a server that is not the tool's any more is not taken for it.
+    // What is read from a server that is not the tool's any more is not taken for it. Here an owner's turns come one after the
+    // other, and beside another process's.
+    const other = await openMarketplace(database);
+    other.onChain.set(toolId, standing(owner.address));
     server.tool.list = async () => {
       delete server.tool.list;
-      return register(market.ask, owner, describeTool(toolId, newer.url));
+      await register(other.ask, owner, describeTool(toolId, newer.url));
+      await other.close();
     };
     expect(await market.ask("POST", `${path}/refresh`, undefined, key)).toMatchObject({
       status: 409,
