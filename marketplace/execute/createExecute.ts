@@ -70,9 +70,9 @@ export type Attempt = {
   // Puts the answer on disk together with what the daemon is to be told, before it is told: a crash in between then neither
   // loses an answer that is charged nor a charge that is owed. Throws if somebody else has answered meanwhile, and then
   // nothing may be charged.
-  keep?: (answer: ExecuteAnswer, report: Report | null) => Promise<void>;
+  keep?: (answer: ExecuteAnswer, report: Report | null, isCharged: boolean) => Promise<void>;
   // Puts the same answer in the place of the one that was kept, with what the daemon has said of the session.
-  amend?: (sql: Sql, answer: ExecuteAnswer) => Promise<void>;
+  amend?: (sql: Sql, answer: ExecuteAnswer, isCharged: boolean) => Promise<void>;
 };
 
 // The lifecycle of an Execute call: tool and method, eligible and staked, session, hold, `tools/call` with a token, the answer
@@ -162,7 +162,7 @@ export function createExecute(options: ExecuteOptions): Execute {
       await reporter.report(reportOf("failed", hashes));
       throw unread();
     }
-    await keep?.(answer, report);
+    await keep?.(answer, report, charged > 0n);
     // What the session has spent with all that ran beside this call, the daemon knows. Many megabytes are not written twice for that.
     const isFinal = held === null || held.isImplicit || (keep !== undefined && answer.text.length > MAX_AMENDED);
     const told = await reporter.report(
@@ -173,7 +173,7 @@ export function createExecute(options: ExecuteOptions): Execute {
             async told(sql, session) {
               if (held === null || isFinal || session === null) return;
               answer = answerIn(shownAfter(held, session, charged));
-              await amend?.(sql, answer);
+              await amend?.(sql, answer, charged > 0n);
             },
           },
     );

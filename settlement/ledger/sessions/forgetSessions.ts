@@ -6,7 +6,7 @@ import { validCount, validTime } from "../validate.ts";
 export function forgetSessions(beforeMs: number, limit: number) {
   validTime("the time", beforeMs);
   validCount("the limit", limit);
-  return (tx: Tx): Promise<number> =>
+  return async (tx: Tx): Promise<number> =>
     tx.run(
       `WITH unused AS MATERIALIZED
          (SELECT id FROM sessions WHERE method_price IS NULL AND status <> 'open' AND expires_at < $1
