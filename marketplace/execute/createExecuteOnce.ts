@@ -9,6 +9,7 @@ import { type ExecuteAnswer, ExecutionFailed } from "./answer.ts";
 import type { KeyBound } from "./boundKeys.ts";
 import type { Execute, ExecuteRequest } from "./createExecute.ts";
 import type { Reporter } from "./createReporter.ts";
+import { inlineSessionIdOf } from "./createSessions.ts";
 import {
   CLAIM_MS,
   claimExecution,
@@ -71,6 +72,7 @@ export function createExecuteOnce(options: {
       const answer = await execute(request, {
         account,
         callId,
+        opens: inlineSessionIdOf(account, key),
         calling: () => {
           called = true;
         },
