@@ -50,6 +50,11 @@ export type MarketConfig = {
   rateLimitPerSecond: number;
   // How much is kept for one account of calls' answers, and as much of what the tools of its questions have said.
   maxKeptBytes: number;
+  // As much of calls' answers for one that never paid for anything, and for all accounts together.
+  maxFreeKeptBytes: number;
+  maxTotalKeptBytes: number;
+  // How many Idempotency-Keys of calls that cost nothing one account may use in a day.
+  maxFreeKeysPerDay: number;
   // How long an Idempotency-Key is known after what was asked under it has ended.
   keysKeptMs: number;
   // What metrics are read with; null: by nobody.
@@ -83,6 +88,9 @@ const schema = z.object({
   MARKETPLACE_SESSION_TTL_SECONDS: whole(60, 604_800).default(1_200),
   MARKETPLACE_RATE_LIMIT_PER_SECOND: whole(1, 100_000).default(50),
   MARKETPLACE_KEPT_MEGABYTES: whole(1, 1_000_000).default(256),
+  MARKETPLACE_FREE_KEPT_MEGABYTES: whole(1, 1_000_000).default(8),
+  MARKETPLACE_TOTAL_KEPT_MEGABYTES: whole(1, 100_000_000).default(8_192),
+  MARKETPLACE_FREE_KEYS_PER_DAY: whole(1, 100_000_000).default(10_000),
   // Never shorter than answers are kept.
   MARKETPLACE_KEY_DAYS: whole(7, 3_650).default(30),
   MARKETPLACE_METRICS_TOKEN: secret.optional(),
@@ -131,6 +139,9 @@ export function readMarketConfig(environment: Environment): MarketConfig {
     sessionTtlMs: values.MARKETPLACE_SESSION_TTL_SECONDS * 1_000,
     rateLimitPerSecond: values.MARKETPLACE_RATE_LIMIT_PER_SECOND,
     maxKeptBytes: values.MARKETPLACE_KEPT_MEGABYTES * 1_000_000,
+    maxFreeKeptBytes: values.MARKETPLACE_FREE_KEPT_MEGABYTES * 1_000_000,
+    maxTotalKeptBytes: values.MARKETPLACE_TOTAL_KEPT_MEGABYTES * 1_000_000,
+    maxFreeKeysPerDay: values.MARKETPLACE_FREE_KEYS_PER_DAY,
     keysKeptMs: values.MARKETPLACE_KEY_DAYS * 24 * 60 * 60 * 1_000,
     metricsToken: values.MARKETPLACE_METRICS_TOKEN ?? null,
     trustedProxies: values.MARKETPLACE_TRUSTED_PROXIES ?? [],

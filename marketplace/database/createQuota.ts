@@ -16,19 +16,27 @@ const SLACK = 4;
 // looked at once for every quarter of its quota, behind its caller's back. A process that forgets what it has counted, or
 // several that count for themselves, keep a quarter more each.
 export function createQuota(options: {
+  // The quota of everybody; with `maxBytesOf`, the least that anybody has.
   maxBytes: number;
+  maxBytesOf?: (account: string) => Promise<number>;
   // Forgets the oldest of an account's until no more than so much is left.
   evict: (account: string, maxBytes: number) => Promise<number>;
   log: FastifyBaseLogger;
+  observeEvicted?: (evicted: number) => void;
 }): Quota {
-  const { maxBytes, evict, log } = options;
-  const counted = new LRUCache<string, { bytes: number }>({ max: MAX_ACCOUNTS });
+  const { maxBytes: least, evict, log, observeEvicted } = options;
+  const counted = new LRUCache<string, { bytes: number; maxBytes: number }>({ max: MAX_ACCOUNTS });
   const evicting = new Map<string, Promise<void>>();
 
   async function look(account: string): Promise<void> {
     try {
+      const maxBytes = (await options.maxBytesOf?.(account)) ?? least;
+      const own = counted.get(account);
+      if (own !== undefined) own.maxBytes = maxBytes;
       const evicted = await evict(account, maxBytes);
-      if (evicted > 0) log.info({ event: "answers_evicted", account, evicted }, "the oldest answers were forgotten");
+      if (evicted === 0) return;
+      observeEvicted?.(evicted);
+      log.info({ event: "answers_evicted", account, evicted }, "the oldest answers were forgotten");
     } catch (error) {
       log.warn({ err: error, account }, "answers above the quota are forgotten later");
     } finally {
@@ -38,10 +46,10 @@ export function createQuota(options: {
 
   return {
     kept(account, bytes) {
-      const own = counted.get(account) ?? { bytes: 0 };
+      const own = counted.get(account) ?? { bytes: 0, maxBytes: least };
       own.bytes += bytes;
       counted.set(account, own);
-      if (own.bytes < maxBytes / SLACK || evicting.has(account)) return;
+      if (own.bytes < own.maxBytes / SLACK || evicting.has(account)) return;
       own.bytes = 0;
       evicting.set(account, look(account));
     },

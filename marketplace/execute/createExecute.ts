@@ -25,7 +25,7 @@ import type { Reporter } from "./createReporter.ts";
 import type { Sessions } from "./createSessions.ts";
 import { keepEvidence } from "./evidence.ts";
 import { sizeOf } from "./executions.ts";
-import { type ContextProviders, injectContext } from "./injectContext.ts";
+import { type ContextProviders, prepareContext } from "./injectContext.ts";
 import { isTheToolsDoing } from "./isTheToolsDoing.ts";
 import { contentOf, type Judged, judgeAnswer, schemaHashOf } from "./judgeAnswer.ts";
 import type { Observer } from "./openExecute.ts";
@@ -62,6 +62,8 @@ export type ExecuteOptions = {
 export type Attempt = {
   account: Address;
   callId: string;
+  // The id of the session that the request opens, if it comes with a budget: the same whenever it is made again.
+  opens?: string;
   signal?: AbortSignal;
   // Whether the answer can be sent. Without it the answer is kept, and can be had later.
   hasRoom?: (bytes: number) => boolean;
@@ -70,9 +72,9 @@ export type Attempt = {
   // Puts the answer on disk together with what the daemon is to be told, before it is told: a crash in between then neither
   // loses an answer that is charged nor a charge that is owed. Throws if somebody else has answered meanwhile, and then
   // nothing may be charged.
-  keep?: (answer: ExecuteAnswer, report: Report | null) => Promise<void>;
+  keep?: (answer: ExecuteAnswer, report: Report | null, isCharged: boolean) => Promise<void>;
   // Puts the same answer in the place of the one that was kept, with what the daemon has said of the session.
-  amend?: (sql: Sql, answer: ExecuteAnswer) => Promise<void>;
+  amend?: (sql: Sql, answer: ExecuteAnswer, isCharged: boolean) => Promise<void>;
 };
 
 // The lifecycle of an Execute call: tool and method, eligible and staked, session, hold, `tools/call` with a token, the answer
@@ -88,21 +90,31 @@ const IMPLICIT_SESSION_MS = 5 * 60 * 1_000;
 export function createExecute(options: ExecuteOptions): Execute {
   const { store, clock, catalogue, settlement, sessions, reporter, mcp, judge, sign, providers, observer } = options;
 
-  return async (request, { account, callId, signal, hasRoom, calling, keep, amend }) => {
+  return async (request, { account, callId, opens, signal, hasRoom, calling, keep, amend }) => {
     const startMs = performance.now();
     const durationMs = () => Math.round(performance.now() - startMs);
     const { listing, method } = await eligible(catalogue, request);
     const price = parseUsd(method.executePriceUsd ?? "0");
     const count = (outcome: string, succeeded: boolean | null) =>
       observer.called({ listing, account, outcome, succeeded, isPriced: price > 0n, durationMs: durationMs() });
-    const args = await injectContext(method, request.args, () => options.linkedWallets(account), providers);
-    // Before anything is held: whatever cannot be written down is refused here, and costs nobody a hold.
-    const requestText = canonicalJson({ method: method.name, arguments: args });
+    const textOf = (args: ExecuteRequest["args"]) => canonicalJson({ method: method.name, arguments: args });
+    // Before anything is held: what can be known of nobody, or cannot be written down, is refused here and costs nobody a hold.
+    const help = `${options.publicUrl}/account`;
+    const withContext = await prepareContext(method, () => options.linkedWallets(account), providers, help);
+    const askedText = textOf(request.args);
 
-    const place = await placeFor(request, account, price);
+    const place = await placeFor(request, account, price, opens);
     // A session that exists is raised with the call; a new one was started with what was signed.
     const signed = request.sessionId === null ? null : request.signed;
     const held = place === null ? null : await hold(place, { callId, listing, method, price, signed });
+    // Only for whoever can pay are others asked what they know of a wallet.
+    const args = await withContext(request.args).catch(async (error: unknown) => {
+      const told = await reporter.report(reportOf("failed", hashesOf(askedText, null, method)));
+      const session = shownIn(held && shownAfter(held, told, null), request);
+      if (error instanceof ExecutionFailed && session !== null) error.body.session = session;
+      throw error;
+    });
+    const requestText = args === request.args ? askedText : textOf(args);
     const { endpoint, toolId } = listing;
     calling?.();
     const calls = mcp.connect(endpoint).callTool(method.name, args, {
@@ -162,7 +174,7 @@ export function createExecute(options: ExecuteOptions): Execute {
       await reporter.report(reportOf("failed", hashes));
       throw unread();
     }
-    await keep?.(answer, report);
+    await keep?.(answer, report, charged > 0n);
     // What the session has spent with all that ran beside this call, the daemon knows. Many megabytes are not written twice for that.
     const isFinal = held === null || held.isImplicit || (keep !== undefined && answer.text.length > MAX_AMENDED);
     const told = await reporter.report(
@@ -173,7 +185,7 @@ export function createExecute(options: ExecuteOptions): Execute {
             async told(sql, session) {
               if (held === null || isFinal || session === null) return;
               answer = answerIn(shownAfter(held, session, charged));
-              await amend?.(sql, answer);
+              await amend?.(sql, answer, charged > 0n);
             },
           },
     );
@@ -218,7 +230,12 @@ export function createExecute(options: ExecuteOptions): Execute {
 
   // Where the price is held: in the session that was named, in a new one, or in one of this call's own; nowhere if the method
   // is free and no session was named.
-  async function placeFor(request: ExecuteRequest, account: Address, price: MicroUsdc): Promise<Place | null> {
+  async function placeFor(
+    request: ExecuteRequest,
+    account: Address,
+    price: MicroUsdc,
+    opens: string | undefined,
+  ): Promise<Place | null> {
     const { sessionId, maxSpendUsd, signed } = request;
     if (sessionId !== null) {
       const budget = await sessions.budgetOf(account, sessionId);
@@ -228,9 +245,7 @@ export function createExecute(options: ExecuteOptions): Execute {
       return { sessionId, isImplicit: false };
     }
     if (maxSpendUsd !== null) {
-      const id = randomUUID();
-      await sessions.start(account, { id, maxSpendUsd, signed });
-      return { sessionId: id, isImplicit: false };
+      return { sessionId: await startFor(account, { maxSpendUsd, signed }, opens), isImplicit: false };
     }
     if (price === 0n) return null;
     const id = randomUUID();
@@ -243,6 +258,25 @@ export function createExecute(options: ExecuteOptions): Execute {
       signed,
     });
     return { sessionId: id, isImplicit: true };
+  }
+
+  // What was refused and is asked for again goes on in the session that it has opened before, unless that is over or was for
+  // something else: whoever asks again under a key opens no second one.
+  async function startFor(
+    account: Address,
+    session: { maxSpendUsd: string; signed: SignedBudget | null },
+    id: string | undefined,
+  ): Promise<string> {
+    if (id !== undefined) {
+      const started = await sessions.start(account, { ...session, id }).catch((error: unknown) => {
+        if (error instanceof ApiError && error.code === "conflict") return null;
+        throw error;
+      });
+      if (started?.status === "open") return id;
+    }
+    const another = randomUUID();
+    await sessions.start(account, { ...session, id: another });
+    return another;
   }
 
   async function hold(
@@ -258,6 +292,8 @@ export function createExecute(options: ExecuteOptions): Execute {
     } catch (error) {
       // It may have been held, and only the answer was lost.
       if (error instanceof ApiError && error.code === "unavailable") await reporter.giveUp(callId);
+      // Nobody knows of it, and whoever asks again has another one.
+      else if (isImplicit) void settlement.closeSession(sessionId).catch(() => undefined);
       throw error;
     }
   }

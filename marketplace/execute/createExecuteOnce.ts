@@ -6,9 +6,19 @@ import { ApiError } from "../../settlement/daemon/http/errors.ts";
 import type { Quota } from "../database/createQuota.ts";
 import type { Store } from "../database/openStore.ts";
 import { type ExecuteAnswer, ExecutionFailed } from "./answer.ts";
+import type { KeyBound } from "./boundKeys.ts";
 import type { Execute, ExecuteRequest } from "./createExecute.ts";
 import type { Reporter } from "./createReporter.ts";
-import { claimExecution, type KeptAnswer, keepAnswer, lapseClaim, releaseClaim, sizeOf } from "./executions.ts";
+import { inlineSessionIdOf } from "./createSessions.ts";
+import {
+  CLAIM_MS,
+  claimExecution,
+  type KeptAnswer,
+  keepAnswer,
+  lapseClaim,
+  releaseClaim,
+  sizeOf,
+} from "./executions.ts";
 
 export type Caller = {
   account: Address;
@@ -22,9 +32,6 @@ export type Caller = {
 
 export type ExecuteOnce = (request: ExecuteRequest, caller: Caller) => Promise<ExecuteAnswer & { replayed: boolean }>;
 
-// Longer than everything that an attempt may wait for: the hold, a minute for the tool, and the daemon afterwards. Whoever has
-// not answered by then has died.
-const CLAIM_MS = 150_000;
 const FIRST_PAUSE_MS = 20;
 const MAX_PAUSE_MS = 500;
 
@@ -47,13 +54,15 @@ export function createExecuteOnce(options: {
   execute: Execute;
   reporter: Reporter;
   holder: string;
-  // Hears how much is kept for whom.
-  quota: Quota;
+  // Hear how much is kept for whom, and of keys that were used for nothing.
+  quota: Pick<Quota, "kept">;
+  keys: KeyBound;
 }): ExecuteOnce {
-  const { store, clock, execute, reporter, holder, quota } = options;
+  const { store, clock, execute, reporter, holder, quota, keys } = options;
   const running = new Map<string, { digest: string; answer: Promise<ExecuteAnswer> }>();
 
   async function claimed(request: ExecuteRequest, account: Address, key: string, digest: string) {
+    await keys.admit(account, key);
     const callId = randomUUID();
     const own = { account, key, claim: randomUUID() };
     const first = await claimOrWait({ ...own, digest, callId, holder });
@@ -63,28 +72,31 @@ export function createExecuteOnce(options: {
       const answer = await execute(request, {
         account,
         callId,
+        opens: inlineSessionIdOf(account, key),
         calling: () => {
           called = true;
         },
-        async keep({ status, text: body }, report) {
+        async keep({ status, text: body }, report, isCharged) {
           const isKept = await store.shared(async (sql) => {
-            if (!(await keepAnswer(sql, own, { status, body }, clock.nowMs()))) return false;
+            if (!(await keepAnswer(sql, own, { status, body }, isCharged, clock.nowMs()))) return false;
             if (report !== null) await reporter.plan(sql, report);
             return true;
           });
           if (!isKept) throw overtaken();
           quota.kept(account, sizeOf(body));
+          if (!isCharged) keys.used(account);
         },
-        async amend(sql, { status, text: body }) {
-          await keepAnswer(sql, own, { status, body }, clock.nowMs());
+        async amend(sql, { status, text: body }, isCharged) {
+          await keepAnswer(sql, own, { status, body }, isCharged, clock.nowMs());
         },
       });
       return { ...answer, replayed: false };
     } catch (error) {
       if (error instanceof ExecutionFailed && error.isKept) {
         const text = JSON.stringify(error.body);
-        await store.shared((sql) => keepAnswer(sql, own, { status: error.status, body: text }, clock.nowMs()));
+        await store.shared((sql) => keepAnswer(sql, own, { status: error.status, body: text }, false, clock.nowMs()));
         quota.kept(account, sizeOf(text));
+        keys.used(account);
         return { status: error.status, text, replayed: false };
       }
       // A refusal says how things stand, and a tool that was not reached may be reached the next time, so the key is judged

@@ -81,3 +81,7 @@ const notFound = () => new ApiError("session_not_found", "there is no such sessi
 // The same request again is about the same session.
 export const sessionIdOf = (account: Address, key: string) =>
   uuidFromDigest(hash("sha256", JSON.stringify(["session", account, key])));
+
+// The session that a call with a budget opens under its key.
+export const inlineSessionIdOf = (account: Address, key: string) =>
+  uuidFromDigest(hash("sha256", JSON.stringify(["call's session", account, key])));

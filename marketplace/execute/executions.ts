@@ -1,6 +1,6 @@
 import type { Address } from "viem";
 import { count, text } from "../../settlement/ledger/database/decode.ts";
-import type { Sql } from "../../settlement/ledger/database/sql.ts";
+import type { Reader, Sql } from "../../settlement/ledger/database/sql.ts";
 
 // What was asked under an Idempotency-Key. A row is made before a tool is called and stays for weeks, so that one key is one
 // call whatever happens to the process that made it.
@@ -15,6 +15,10 @@ export type Claim = {
   holder: string;
   lapsesAtMs: number;
 };
+
+// Longer than everything that an attempt may wait for: the hold, a minute for the tool, and the daemon afterwards. Whoever has
+// not answered by then has died.
+export const CLAIM_MS = 150_000;
 
 export type KeptAnswer = { status: number; body: string };
 
@@ -66,12 +70,13 @@ export async function keepAnswer(
   sql: Sql,
   { account, key, claim }: Pick<Claim, "account" | "key" | "claim">,
   { status, body }: KeptAnswer,
+  isCharged: boolean,
   nowMs: number,
 ): Promise<boolean> {
   const kept = await sql.run(
-    `UPDATE executions SET status = $4, body = $5, size = $7, answered_at = $6, holder = NULL
+    `UPDATE executions SET status = $4, body = $5, size = $7, charged = $8, answered_at = $6, holder = NULL
      WHERE account = $1 AND idempotency_key = $2 AND claim = $3`,
-    [account, key, claim, status, body, nowMs, sizeOf(body)],
+    [account, key, claim, status, body, nowMs, sizeOf(body), isCharged ? 1 : 0],
   );
   return kept > 0;
 }
@@ -120,6 +125,45 @@ export async function evictAnswers(sql: Sql, account: string, maxBytes: number):
         WHERE kept > $2)`,
     [account, maxBytes],
   );
+}
+
+// Forgets answers of whomever until no more than so much is left, at most `limit` of them: those first whose calls cost nothing, and the
+// oldest of them.
+export async function evictOldest(sql: Sql, maxBytes: number, limit: number): Promise<number> {
+  const [row] = await sql.all("SELECT CAST(COALESCE(SUM(size), 0) AS BIGINT) AS kept FROM executions WHERE size > 0");
+  const excess = count(row ?? {}, "kept") - maxBytes;
+  if (excess <= 0) return 0;
+  return sql.run(
+    `UPDATE executions SET body = NULL, size = 0 WHERE (account, idempotency_key) IN
+       (SELECT account, idempotency_key FROM
+         (SELECT account, idempotency_key, size,
+            SUM(size) OVER (ORDER BY charged, answered_at, account, idempotency_key) AS evicted
+          FROM (SELECT account, idempotency_key, size, charged, answered_at FROM executions WHERE size > 0
+                ORDER BY charged, answered_at LIMIT ${limit}) AS oldest) AS sized
+        WHERE evicted - size < $1)`,
+    [excess],
+  );
+}
+
+// How many keys whose calls were not charged the account has used since a moment, those included that run; no more than `limit`. A claim
+// is known by when it lapses.
+export async function countFreeKeys(
+  sql: Reader,
+  account: Address,
+  lapsingFromMs: number,
+  limit: number,
+): Promise<number> {
+  const [row] = await sql.all(
+    `SELECT COUNT(*) AS keys FROM
+       (SELECT 1 FROM executions WHERE account = $1 AND charged = 0 AND lapses_at >= $2 LIMIT $3) AS counted`,
+    [account, lapsingFromMs, limit],
+  );
+  return count(row ?? {}, "keys");
+}
+
+export async function isKeyKnown(sql: Reader, account: Address, key: string): Promise<boolean> {
+  const rows = await sql.all("SELECT 1 FROM executions WHERE account = $1 AND idempotency_key = $2", [account, key]);
+  return rows.length > 0;
 }
 
 export async function forgetAnswers(sql: Sql, beforeMs: number, limit: number): Promise<number> {

@@ -22,29 +22,44 @@ const SHORT: Readonly<Record<ContextKind, readonly string[]>> = {
 // Puts what a method needs to know of its buyer into its arguments, under the name that its schema has for it. What the buyer
 // sent under that name is replaced: it is the platform's word that the tool relies on.
 export async function injectContext(
-  { name, inputSchema, _meta: { contextRequirements = [] } }: Method,
+  method: Method,
   args: Arguments,
   wallets: () => Promise<readonly Address[]>,
   providers: ContextProviders,
 ): Promise<Arguments> {
-  if (contextRequirements.length === 0) return args;
+  return (await prepareContext(method, wallets, providers))(args);
+}
+
+// Refuses what cannot be known whoever asks, and asks nobody yet: only what is returned reads the data, which takes a while and is
+// somebody else's time.
+export async function prepareContext(
+  { name, inputSchema, _meta: { contextRequirements = [] } }: Method,
+  wallets: () => Promise<readonly Address[]>,
+  providers: ContextProviders,
+  helpUrl: string | null = null,
+): Promise<(args: Arguments) => Promise<Arguments>> {
+  if (contextRequirements.length === 0) return async (args) => args;
   const linked = await wallets();
   if (linked.length === 0) {
     throw new ApiError(
       "wallet_link_required",
       `the method ${name} needs to know a wallet of yours; link one to your account first`,
+      { helpUrl },
     );
   }
+  const sources = contextRequirements.map((kind) => {
+    const provide = providers[kind];
+    if (provide === undefined) {
+      throw new ApiError(
+        "method_not_execute_eligible",
+        `the method ${name} needs data of ${kind}, which is not available here`,
+      );
+    }
+    return { kind, provide };
+  });
   const declared = inputSchema.properties;
-  const injected = await Promise.all(
-    contextRequirements.map(async (kind) => {
-      const provide = providers[kind];
-      if (provide === undefined) {
-        throw new ApiError(
-          "method_not_execute_eligible",
-          `the method ${name} needs data of ${kind}, which is not available here`,
-        );
-      }
+  return async (args) => {
+    const injected = sources.map(async ({ kind, provide }) => {
       const argument = argumentFor(kind, contextRequirements.length === 1, declared);
       // The oldest form: nothing but the addresses.
       if (argument === "walletAddresses") return [argument, [...linked]] as const;
@@ -59,9 +74,9 @@ export async function injectContext(
         failed.cause = error;
         throw failed;
       }
-    }),
-  );
-  return { ...args, ...Object.fromEntries(injected) };
+    });
+    return { ...args, ...Object.fromEntries(await Promise.all(injected)) };
+  };
 }
 
 function argumentFor(kind: ContextKind, alone: boolean, declared: unknown): string {

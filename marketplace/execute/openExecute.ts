@@ -1,6 +1,7 @@
 import type { FastifyBaseLogger } from "fastify";
 import type { Address } from "viem";
 import type { Clock } from "../../settlement/clock.ts";
+import { hasPaid, notePaid } from "../accounts/hasPaid.ts";
 import { walletsOf } from "../accounts/walletsOf.ts";
 import { createQuota } from "../database/createQuota.ts";
 import { inPieces } from "../database/inPieces.ts";
@@ -11,12 +12,13 @@ import type { Listing } from "../registry/listing.ts";
 import { addCalls, type CallCounts, type PayerCounts } from "../registry/listings.ts";
 import type { Judge } from "../schema/createJudge.ts";
 import type { SettlementClient } from "../settlement/createSettlementClient.ts";
+import { createKeyBound } from "./boundKeys.ts";
 import { createExecute } from "./createExecute.ts";
 import { createExecuteOnce, type ExecuteOnce } from "./createExecuteOnce.ts";
 import { createReporter } from "./createReporter.ts";
 import { createSessions, type Sessions } from "./createSessions.ts";
 import { forgetEvidence } from "./evidence.ts";
-import { evictAnswers, forgetAnswers, forgetKeys, lapseOwn } from "./executions.ts";
+import { evictAnswers, evictOldest, forgetAnswers, forgetKeys, lapseOwn } from "./executions.ts";
 import type { ContextProviders } from "./injectContext.ts";
 import { countReports } from "./unreported.ts";
 
@@ -32,12 +34,18 @@ export type OpenExecuteOptions = {
   publicUrl: string;
   holder: string;
   sessionTtlMs: number;
-  // How much of the answers under Idempotency-Keys is kept for one account.
+  // How much of the answers under Idempotency-Keys is kept: for one account, for one that never paid for anything, and for all.
   maxKeptBytes: number;
+  maxFreeKeptBytes: number;
+  maxTotalKeptBytes: number;
+  // How many keys of calls that cost nothing one account may use in a day.
+  maxFreeKeysPerDay: number;
   // How long a key is known after its call.
   keysKeptMs: number;
   log: FastifyBaseLogger;
   observeCall: (outcome: string, durationMs: number) => void;
+  // Hears of answers that were forgotten before their time: for want of room of their account's, or of everybody's.
+  observeEvicted: (room: "account" | "total", answers: number) => void;
 };
 
 export type ObservedCall = {
@@ -82,6 +90,7 @@ export function openExecute(options: OpenExecuteOptions): OpenedExecute {
   const sessions = createSessions(settlement, sessionTtlMs);
   const reporter = createReporter({ store, clock, settlement, log });
   let counts = new Map<string, CallCounts>();
+  let payers = new Set<Address>();
   // Nobody makes a name for a tool by calling it oneself, which may cost nothing.
   function countOf({ toolId, owner }: Listing, account: Address): CallCounts | null {
     if (account === owner) return null;
@@ -103,6 +112,7 @@ export function openExecute(options: OpenExecuteOptions): OpenedExecute {
       else if (isPriced) addToPayer(count, account, { paid: 0, failed: 1 });
     },
     paid(listing, account) {
+      payers.add(account);
       const count = countOf(listing, account);
       if (count !== null) addToPayer(count, account, { paid: 1, failed: 0 });
     },
@@ -114,14 +124,50 @@ export function openExecute(options: OpenExecuteOptions): OpenedExecute {
     observer,
     linkedWallets: (account: Address) => walletsOf(store.read, account),
   });
-  const quota = createQuota({
-    maxBytes: options.maxKeptBytes,
+  const { maxKeptBytes, maxFreeKeptBytes, maxTotalKeptBytes, observeEvicted } = options;
+  const ofAccount = createQuota({
+    maxBytes: Math.min(maxFreeKeptBytes, maxKeptBytes),
+    maxBytesOf: async (account) => {
+      const isPayer = payers.has(account as Address) || (await hasPaid(store.read, account));
+      return isPayer ? maxKeptBytes : maxFreeKeptBytes;
+    },
     evict: (account, maxBytes) => store.alone((sql) => evictAnswers(sql, account, maxBytes)),
     log,
+    observeEvicted: (evicted) => observeEvicted("account", evicted),
   });
+  // Accounts are free, so that no bound on each of them bounds the disk.
+  const ofAll = createQuota({
+    maxBytes: maxTotalKeptBytes,
+    async evict(_, maxBytes) {
+      let evicted = 0;
+      await inPieces(async (limit) => {
+        const some = await store.alone((sql) => evictOldest(sql, maxBytes, limit));
+        evicted += some;
+        return some;
+      });
+      if (evicted > 0) {
+        log.warn(
+          { event: "room_short", evicted, maxBytes },
+          "all the room for answers is taken; raise MARKETPLACE_TOTAL_KEPT_MEGABYTES, or look who takes it",
+        );
+      }
+      return evicted;
+    },
+    log,
+    observeEvicted: (evicted) => observeEvicted("total", evicted),
+  });
+  const quota = {
+    kept(account: string, bytes: number) {
+      ofAccount.kept(account, bytes);
+      ofAll.kept("everybody", bytes);
+    },
+  };
+  const keys = createKeyBound({ store, clock, maxPerDay: options.maxFreeKeysPerDay });
   return {
-    executeOnce: createExecuteOnce({ store, clock, execute, reporter, holder, quota }),
-    evicted: quota.idle,
+    executeOnce: createExecuteOnce({ store, clock, execute, reporter, holder, quota, keys }),
+    async evicted() {
+      await Promise.all([ofAccount.idle(), ofAll.idle()]);
+    },
     sessions,
     observer,
     lapseOwn: () => store.alone((sql) => lapseOwn(sql, holder, clock.nowMs())),
@@ -130,10 +176,14 @@ export function openExecute(options: OpenExecuteOptions): OpenedExecute {
       return countReports(store.read);
     },
     async writeCounts() {
-      if (counts.size === 0) return;
-      const written = counts;
+      if (counts.size === 0 && payers.size === 0) return;
+      const [written, paid] = [counts, payers];
       counts = new Map();
-      await store.alone((sql) => addCalls(sql, written));
+      payers = new Set();
+      await store.alone(async (sql) => {
+        await addCalls(sql, written);
+        await notePaid(sql, paid);
+      });
     },
     async forgetAnswers() {
       const nowMs = clock.nowMs();

@@ -8,6 +8,8 @@ export type MarketMetrics = {
   observeCall(outcome: string, durationMs: number): void;
   // What became of a question: answered, a miss, or failed.
   observeTurn(outcome: string, durationMs: number): void;
+  // Answers that were forgotten before their time, for want of room of their account's or of everybody's.
+  observeEvicted(room: "account" | "total", answers: number): void;
   observePings(answered: number, failed: number): void;
   setListings(active: number, delisted: number): void;
   setUnreported(count: number): void;
@@ -40,6 +42,12 @@ export function createMarketMetrics(): MarketMetrics {
     labelNames: ["outcome"],
     registers,
   });
+  const evicted = new Counter({
+    name: "marketplace_answers_evicted_total",
+    help: "Kept answers that were forgotten before their time, by whose room was short: the account's or the total",
+    labelNames: ["room"],
+    registers,
+  });
   const pings = new Counter({
     name: "marketplace_pings_total",
     help: "Pings of listed tools",
@@ -69,6 +77,7 @@ export function createMarketMetrics(): MarketMetrics {
       requests.observe({ method, path, status }, durationMs / 1_000),
     observeCall: (outcome, durationMs) => calls.observe({ outcome }, durationMs / 1_000),
     observeTurn: (outcome, durationMs) => turns.observe({ outcome }, durationMs / 1_000),
+    observeEvicted: (room, answers) => evicted.inc({ room }, answers),
     observePings(answered, failed) {
       pings.inc({ outcome: "answered" }, answered);
       pings.inc({ outcome: "failed" }, failed);

@@ -92,9 +92,13 @@ export async function startMarketplace(
     holder: config.holder,
     sessionTtlMs: config.sessionTtlMs,
     maxKeptBytes: config.maxKeptBytes,
+    maxFreeKeptBytes: config.maxFreeKeptBytes,
+    maxTotalKeptBytes: config.maxTotalKeptBytes,
+    maxFreeKeysPerDay: config.maxFreeKeysPerDay,
     keysKeptMs: config.keysKeptMs,
     log,
     observeCall: metrics.observeCall,
+    observeEvicted: metrics.observeEvicted,
   });
   const { executeOnce, sessions } = execute;
   const query = openQuery({

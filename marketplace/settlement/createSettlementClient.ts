@@ -70,6 +70,7 @@ const REFUSALS: ReadonlySet<string> = new Set<ApiCode>([
   "invalid_max_spend",
   "method_not_execute_eligible",
   ...SESSION_REFUSALS,
+  "too_many_sessions",
   "conflict",
   "not_found",
 ]);
@@ -154,7 +155,9 @@ export function createSettlementClient({ url, token, helpUrl }: SettlementClient
       }
       const { status, text } = refused;
       reason = `${method} ${path} was answered ${status}: ${text.slice(0, 500)}`;
-      if (status < 500 && status !== 429) throw refusalOf(text, reason);
+      // A daemon that is busy has room in a moment; a payer that has too much open has not.
+      const isBusy = status === 429 && bodyOf(text).code !== "too_many_sessions";
+      if (status < 500 && !isBusy) throw refusalOf(text, reason);
     }
     throw new SettlementUnavailable(reason);
   }

@@ -24,6 +24,8 @@ export type Policy = {
   maxFinalPerTick: number;
   leaseMs: number;
   sessionTtlMs: number;
+  // How many sessions of one payer may be open at a time.
+  maxOpenSessions: number;
   holdTtlMs: number;
   // How long what a question may cost is reserved, unless it is asked for again.
   turnHoldTtlMs: number;

@@ -20,6 +20,9 @@ export const DEFAULT_POLICY: Policy = {
   maxFinalPerTick: 20,
   leaseMs: 30 * SECOND_MS,
   sessionTtlMs: HOUR_MS,
+  // Several times the calls that one payer has running at a time, each of which may be a session of its own. They cost nothing to open,
+  // so that something else must bound them.
+  maxOpenSessions: 1_000,
   // A call that has not ended by then has failed.
   holdTtlMs: 10 * MINUTE_MS,
   // A question may take half an hour, and its answer is reported within minutes, unless whoever asked has died.

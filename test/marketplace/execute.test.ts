@@ -871,6 +871,70 @@ describe.each(backends)("one paid call, on $name", ({ create }) => {
     await informed.close();
   });
 
+  it("asks nobody about a wallet for whoever cannot pay, and gives back what was held if they do not answer", async () => {
+    const method = { ...GAS, _meta: { contextRequirements: ["wallet"], pricing: { executeUsd: "0.001" } } };
+    const { execute, start, session, buyer, server, exposure } = await shop({ methods: [method] });
+    let asked = 0;
+    let heldMeanwhile: unknown;
+    const informed = await openMarketplace(database as Store, {
+      daemonUrl: daemon.url,
+      providers: {
+        wallet: async () => {
+          asked += 1;
+          heldMeanwhile = await exposure();
+          throw new Error("the source is away");
+        },
+      },
+    });
+    try {
+      for (const refused of [{ sessionId: randomUUID() }, { maxSpendUsd: "0.0005" }])
+        await execute(refused, "k", informed);
+      daemon.allow(buyer.address, 0n);
+      expect(await execute({}, undefined, informed)).toMatchObject({ status: 402 });
+      expect(asked).toBe(0);
+      daemon.allow(buyer.address, 10n ** 9n);
+      const sessionId = await start();
+      expect(await execute({ sessionId }, "away", informed)).toMatchObject({
+        status: 422,
+        body: { code: "execution_failed", session: { sessionId, spent: "0.00", remaining: "1.00" } },
+      });
+      expect([asked, heldMeanwhile]).toEqual([1, { pending: 0n, held: PRICE }]);
+      expect(await session(sessionId)).toMatchObject({ spent: "0.00", remaining: "1.00" });
+      expect([server.state.calls, await exposure()]).toEqual([0, { pending: 0n, held: 0n }]);
+      // Nothing was sent, so that the key is as good as new.
+      await execute({ sessionId }, "away", informed);
+      expect(asked).toBe(2);
+    } finally {
+      await informed.close();
+    }
+  });
+
+  it("with a budget under a key opens one session, however often it is refused and asked for again", async () => {
+    const { execute, buyer, server } = await shop();
+    const own = async () => (await daemon.ledger.listSessions(buyer.address, 10, 0)).map(({ id }) => id);
+    const key = randomUUID();
+    for (let i = 0; i < 3; i += 1) {
+      expect(await execute({ maxSpendUsd: "0.0005" }, key)).toMatchObject({
+        body: { code: "session_budget_exceeded" },
+      });
+    }
+    expect(await own()).toHaveLength(1);
+    // With another budget it is another request, and so is the session.
+    const { body } = await execute({ maxSpendUsd: "0.5" }, key);
+    const { sessionId } = body.session as { sessionId: string };
+    expect(await own()).toHaveLength(2);
+    expect((await execute({ maxSpendUsd: "0.5" }, key)).body.session).toMatchObject({ sessionId });
+    expect(server.state.calls).toBe(1);
+    // One that is over is not gone on in.
+    const other = randomUUID();
+    await execute({ maxSpendUsd: "0.0005" }, other);
+    for (const id of await own()) await daemon.ledger.closeSession(id, Date.now());
+    expect(await execute({ maxSpendUsd: "0.0005" }, other)).toMatchObject({
+      body: { code: "session_budget_exceeded" },
+    });
+    expect(await own()).toHaveLength(4);
+  });
+
   it("is ended when the buyer goes away without a key, and costs nothing", async () => {
     const closed = Promise.withResolvers<void>();
     const { key, toolId, server, exposure } = await shop({

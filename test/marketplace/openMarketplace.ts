@@ -61,6 +61,9 @@ export async function openMarketplace(
     interpreter?: Backend;
     maxKeptBytes?: number;
     memory?: MemoryOptions;
+    maxFreeKeptBytes?: number;
+    maxTotalKeptBytes?: number;
+    maxFreeKeysPerDay?: number;
     metricsToken?: string;
     deliveries?: NonNullable<MarketplaceOptions["deliveries"]>;
     sign?: (request: { endpoint: string; toolId: string; payer: string }) => Promise<string>;
@@ -73,6 +76,7 @@ export async function openMarketplace(
   const lines: string[] = [];
   const log = pino({ level: "debug" }, { write: (line) => void lines.push(line) });
   const onChain = new Map<string, ToolListing>();
+  const metrics = createMarketMetrics();
   const store = await createStore(database.database());
   const signIn = createSignIn({ store, clock, publicUrl: PUBLIC_URL, chainId: CHAIN_ID, verifyContract });
   const mcp = createMcpClient({ policy: "development" });
@@ -102,9 +106,13 @@ export async function openMarketplace(
     holder,
     sessionTtlMs: 1_200_000,
     maxKeptBytes: options.maxKeptBytes ?? 256_000_000,
+    maxFreeKeptBytes: options.maxFreeKeptBytes ?? options.maxKeptBytes ?? 256_000_000,
+    maxTotalKeptBytes: options.maxTotalKeptBytes ?? 8_000_000_000,
+    maxFreeKeysPerDay: options.maxFreeKeysPerDay ?? 10_000,
     keysKeptMs: 30 * 24 * 60 * 60 * 1_000,
     log,
     observeCall: () => undefined,
+    observeEvicted: metrics.observeEvicted,
   });
   const { executeOnce, sessions } = execute;
   const query = openQuery({
@@ -151,7 +159,7 @@ export async function openMarketplace(
     rateLimitPerSecond: options.rateLimitPerSecond ?? 1_000,
     trustedProxies: [],
     log,
-    metrics: createMarketMetrics(),
+    metrics,
     metricsToken: options.metricsToken ?? null,
     ...(options.deliveries && { deliveries: options.deliveries }),
   });
@@ -176,8 +184,9 @@ export async function openMarketplace(
       return listening;
     },
     ask,
-    // What it has logged.
+    // What it has logged, and counted.
     lines,
+    metrics,
     drain,
     undelivered,
     store,

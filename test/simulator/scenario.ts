@@ -71,6 +71,7 @@ export function policyOf(rng: Rng): Policy {
     maxFinalPerTick: 3,
     leaseMs: 15 * SECOND_MS,
     sessionTtlMs: 60 * SECOND_MS,
+    maxOpenSessions: 1_000,
     holdTtlMs: 40 * SECOND_MS,
     turnHoldTtlMs: 50 * SECOND_MS,
     flush: { maxCount: 3, maxAmount: microUsdc(USDC), maxAgeMs: 20 * SECOND_MS },

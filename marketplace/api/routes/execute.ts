@@ -59,6 +59,7 @@ export const executeRoutes = [
       "action_requires_signature",
       ...SESSION_REFUSALS,
       "max_spend_mismatch",
+      "too_many_sessions",
       "idempotency_conflict",
       "conflict",
     ],
@@ -98,6 +99,7 @@ export const executeRoutes = [
       "budget_forged",
       "budget_expired",
       "no_wallet",
+      "too_many_sessions",
     ],
     async handle({ body, caller, newId, request, services, log }) {
       const { sessions } = services;

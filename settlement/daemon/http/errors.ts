@@ -34,6 +34,7 @@ const STATUS_OF = {
   session_expired: 409,
   max_spend_mismatch: 409,
   session_budget_exceeded: 402,
+  too_many_sessions: 429,
 
   invalid_request: 400,
   forbidden: 403,

@@ -11,6 +11,8 @@ const STATS_KEPT_MS = 31 * 24 * 60 * 60 * 1_000;
 const UPKEEP_MS = 60 * 60 * 1_000;
 // Whoever repeats a request under its key a week later is answered again: as before, since what it did is known by its own name.
 const ANSWERS_KEPT_MS = 7 * 24 * 60 * 60 * 1_000;
+// As long as what was asked under a key is answered again.
+const UNUSED_SESSIONS_KEPT_MS = ANSWERS_KEPT_MS;
 const FORGOTTEN_AT_ONCE = 500;
 const MAX_PASSES = 10_000;
 const PAUSE_MS = 20;
@@ -20,16 +22,21 @@ const MAX_FORGOTTEN = 5_000;
 export function forgetOld(ledger: Ledger, clock: Clock, log: FastifyBaseLogger): NodeJS.Timeout {
   const forget = async () => {
     await ledger.forgetStats(clock.nowMs() - STATS_KEPT_MS, MAX_FORGOTTEN);
-    // Little by little, so that nobody waits for it.
-    const beforeMs = clock.nowMs() - ANSWERS_KEPT_MS;
-    for (let i = 0; i < MAX_PASSES; i++) {
-      if ((await ledger.forgetAnswers(beforeMs, FORGOTTEN_AT_ONCE)) < FORGOTTEN_AT_ONCE) return;
-      await pause(PAUSE_MS);
-    }
+    const nowMs = clock.nowMs();
+    await littleByLittle((limit) => ledger.forgetAnswers(nowMs - ANSWERS_KEPT_MS, limit));
+    await littleByLittle((limit) => ledger.forgetSessions(nowMs - UNUSED_SESSIONS_KEPT_MS, limit));
   };
   return setInterval(() => {
-    forget().catch((error) => log.warn({ err: error }, "old stats and answers were not forgotten"));
+    forget().catch((error) => log.warn({ err: error }, "old stats, answers and sessions were not forgotten"));
   }, UPKEEP_MS).unref();
+}
+
+// So that nobody waits for it.
+async function littleByLittle(forget: (limit: number) => Promise<number>): Promise<void> {
+  for (let i = 0; i < MAX_PASSES; i++) {
+    if ((await forget(FORGOTTEN_AT_ONCE)) < FORGOTTEN_AT_ONCE) return;
+    await pause(PAUSE_MS);
+  }
 }
 
 export type Archiver = { stop(): Promise<void> };

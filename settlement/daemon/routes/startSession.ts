@@ -21,6 +21,12 @@ export async function startSession(
   const { engine, clock, helpUrl } = services;
   const started = await engine.startSession(id, payer, maxSpend, ttlMs, budgetId);
   if (started.kind === "conflict") throw new ApiError("conflict", `there is another session ${id}`);
+  if (started.kind === "too_many_sessions") {
+    throw new ApiError(
+      "too_many_sessions",
+      `${started.open} sessions of this payer are open; close some, or wait until they expire`,
+    );
+  }
   if (started.kind === "refused") throw refusalOf(started.preflight, helpUrl);
   return sessionView(started.session, clock.nowMs());
 }

@@ -65,6 +65,15 @@ describe.each(ledgers)("what is asked for again, on $name", ({ create }) => {
     expect(await hold(context(), rich, open, anyPrice, { ...call, amount: usdc(11) })).toEqual({ kind: "conflict" });
   });
 
+  it("is the session that was granted before, though its payer may open no more", async () => {
+    const full = { ...context(), policy: { ...DEFAULT_POLICY, maxOpenSessions: 1 } };
+    expect(await startSession(full, rich, session)).toMatchObject({ kind: "duplicate" });
+    const another = { ...session, id: "another" };
+    expect(await startSession(full, rich, another)).toEqual({ kind: "too_many_sessions", open: 1 });
+    await ledger.closeSession("s", 2);
+    expect(await startSession(full, rich, another)).toMatchObject({ kind: "opened" });
+  });
+
   it("needs a wallet and a session", async () => {
     expect(await startSession(context(), rich, { ...session, payer: null })).toEqual({
       kind: "refused",

@@ -98,6 +98,8 @@ async function settleAll(ledger: Ledger): Promise<void> {
   await ledger.void("voided");
   await ledger.closeSession("s", 2);
   await ledger.sweepSessions(POLICY, 1, 100_000, 10);
+  await ledger.forgetSessions(1, 10);
+  await ledger.countOpenSessions(ALICE, 1, 10);
   await ledger.findSession("s");
   await ledger.findHold("captured");
   await ledger.readExposures([ALICE, BOB]);

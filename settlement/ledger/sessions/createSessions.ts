@@ -1,9 +1,11 @@
 import type { Runner } from "../database/transactions/createRunner.ts";
 import { captureCalls, checkCapture } from "./capture.ts";
 import { closeSession } from "./closeSession.ts";
+import { countOpenSessions } from "./countOpenSessions.ts";
 import { findHold } from "./findHold.ts";
 import { findSession } from "./findSession.ts";
 import { flushPayer, hasWaiting } from "./flushPayer.ts";
+import { forgetSessions } from "./forgetSessions.ts";
 import { checkHold, holdCalls } from "./hold.ts";
 import { listSessions } from "./listSessions.ts";
 import { openSession } from "./openSession.ts";
@@ -31,10 +33,12 @@ export function createSessions({ shared, sharedInBulk, alone, read }: Runner) {
     void: shared(voidHold, "voided"),
     closeSession: shared(closeSession, "closed"),
     sweepSessions: alone(sweepSessions),
+    forgetSessions: alone(forgetSessions),
     flushPayer: alone(flushPayer),
     hasWaiting: read(hasWaiting),
     findSession: read(findSession),
     findHold: read(findHold),
     listSessions: read(listSessions),
+    countOpenSessions: read(countOpenSessions),
   };
 }

@@ -71,6 +71,41 @@ describe.each(ledgers)("sessions on $name", ({ create }) => {
     expect(await ledger.hold(call, { amount: 10n ** 9n, atBlock: 9n }, 3)).toMatchObject({ kind: "held" });
   });
 
+  it("open sessions of one payer are counted, up to a bound, and not those that are over", async () => {
+    for (const id of ["a", "b", "c"]) {
+      await ledger.openSession({ id, payer: ALICE, maxSpend: usdc(1), expiresAtMs: HOUR_MS }, 0);
+    }
+    await ledger.openSession({ id: "short", payer: ALICE, maxSpend: usdc(1), expiresAtMs: 5 }, 0);
+    await ledger.openSession({ id: "bob's", payer: BOB, maxSpend: usdc(1), expiresAtMs: HOUR_MS }, 0);
+    await ledger.closeSession("a", 1);
+    expect(await ledger.countOpenSessions(ALICE, 5, 100)).toBe(3);
+    expect(await ledger.countOpenSessions(ALICE, 4, 100)).toBe(4);
+    expect(await ledger.countOpenSessions(ALICE, 4, 2)).toBe(2);
+    expect(await ledger.countOpenSessions(ALICE, HOUR_MS, 100)).toBe(0);
+  });
+
+  it("sessions that ended without a call are forgotten, and no others", async () => {
+    const open = (id: string, expiresAtMs: number) =>
+      ledger.openSession({ id, payer: ALICE, maxSpend: usdc(1_000), expiresAtMs }, 0);
+    for (const id of ["expired", "closed", "voided", "free", "young"]) await open(id, id === "young" ? 500 : 100);
+    for (const [sessionId, amount] of [
+      ["voided", 100],
+      ["free", 0],
+    ] as const) {
+      const call = { callId: sessionId, sessionId, toolId: toolOf(1), method: "quote", amount: usdc(amount) };
+      expect(await ledger.hold(call, RICH, 1)).toMatchObject({ kind: "held" });
+    }
+    await ledger.void("voided");
+    await ledger.capture({ callId: "free", hashes: HASHES }, POLICY, 2);
+    await ledger.closeSession("closed", 3);
+    // Nobody has written down yet that the others are over.
+    expect(await ledger.forgetSessions(400, 10)).toBe(1);
+    await sweep(600);
+    expect(await ledger.forgetSessions(400, 10)).toBe(1);
+    const left = (await ledger.listSessions(ALICE, 10, 0)).map(({ id }) => id);
+    expect(left.toSorted()).toEqual(["free", "s", "voided", "young"]);
+  });
+
   it("the same session again is a duplicate, and a conflict with another payer or budget", async () => {
     const again = { id: "s", payer: ALICE, maxSpend: usdc(1_000), expiresAtMs: HOUR_MS + 5 };
     expect(await ledger.openSession(again, 5)).toMatchObject({ kind: "duplicate", session: { expiresAtMs: HOUR_MS } });

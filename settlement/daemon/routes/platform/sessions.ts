@@ -42,6 +42,7 @@ export const platformSessionRoutes = [
       "budget_forged",
       "budget_expired",
       "no_wallet",
+      "too_many_sessions",
     ],
     async handle({ body, newId, services, log }) {
       const { payer, maxSpendUsd: maxSpend, sessionId: id = newId(), ttlSeconds } = body;

@@ -26,6 +26,9 @@ export async function startSession(
     const draft = budgetId === null ? null : { budgetId, amount: 0n, toolIds: [], settledBy: settledBy(clock, policy) };
     const preflight = await check(payer, maxSpend, draft);
     if (preflight.code !== "ok") return refused(preflight);
+    // A bound on what is kept, not on money: of two that come at once both may be the last.
+    const open = await ledger.countOpenSessions(payer, clock.nowMs(), policy.maxOpenSessions);
+    if (open >= policy.maxOpenSessions) return { kind: "too_many_sessions" as const, open };
   }
   const nowMs = clock.nowMs();
   return ledger.openSession({ id, payer, maxSpend, budgetId, expiresAtMs: nowMs + ttlMs }, nowMs);
