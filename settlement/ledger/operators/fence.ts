@@ -54,7 +54,7 @@ export function setFence({ operator }: Lease, nonce: number, chainNonce: number)
   return async (tx: Tx): Promise<void> => {
     await tx.run(
       `UPDATE operators SET fence = $2, next_nonce = CASE WHEN next_nonce < $3 THEN $3 ELSE next_nonce END
-       WHERE operator = $1 AND fence < 0`,
+       WHERE operator = $1 AND fence <> 0 AND fence < $2`,
       [operator, nonce, chainNonce],
     );
   };
