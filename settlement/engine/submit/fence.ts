@@ -7,9 +7,8 @@ import { submit } from "./submit.ts";
 // Where the ledger is, compared with where it was. After a restore or a failover it may lack what was signed last. Returns the time
 // there, if that is another clock than ours.
 export async function checkHome({ ledger, report }: EngineContext): Promise<number | null> {
-  const home = await ledger.readHome();
-  const check = await ledger.noteHome(home);
-  if (check.kind === "moved") report({ kind: "ledger_moved", from: check.from, to: home });
+  const check = await ledger.noteHome();
+  if (check.kind === "moved") report({ kind: "ledger_moved", from: check.from, to: check.to });
   return check.nowMs;
 }
 
