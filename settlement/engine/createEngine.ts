@@ -128,8 +128,9 @@ export function createEngine(options: Omit<EngineContext, "looking">, readSpenda
     try {
       await confirm(lease);
       const unmined = await ledger.listUnmined(lease.operator);
-      await checkNonces(lease);
+      const isKnown = await checkNonces(lease);
       await rebroadcast(context, lease, signer, unmined, waits);
+      if (!isKnown && (await ledger.readHalt()) === null) return;
       const fenced = await fence(context, lease, signer, unmined);
       if (fenced.kind === "fenced")
         context.report({ kind: "holding", operator: lease.operator, reason: fenced.reason });

@@ -55,7 +55,6 @@ export async function createLedger(database: Database, options: LedgerOptions = 
     ...createContests(runner),
     ...createToken(runner),
     ...createTools(runner),
-    readHome: () => database.home(),
     async close() {
       await runner.drained();
       await database.close();

@@ -18,8 +18,6 @@ export type Ledger = ReturnType<typeof withArchive> &
   Contests &
   Token &
   Tools & {
-    // Where the data is: another place after a restore or a failover.
-    readHome(): Promise<string>;
     close(): Promise<void>;
   };
 

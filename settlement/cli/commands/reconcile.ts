@@ -9,19 +9,22 @@ const ADDRESS = /^0x[0-9a-f]{40}$/i;
 
 export const reconcile: Command = {
   name: "reconcile",
-  usage: "[--batches <n>] [--adopt] [--reopen] [--retire <operator>] [--resume]",
+  usage: "[--batches <n>] [--adopt] [--reopen] [--fence] [--retire <operator>] [--resume]",
   help: [
     "Reads the transaction of each of the newest batches (1000 unless told otherwise) again, and looks for batches that our",
     "keys have settled and the ledger does not know: after a restore, or because somebody else has a key.",
     "With --adopt it takes those in, so that nobody is charged again for what they took. With --reopen it puts what was final",
     "in blocks that the chain has undone on its way again. With --retire it gives up a key that no process has any more, once a",
     "final block shows that it may settle nothing: nobody waits for it, and what it was to charge is due again. It never comes back.",
+    "With --fence it says that the ledger was taken back by a snapshot of the whole disk, which leaves no mark: then nothing is",
+    "planned until every nonce is final on which something may wait that the ledger has forgotten.",
     "With --resume it lifts a halt once nothing differs. Ends with 1 if something differs, or the key is not retired.",
   ],
   options: {
     batches: { type: "string" },
     adopt: { type: "boolean" },
     reopen: { type: "boolean" },
+    fence: { type: "boolean" },
     retire: { type: "string" },
     resume: { type: "boolean" },
   },
@@ -35,6 +38,7 @@ export const reconcile: Command = {
         batches,
         adopt: values.adopt === true,
         reopen: values.reopen === true,
+        fence: values.fence === true,
         ...(retire !== undefined && { retire: retire as Address }),
         resume: values.resume === true,
         say: output.say,

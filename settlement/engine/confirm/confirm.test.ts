@@ -27,8 +27,17 @@ const receiptOf = (charged: bigint) => ({
   isAgreed: true,
 });
 
+const REVERTED = { ...INCLUSION, status: "reverted", batches: new Map(), isAgreed: true };
+
+// By the final block its nonce is spent, and its root is settled or not.
+type AtFinal = { nonce?: number; settledAt?: bigint };
+
 // A batch of 5 for the model, mined in block 5 with bytes of this ledger's and final since, and what the endpoints say of it.
-async function concludedWith(receipt: object, state = "included"): Promise<string[]> {
+async function concludedWith(
+  receipt: object | null,
+  state = "included",
+  { nonce = 2, settledAt = 1n }: AtFinal = {},
+): Promise<string[]> {
   const did: string[] = [];
   const rows = [{ payer: PAYER, modelCost: 5n, lines: [] }];
   const submission = {
@@ -46,8 +55,9 @@ async function concludedWith(receipt: object, state = "included"): Promise<strin
       blockHash: async () => BLOCK,
       receipt: async () => receipt,
       finalReceipt: async () => receipt,
-      settledAt: async () => 0n,
-      nonce: async () => 1,
+      receiptOfBatch: async () => receipt,
+      settledAt: async () => settledAt,
+      nonce: async () => nonce,
     },
     ledger: {
       listMinedAbove: async () => [],
@@ -56,6 +66,7 @@ async function concludedWith(receipt: object, state = "included"): Promise<strin
       findSubmission: async () => submission,
       readRowBound: async () => null,
       recordInclusion: async (_: unknown, __: unknown, ___: unknown, status: string) => did.push(`mined: ${status}`),
+      recordLoss: async () => did.push("lost"),
       abandon: async () => did.push("abandoned"),
       finalize: async () => did.push("final"),
       halt: async (reason: string) => did.push(reason),
@@ -89,15 +100,39 @@ it("a row has not failed for good while somebody who has its block does not show
   const receipt = { ...receiptOf(0n), batches: new Map([[ROOT, { ...outcomeOf(0n), failed }]]) };
   expect(await concludedWith({ ...receipt, isAgreed: false })).toEqual([expect.stringContaining("does not show it")]);
   expect(await concludedWith(receipt)).toEqual(["final"]);
-  // What was paid is not charged again, whoever shows it.
-  expect(await concludedWith({ ...receiptOf(5n), isAgreed: false })).toEqual(["final"]);
+});
+
+it("nothing is final on one endpoint's word: neither that it was paid nor that it reverted", async () => {
+  expect(await concludedWith({ ...receiptOf(5n), isAgreed: false })).toEqual([
+    expect.stringContaining("does not show it"),
+  ]);
+  const madeUp = { ...REVERTED, isAgreed: false };
+  expect(await concludedWith(madeUp, "reverted", { settledAt: 0n })).toEqual([
+    expect.stringContaining("does not show it"),
+  ]);
+  // With the bytes on their way, and whoever shows it.
+  expect(await concludedWith(REVERTED, "reverted", { nonce: 1, settledAt: 0n })).toEqual([
+    expect.stringContaining("has its nonce unspent"),
+  ]);
+});
+
+it("what was made up is on its way again once a final block rules it out", async () => {
+  const isUnspent = { nonce: 1, settledAt: 0n };
+  for (const receipt of [null, { ...receiptOf(5n), isAgreed: false }]) {
+    expect(await concludedWith(receipt, "included", isUnspent)).toEqual(["lost"]);
+    expect(await concludedWith(receipt, "reverted", isUnspent)).toEqual(["lost"]);
+    expect(await concludedWith(receipt, "included", { settledAt: 0n })).toEqual(["lost"]);
+  }
+  // No receipt is no verdict.
+  expect(await concludedWith(null)).toEqual([]);
+  expect(await concludedWith(receiptOf(5n), "submitted", isUnspent)).toEqual([]);
+  expect(await concludedWith(REVERTED, "submitted", isUnspent)).toEqual([]);
 });
 
 it("what the first endpoint said of a transaction is put right by what all of them say", async () => {
   expect(await concludedWith(receiptOf(5n), "reverted")).toEqual(["mined: success"]);
-  const reverted = { ...INCLUSION, status: "reverted", batches: new Map(), isAgreed: true };
-  expect(await concludedWith(reverted)).toEqual(["mined: reverted"]);
-  expect(await concludedWith(reverted, "reverted")).toEqual(["abandoned"]);
+  expect(await concludedWith(REVERTED)).toEqual(["mined: reverted"]);
+  expect(await concludedWith(REVERTED, "reverted", { settledAt: 0n })).toEqual(["abandoned"]);
 });
 
 it("a receipt without its logs says nothing yet", async () => {

@@ -17,34 +17,53 @@ export function createConfirm(context: EngineContext) {
   const anchors = new Map<Address, Anchor | null>();
 
   async function confirm(lease: Lease): Promise<void> {
-    const finalized = await chain.finalized();
+    const final = finalityOf(context, lease.operator, await chain.finalized());
     anchors.set(lease.operator, await recheck(context, lease, anchors.get(lease.operator) ?? null));
     let done = 0;
-    for (const { id } of await ledger.listMinedUpTo(lease.operator, finalized.number)) {
+    const denied = new Set<Hex>();
+    for (const { id } of await ledger.listMinedUpTo(lease.operator, final.block.number)) {
       if (done === policy.maxFinalPerTick) break;
-      if (await conclude(context, lease, id, finalized)) done += 1;
+      const conclusion = await conclude(context, lease, id, final);
+      if (conclusion !== "unknown") done += 1;
+      if (conclusion === "denied") denied.add(id);
     }
     for (const submission of await ledger.listUnmined(lease.operator)) {
-      await look(context, lease, submission, finalized);
+      // Whoever made its receipt up would do so again. Its bytes are sent again first.
+      if (!denied.has(submission.id)) await look(context, lease, submission, final);
     }
   }
 
   return confirm;
 }
 
+// A block that the chain will not undo, and how many nonces of the operator are spent by it, which every endpoint is asked for once
+// in a tick.
+type Finality = { block: Block; hasSpent(nonce: number): Promise<boolean> };
+
+function finalityOf({ chain }: EngineContext, operator: Address, block: Block): Finality {
+  let spent: Promise<number> | undefined;
+  return {
+    block,
+    async hasSpent(nonce) {
+      spent ??= chain.nonce(operator, block);
+      return (await spent) > nonce;
+    },
+  };
+}
+
 // Looks for a submission on the chain, under any of the hashes it ever had.
-async function look(context: EngineContext, lease: Lease, submission: Submission, finalized: Block): Promise<void> {
+async function look(context: EngineContext, lease: Lease, submission: Submission, final: Finality): Promise<void> {
   const { chain, ledger, clock } = context;
   const receipt = await findReceipt(context, submission);
-  if (receipt !== null) {
+  if (receipt !== null && !(await isRefuted(context, submission, receipt, final))) {
     await include(context, lease, submission, receipt);
     return;
   }
   if (submission.nonce === null || submission.broadcasts.length === 0) return;
   // No receipt is no verdict: the endpoint may lag. Only the state at one block that the chain will not undo can say that
   // the nonce was spent without the batch; then none of its bytes can ever be mined.
-  if ((await chain.nonce(lease.operator, finalized)) <= submission.nonce) return;
-  if (submission.kind === "settle" && (await chain.settledAt(submission.id, finalized)) !== 0n) return;
+  if (!(await final.hasSpent(submission.nonce))) return;
+  if (submission.kind === "settle" && (await chain.settledAt(submission.id, final.block)) !== 0n) return;
   // A batch that reverted and whose receipt nobody showed until it was final would look the same, and means the same for its
   // charges. A payout whose receipt was missed looks so, too; pushing it again does no harm.
   if (submission.kind === "settle") {
@@ -53,6 +72,22 @@ async function look(context: EngineContext, lease: Lease, submission: Submission
   await ledger.abandon(lease, submission.id, clock.nowMs());
   context.report({ kind: "abandoned", id: submission.id });
 }
+
+// Whether the state of a final block rules out what a receipt says. One endpoint alone may have made the receipt up; that what it
+// says is not so, every endpoint that has the block must say. Only what is below the block can be ruled out by it.
+async function isRefuted(
+  { chain }: EngineContext,
+  submission: Submission,
+  { txHash, blockNumber, status }: Pick<TxReceipt, "txHash" | "blockNumber" | "status">,
+  final: Finality,
+): Promise<boolean> {
+  if (blockNumber > final.block.number) return false;
+  const { id, kind, nonce } = submission;
+  if (nonce !== null && isOwn(submission, txHash) && !(await final.hasSpent(nonce))) return true;
+  return kind === "settle" && status === "success" && (await chain.settledAt(id, final.block)) === 0n;
+}
+
+const isOwn = ({ broadcasts }: Submission, hash: Hex) => broadcasts.some(({ txHash }) => txHash === hash);
 
 async function findReceipt({ chain }: EngineContext, submission: Submission): Promise<TxReceipt | null> {
   for (const { txHash } of submission.broadcasts) {
@@ -111,44 +146,66 @@ async function learnFrom(
   await ledger.setRowBound(lease, 2 * bound < policy.bounds.maxRows ? 2 * bound : null);
 }
 
-// What a submission that the chain will not undo any more means for its charges. False if nothing can be said yet: then it
-// holds up none of the others.
-async function conclude(context: EngineContext, lease: Lease, id: Hex, finalized: Block): Promise<boolean> {
+// What a submission that the chain will not undo any more means for its charges. "unknown" if nothing can be said yet: then it
+// holds up none of the others. "denied" if what was said to be mined is not.
+async function conclude(
+  context: EngineContext,
+  lease: Lease,
+  id: Hex,
+  final: Finality,
+): Promise<"done" | "unknown" | "denied"> {
   const { chain, ledger, clock } = context;
   const submission = await ledger.findSubmission(id);
-  if (submission === null || !isMined(submission.state)) return false;
+  if (submission === null || !isMined(submission.state)) return "unknown";
   const { txHash, blockNumber, blockHash } = submission.state;
   const canonical = await chain.blockHash(blockNumber);
-  if (canonical === null) return false;
+  if (canonical === null) return "unknown";
   if (canonical !== blockHash) {
     await lose(context, lease, id);
-    return true;
+    return "done";
   }
   // Another endpoint may have named the final block. On its chain the inclusion must stand, and not on one that was left.
-  if ((await chain.blockHash(blockNumber, finalized)) !== blockHash) return false;
+  if ((await chain.blockHash(blockNumber, final.block)) !== blockHash) return "unknown";
   const receipt = await chain.finalReceipt(txHash);
   if (receipt !== null && "differs" in receipt) {
     context.report({ kind: "holding", operator: lease.operator, reason: receipt.differs });
-    return false;
+    return "unknown";
   }
-  if (receipt === null || receipt.blockHash !== blockHash) return false;
-  if (!receipt.isAgreed && freesCharges(submission, receipt)) {
-    const reason = `rows of ${id} failed in ${txHash}, says one endpoint; another has that block and does not show it`;
+  // One endpoint alone was asked when it was mined, and named another block.
+  if (receipt?.isAgreed && receipt.blockHash !== blockHash) {
+    await include(context, lease, submission, receipt);
+    return "done";
+  }
+  const isShown = receipt !== null && receipt.isAgreed;
+  // What is final sets charges free, or ends them, so that nobody is believed about it alone. What was made up is put on its way again.
+  const said = { txHash, blockNumber, status: submission.state.kind === "included" ? "success" : "reverted" } as const;
+  if (!isShown) {
+    if (await isRefuted(context, submission, said, final)) {
+      await lose(context, lease, id);
+      return "denied";
+    }
+    if (receipt === null) return "unknown";
+    const reason = `one endpoint shows transaction ${txHash} of ${id}; another has that block and does not show it`;
     context.report({ kind: "holding", operator: lease.operator, reason });
-    return false;
+    return "unknown";
+  }
+  if (submission.nonce !== null && isOwn(submission, txHash) && !(await final.hasSpent(submission.nonce))) {
+    const reason = `transaction ${txHash} of ${id} is final, says one endpoint; another has its nonce unspent`;
+    context.report({ kind: "holding", operator: lease.operator, reason });
+    return "unknown";
   }
   // One endpoint alone was asked when it was mined, and said what all of them do not say.
   if ((receipt.status === "success") !== (submission.state.kind === "included")) {
     await include(context, lease, submission, receipt);
-    return true;
+    return "done";
   }
   context.reached("before_finalize");
   if (receipt.status === "reverted") {
     // It reverts as well if a peer has settled the same root before. Then the charges are paid, and must not be due again.
-    if (submission.kind === "settle" && (await chain.settledAt(submission.id, finalized)) !== 0n) {
+    if (submission.kind === "settle" && (await chain.settledAt(submission.id, final.block)) !== 0n) {
       const settled = await chain.receiptOfBatch(submission.id);
       if (settled !== null) await include(context, lease, submission, settled);
-      return settled !== null;
+      return settled === null ? "unknown" : "done";
     }
     await ledger.abandon(lease, submission.id, clock.nowMs());
     context.report({ kind: "abandoned", id: submission.id });
@@ -157,7 +214,7 @@ async function conclude(context: EngineContext, lease: Lease, id: Hex, finalized
     const difference = reconcileBatch(submission, outcome);
     if (difference !== null) {
       await halt(context, `batch ${submission.id} in ${receipt.txHash}: ${difference}`);
-      return false;
+      return "unknown";
     }
     const failedTools = outcome?.failed.length ? decodeSettle(submission.calldata).toolIds : [];
     const retry = await retryPolicy(context, failedTools);
@@ -166,21 +223,13 @@ async function conclude(context: EngineContext, lease: Lease, id: Hex, finalized
     context.report({ kind: "final", id: submission.id });
   }
   context.reached("after_finalize");
-  return true;
+  return "done";
 }
 
 const isMined = (state: SubmissionState) => state.kind === "included" || state.kind === "reverted";
 
 function outcomeOf(submission: Submission, receipt: TxReceipt): BatchOutcome | null {
   return submission.kind === "settle" ? (receipt.batches.get(submission.id) ?? null) : null;
-}
-
-// Whether anybody would be charged again for what this receipt says.
-function freesCharges(submission: Submission, receipt: TxReceipt): boolean {
-  const outcome = outcomeOf(submission, receipt);
-  return (
-    outcome !== null && (outcome.failed.length > 0 || outcome.refused.some(({ reason }) => reason === "earning_cap"))
-  );
 }
 
 // The chain and the ledger disagree, or the chain undid what it called final. Nobody submits until a person has looked.

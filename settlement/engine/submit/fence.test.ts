@@ -9,6 +9,7 @@ const KEY: Address = "0x00000000000000000000000000000000000000aa";
 const OTHER: Address = "0x00000000000000000000000000000000000000bb";
 const LEASE = { operator: KEY, holder: "tests", token: 1, untilMs: 0 };
 const HASH: Hex = `0x${"1".repeat(64)}`;
+const HEAD: Hex = `0x${"2".repeat(64)}`;
 const FINAL: Block = { number: 1n, hash: HASH, timestampMs: 0 };
 
 // A restored ledger that has given out the nonces below 5, of which the chain has mined those below 7: with two in flight at
@@ -32,9 +33,8 @@ describe("a key after a restore", () => {
     const numbered = (id: Hex, nonce: number | null) => ({ id, nonce, to: KEY, calldata: "0x", gasLimit: 1n });
     context = {
       ledger: {
-        readHome: async () => home,
         noteHome: async () =>
-          home === "here" ? { kind: "same", nowMs: 7 } : { kind: "moved", from: "here", nowMs: 7 },
+          home === "here" ? { kind: "same", nowMs: 7 } : { kind: "moved", from: "here", to: home, nowMs: 7 },
         listOperators: async () => [...fences].map(([operator, reach]) => ({ operator, nextNonce: 5, fence: reach })),
         setFence: async (_: unknown, nonce: number) => void fences.set(KEY, nonce),
         removeFence: async () => void fences.set(KEY, 0),
@@ -48,8 +48,9 @@ describe("a key after a restore", () => {
       chain: {
         chainId: 1,
         finalized: async () => FINAL,
-        nonce: async (_: Address, at: "latest" | Block) => (at === "latest" ? chainNonce : finalNonce),
-        head: async () => ({ ...FINAL, baseFeePerGas: 1n, maxGas: 100_000n }),
+        nonce: async (_: Address, at: "latest" | Block) =>
+          at !== "latest" && at.hash === HASH ? finalNonce : chainNonce,
+        head: async () => ({ ...FINAL, hash: HEAD, baseFeePerGas: 1n, maxGas: 100_000n }),
         priorityFee: async () => 1n,
         simulate: async () => ({ kind: "ok", gas: 21_000n }),
         send: async () => {
@@ -80,6 +81,22 @@ describe("a key after a restore", () => {
     // The watch must look once more before anything is planned.
     expect(await go()).toBe("fenced");
     expect(await go()).toBe("open");
+  });
+
+  it("reaches farther if more is mined than it was set for: whoever was asked then lagged behind", async () => {
+    fences.set(KEY, 9);
+    [chainNonce, finalNonce] = [10, 9];
+    expect(await go()).toBe("fenced");
+    expect(fences.get(KEY)).toBe(14);
+    await go();
+    expect(filled).toEqual([10, 11, 12, 13]);
+  });
+
+  it("goes through no more than can be in flight, however long ago the nonce is that an endpoint names", async () => {
+    fences.set(KEY, 10_000);
+    chainNonce = 0;
+    await go();
+    expect(filled).toHaveLength(8);
   });
 
   it("leaves nonces alone that the ledger has bytes for", async () => {

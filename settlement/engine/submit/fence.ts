@@ -7,11 +7,13 @@ import { submit } from "./submit.ts";
 // Where the ledger is, compared with where it was. After a restore or a failover it may lack what was signed last. Returns the time
 // there, if that is another clock than ours.
 export async function checkHome({ ledger, report }: EngineContext): Promise<number | null> {
-  const home = await ledger.readHome();
-  const check = await ledger.noteHome(home);
-  if (check.kind === "moved") report({ kind: "ledger_moved", from: check.from, to: home });
+  const check = await ledger.noteHome();
+  if (check.kind === "moved") report({ kind: "ledger_moved", from: check.from, to: check.to });
   return check.nowMs;
 }
+
+// So many times as much as may be in flight: twice that lies before the fence, and what is in flight before it.
+const MAX_LOOKED_AT = 4;
 
 // Whether anything may be planned. A ledger that was restored does not know all bytes that its keys have signed; those may still
 // be mined, with charges that the ledger would settle again under another root. So every nonce on which such bytes can wait is
@@ -29,12 +31,14 @@ export async function fence(
   const other = operators.find(({ operator, fence }) => fence !== 0 && operator !== own?.operator);
   if (own === undefined || own.fence === 0) return other === undefined ? { kind: "open" } : fencedOff(other.operator);
 
-  const finalized = await chain.finalized();
+  const [finalized, head] = await Promise.all([chain.finalized(), chain.head()]);
+  // What is written down is asked of every endpoint, at one block.
   const [chainNonce, finalNonce] = await Promise.all([
-    chain.nonce(lease.operator, "latest"),
+    chain.nonce(lease.operator, head),
     chain.nonce(lease.operator, finalized),
   ]);
-  if (own.fence < 0) {
+  // Set by a node that lagged, a fence is too low: what is mined above it shows that.
+  if (own.fence < 0 || chainNonce > own.fence) {
     // No more than this is sent before something of it is mined, and as much again may be on its way back from blocks that a
     // reorg has just left.
     const reach = Math.max(own.nextNonce, chainNonce) + 2 * policy.maxInFlight;
@@ -47,7 +51,9 @@ export async function fence(
     return fencedOff(own.operator);
   }
   const taken = new Set(unmined.filter(({ state }) => state.kind !== "planned").map(({ nonce }) => nonce));
-  for (let nonce = chainNonce; nonce < own.fence; nonce++) {
+  // A node that names a nonce of long ago must not have this go through all that were spent since.
+  const end = Math.min(own.fence, chainNonce + MAX_LOOKED_AT * policy.maxInFlight);
+  for (let nonce = chainNonce; nonce < end; nonce++) {
     if (taken.has(nonce)) continue;
     const owner = await ledger.planFiller(lease, { ...fillerOf(lease.operator, nonce), nonce }, clock.nowMs());
     // Whatever else has this nonce is on its way, or was final before the chain undid it. A payout or an answer that had its nonce

@@ -12,6 +12,7 @@ describe("a person who reconciles", () => {
   let finals: { id: Hex; kind: string; blockNumber: bigint; blockHash: Hex; txHash: Hex }[];
   let head: bigint;
   let lifted: unknown[];
+  let fencedOff: number;
   let context: EngineContext;
 
   beforeEach(() => {
@@ -19,6 +20,7 @@ describe("a person who reconciles", () => {
     finals = [];
     lifted = [];
     head = 10n;
+    fencedOff = 0;
     context = {
       chain: {
         finalized: async () => ({ number: 5n, hash: hash(5), timestampMs: 0 }),
@@ -28,6 +30,8 @@ describe("a person who reconciles", () => {
           batches.filter(({ blockNumber }) => blockNumber >= from && blockNumber <= to),
       },
       ledger: {
+        noteHome: async () => ({ kind: "same", nowMs: null }),
+        fenceOff: async () => void (fencedOff += 1),
         readHalt: async () => ({ reason: "somebody must look", sinceMs: 7 }),
         resume: async (halt: unknown) => lifted.push(halt),
         readFinalized: async () => ({ number: 3n, hash: hash(3) }),
@@ -47,6 +51,13 @@ describe("a person who reconciles", () => {
   it("lifts the halt that was there when the look began", async () => {
     expect(await resume()).toMatchObject({ resumed: true, differences: [] });
     expect(lifted).toEqual([{ reason: "somebody must look", sinceMs: 7 }]);
+  });
+
+  it("fences off every key if told that the ledger is a snapshot, and not otherwise", async () => {
+    await resume();
+    expect(fencedOff).toBe(0);
+    await reconcile(context, { batches: 10, fence: true });
+    expect(fencedOff).toBe(1);
   });
 
   it("lifts none while a batch of our keys that nobody knows is not final yet", async () => {

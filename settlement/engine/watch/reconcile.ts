@@ -2,6 +2,7 @@ import type { Address, Hex } from "viem";
 import { formatUsd, type MicroUsdc } from "../../domain/money.ts";
 import { reconcileBatch } from "../confirm/reconcileBatch.ts";
 import type { EngineContext } from "../context.ts";
+import { checkHome } from "../submit/fence.ts";
 import { adopt, findUnknown } from "./adopt.ts";
 import { findVanished, reopenVanished } from "./reopenVanished.ts";
 import { introduce, retire } from "./retire.ts";
@@ -15,6 +16,8 @@ export type ReconcileOptions = {
   reopen?: boolean;
   // Give up a key that no process has any more.
   retire?: Address;
+  // Fence off every key, because the ledger was taken back to an earlier moment and nothing in it shows that.
+  fence?: boolean;
   resume?: boolean;
   say?: (line: string) => void;
   progress?: (text: string) => void;
@@ -34,6 +37,11 @@ export async function reconcile(context: EngineContext, options: ReconcileOption
   const { say = () => {}, progress = () => {} } = options;
   // What comes after this has not been looked at, and halts on.
   const halt = await ledger.readHalt();
+  await checkHome(context);
+  if (options.fence) {
+    await ledger.fenceOff();
+    say("every key is fenced off; nothing is planned until the nonces are final on which something forgotten may wait");
+  }
   if (options.retire !== undefined) await introduce(context, options.retire);
   const adopted = options.adopt ? await adoptAll(context, say) : [];
   const reopened = options.reopen ? await reopenAll(context, say) : [];

@@ -112,19 +112,24 @@ export function createWatch(context: EngineContext, noteContests: (contests: rea
   }
 
   // Nonces that are spent on chain and that the ledger never gave out: somebody else has the key. The chain is asked first,
-  // because a nonce is in the ledger before its bytes are anywhere.
-  async function checkNonces(lease: Lease): Promise<void> {
-    const chainNonce = await chain.nonce(lease.operator, "latest");
+  // because a nonce is in the ledger before its bytes are anywhere. False if that is so, or may be: then nothing is planned with it.
+  async function checkNonces(lease: Lease): Promise<boolean> {
+    const latest = await chain.nonce(lease.operator, "latest");
     const own = (await ledger.listOperators()).find(({ operator }) => operator === lower(lease.operator));
     if (own === undefined) throw new SettlementError("fenced", `${lease.operator} is not in the ledger`);
-    // A key that this ledger has never used may have been used for something else before.
-    const isForeign = own.nextNonce > 0 && chainNonce > own.nextNonce;
     const suspected = suspicions.delete(lease.operator);
-    if (!isForeign) return;
-    // One endpoint that says too much once is no thief. It is asked again in the next tick.
+    // A key that this ledger has never used may have been used for something else before, and what a restored ledger has forgotten
+    // is fenced off first.
+    if (own.nextNonce === 0 || own.fence !== 0 || latest <= own.nextNonce) return true;
+    // What is written down is asked of every endpoint, at one block: one alone may name any number.
+    const chainNonce = await chain.nonce(lease.operator, await chain.head());
+    if (chainNonce <= own.nextNonce) return true;
+    // Where there is one endpoint, one that says too much once is no thief. It is asked again in the next tick.
     if (!suspected) {
       suspicions.add(lease.operator);
-      return;
+      const reason = `nonce ${own.nextNonce} of ${lease.operator} is spent, and this ledger never gave it out`;
+      context.report({ kind: "holding", operator: lease.operator, reason });
+      return false;
     }
     const nonces = chainNonce - own.nextNonce === 1 ? `${own.nextNonce}` : `${own.nextNonce} to ${chainNonce - 1}`;
     const reason = `${lease.operator} has used nonce ${nonces}, which this ledger never gave out`;
@@ -132,6 +137,7 @@ export function createWatch(context: EngineContext, noteContests: (contests: rea
     await ledger.haltForForeignNonces(lease, chainNonce, reason, clock.nowMs(), looking.lifted);
     context.report({ kind: "key_used_elsewhere", operator: lease.operator, nonce: own.nextNonce });
     context.report({ kind: "halted", reason });
+    return false;
   }
 
   return { watch, checkNonces };

@@ -21,6 +21,8 @@ export type Sql = {
   now: string;
   // Whether that is another clock than this process's.
   hasOwnClock: boolean;
+  // An expression for where the data is, by marks that a copy of it does not share: it differs after a restore and after a failover.
+  home: string;
 };
 
 export type Reader = Pick<Sql, "all" | "takesArrays">;
@@ -51,8 +53,6 @@ export type Database = {
   writers: number;
   // Sees what was committed, and never waits for a writer.
   read: Reader;
-  // Where the data is, by marks that a copy of it does not share: it differs after a restore and after a failover.
-  home(): Promise<string>;
   close(): Promise<void>;
 };
 

@@ -1,9 +1,10 @@
 import type { Runner } from "../database/transactions/createRunner.ts";
 import { acquireLease } from "./acquireLease.ts";
-import { noteHome, planFiller, removeFence, setFence } from "./fence.ts";
+import { planFiller, removeFence, setFence } from "./fence.ts";
 import { haltForUndoneBlock, noteFinalized, readFinalized } from "./finality.ts";
 import { beginToLook, halt, readHalt, resume } from "./halt.ts";
 import { haltForForeignNonces } from "./haltForForeignNonces.ts";
+import { fenceOff, noteHome } from "./home.ts";
 import { createLeased } from "./lease.ts";
 import { listOperators } from "./listOperators.ts";
 import { releaseLease } from "./releaseLease.ts";
@@ -24,6 +25,7 @@ export function createOperators(runner: Runner) {
     haltForForeignNonces: leased(haltForForeignNonces),
     haltForUndoneBlock: alone(haltForUndoneBlock),
     noteHome: alone(noteHome),
+    fenceOff: alone(fenceOff),
     setFence: leased(setFence),
     removeFence: leased(removeFence),
     planFiller: leased(planFiller),

@@ -14,6 +14,7 @@ import {
   leaseOf,
   OPERATOR,
   outcomeOf,
+  planned,
   RETRY,
   submitted,
   turnOf,
@@ -33,42 +34,90 @@ describe.each(ledgers)("where a ledger is, on $name", ({ create }) => {
 
   const fences = async () => (await ledger.listOperators()).map(({ fence }) => fence);
 
+  // As if it were brought here from there.
+  const moveFrom = async (there: string): Promise<void> => {
+    const database = store.database();
+    await database.transaction(async (sql) => void (await sql.run("UPDATE homes SET home = $1", [there])), {
+      repeatable: false,
+    });
+    await database.close();
+  };
+
   it("is the same for as long as nobody moves it", async () => {
-    const home = await ledger.readHome();
     await leaseOf(ledger);
-    expect(await ledger.noteHome(home)).toMatchObject({ kind: "same" });
-    expect(await ledger.noteHome(await ledger.readHome())).toMatchObject({ kind: "same" });
+    expect(await ledger.noteHome()).toMatchObject({ kind: "same" });
+    expect(await ledger.noteHome()).toMatchObject({ kind: "same" });
     expect(await fences()).toEqual([0]);
   });
 
   it("is said with the time there, if that is another clock than ours", async () => {
-    const { nowMs } = await ledger.noteHome("here");
+    const { nowMs } = await ledger.noteHome();
     if (store.location.startsWith("postgres")) expect(nowMs).toBeGreaterThan(1_700_000_000_000);
     else expect(nowMs).toBeNull();
   });
 
   it("is another place for a copy: then all keys are fenced off, once, and those that come later too", async () => {
-    const lease = await leaseOf(ledger);
-    await ledger.noteHome("here");
-    expect(await ledger.noteHome("there")).toMatchObject({ kind: "moved", from: expect.stringMatching(/^here/) });
+    await leaseOf(ledger);
+    await ledger.noteHome();
+    await moveFrom("there");
+    expect(await ledger.noteHome()).toMatchObject({ kind: "moved", from: "there" });
     expect(await fences()).toEqual([-1]);
+    const lease = await leaseOf(ledger);
     await ledger.setFence(lease, 7, 3);
-    await ledger.setFence(lease, 9, 5);
-    expect(await ledger.noteHome("there")).toMatchObject({ kind: "same" });
+    await ledger.setFence(lease, 6, 2);
+    expect(await ledger.noteHome()).toMatchObject({ kind: "same" });
     expect(await fences()).toEqual([7]);
     expect(await ledger.listOperators()).toMatchObject([{ nextNonce: 3 }]);
+    // More was mined than it was set for.
+    await ledger.setFence(lease, 9, 5);
+    expect(await fences()).toEqual([9]);
+    expect(await ledger.listOperators()).toMatchObject([{ nextNonce: 5 }]);
     await leaseOf(ledger, accountOf(0xfff));
-    expect(await fences()).toEqual([7, -1]);
+    expect(await fences()).toEqual([9, -1]);
     // A fence that was meant for another reach stays.
-    await ledger.removeFence(lease, 6);
-    await ledger.removeFence(lease, 7);
+    await ledger.removeFence(lease, 8);
+    await ledger.removeFence(lease, 9);
     expect(await fences()).toEqual([0, -1]);
+    // What is not fenced off stays so.
+    await ledger.setFence(lease, 12, 5);
+    expect(await fences()).toEqual([0, -1]);
+  });
+
+  it("changes in the middle of a tick: then nobody writes with a lease of before, noticed or not", async () => {
+    const lease = await leaseOf(ledger);
+    await ledger.noteHome();
+    await ledger.recordTurn(turnOf("a"), 1);
+    await moveFrom("there");
+    await expect(planned(ledger, lease, [ALICE], 2)).rejects.toMatchObject({ code: "fenced" });
+    await ledger.noteHome();
+    await expect(planned(ledger, lease, [ALICE], 2)).rejects.toMatchObject({ code: "fenced" });
+    // And with a new one nothing is planned until the fences are gone.
+    const renewed = await leaseOf(ledger);
+    await expect(planned(ledger, renewed, [ALICE], 2)).rejects.toMatchObject({ code: "fenced" });
+    await ledger.setFence(renewed, 4, 0);
+    await ledger.removeFence(renewed, 4);
+    expect(await planned(ledger, renewed, [ALICE], 2)).not.toBeNull();
+  });
+
+  it("is another one if a person says so, who knows of a snapshot that nothing shows", async () => {
+    await leaseOf(ledger);
+    await ledger.noteHome();
+    await ledger.fenceOff();
+    expect(await ledger.noteHome()).toMatchObject({ kind: "same" });
+    await leaseOf(ledger, accountOf(0xfff));
+    expect(await fences()).toEqual([-1, -1]);
+  });
+
+  it("nothing is planned in a transaction that finds a halt", async () => {
+    const lease = await leaseOf(ledger);
+    await ledger.recordTurn(turnOf("a"), 1);
+    await ledger.halt("somebody has the key", 2, 0);
+    await expect(planned(ledger, lease, [ALICE], 3)).rejects.toMatchObject({ code: "fenced" });
   });
 
   it("is another place for rows that were brought back from a dump into where they were", async () => {
     await leaseOf(ledger);
-    const home = await ledger.readHome();
-    await ledger.noteHome(home);
+    await ledger.noteHome();
     const database = store.database();
     const rewrite = (text: string) =>
       database.transaction(async (sql) => void (await sql.all(text)), { repeatable: false });
@@ -79,9 +128,9 @@ describe.each(ledgers)("where a ledger is, on $name", ({ create }) => {
     await database.close();
     // A file is known by itself, and what `backup` has copied by its mark.
     const kind = store.location.startsWith("postgres") ? "moved" : "same";
-    expect(await ledger.noteHome(home)).toMatchObject({ kind });
+    expect(await ledger.noteHome()).toMatchObject({ kind });
     expect(await fences()).toEqual([kind === "moved" ? -1 : 0]);
-    expect(await ledger.noteHome(home)).toMatchObject({ kind: "same" });
+    expect(await ledger.noteHome()).toMatchObject({ kind: "same" });
   });
 
   it("a filler takes the nonce of what was abandoned on it, and of nothing else", async () => {
@@ -135,19 +184,18 @@ it.each([
   const [path, target] = [join(folder, "ledger.db"), join(folder, "copy.db")];
   try {
     const first = await openLedger(path);
-    const home = await first.readHome();
-    expect(await first.noteHome(home)).toMatchObject({ kind: "same" });
+    expect(await first.noteHome()).toMatchObject({ kind: "same" });
     await first.close();
     copy(path, target);
     const opened = await openLedger(path);
-    expect(await opened.noteHome(await opened.readHome())).toMatchObject({ kind: "same" });
+    expect(await opened.noteHome()).toMatchObject({ kind: "same" });
     await opened.close();
 
     bring(target, path);
     const restored = await openLedger(path);
-    const check = await restored.noteHome(await restored.readHome());
-    expect(check).toMatchObject({ kind: "moved", from: expect.stringContaining(home) });
-    expect(await restored.noteHome(await restored.readHome())).toMatchObject({ kind: "same" });
+    const check = await restored.noteHome();
+    expect(check).toMatchObject({ kind: "moved", from: expect.stringMatching(/^(a copy of )?file /) });
+    expect(await restored.noteHome()).toMatchObject({ kind: "same" });
     await restored.close();
   } finally {
     rmSync(folder, { recursive: true, force: true });
@@ -161,7 +209,7 @@ it("a copy that was made before anybody had looked is another home as well", asy
     await (await openLedger(path)).close();
     copySqlite(path, target);
     const restored = await openLedger(target);
-    expect(await restored.noteHome(await restored.readHome())).toMatchObject({ kind: "moved" });
+    expect(await restored.noteHome()).toMatchObject({ kind: "moved" });
     await restored.close();
   } finally {
     rmSync(folder, { recursive: true, force: true });

@@ -1,50 +1,8 @@
 import type { OtherSubmission, Submission } from "../../domain/batch/submission.ts";
-import { count, text } from "../database/decode.ts";
-import { lockOperators } from "../database/transactions/lockOrder.ts";
 import type { Tx } from "../database/transactions/tx.ts";
 import { storeSubmission } from "../submissions/plan/planSubmission.ts";
 import { validCount, validTime } from "../validate.ts";
 import type { Lease } from "./lease.ts";
-
-// With the time there, if the database has a clock of its own.
-export type HomeCheck = ({ kind: "same" } | { kind: "moved"; from: string }) & { nowMs: number | null };
-
-// Where the ledger is. If that is not where it was, it is a copy, or a standby that took over, and may lack what was signed
-// last: every key is fenced off before anything is planned.
-export function noteHome(home: string) {
-  return async (tx: Tx): Promise<HomeCheck> => {
-    const [clock] = tx.hasOwnClock ? await tx.all(`SELECT ${tx.now} AS now`) : [];
-    const nowMs = clock === undefined ? null : count(clock, "now");
-    const mark = markOf(tx);
-    const read = async () => {
-      const [row] = await tx.all(`SELECT home, ${mark.read} AS mark FROM homes`);
-      return row === undefined ? null : { known: text(row, "home"), here: home + text(row, "mark") };
-    };
-    const found = await read();
-    if (found === null) {
-      await tx.run(`INSERT INTO homes (id, home, moved) VALUES (1, $1 || ${mark.write}, 0) ON CONFLICT DO NOTHING`, [
-        home,
-      ]);
-      return { kind: "same", nowMs };
-    }
-    if (found.known === found.here) return { kind: "same", nowMs };
-    await lockOperators(tx);
-    // Another daemon may have noticed as well, and been first.
-    const now = await read();
-    if (now !== null && now.known === now.here) return { kind: "same", nowMs };
-    // Of a retired key nothing can be settled, whatever was forgotten.
-    await tx.run("UPDATE operators SET fence = -1 WHERE retired = 0");
-    await tx.run(`UPDATE homes SET home = $1 || ${mark.write}, moved = 1`, [home]);
-    return { kind: "moved", from: found.known, nowMs };
-  };
-}
-
-// What a row says of itself that it does not say once it was brought back from a dump into the same database: the transaction that
-// wrote it. A file has no such thing; what `backup` copies is marked instead.
-function markOf({ locks }: Tx): { read: string; write: string } {
-  if (locks.forUpdate === "") return { read: "''", write: "''" };
-  return { read: "', written in ' || xmin::text", write: "', written in ' || pg_current_xact_id()::xid::text" };
-}
 
 // How far the fence of this key reaches, once the chain has been asked. What the chain has spent by then was given out by the
 // ledger that this one is a copy of: nobody else need have the key.
@@ -54,7 +12,7 @@ export function setFence({ operator }: Lease, nonce: number, chainNonce: number)
   return async (tx: Tx): Promise<void> => {
     await tx.run(
       `UPDATE operators SET fence = $2, next_nonce = CASE WHEN next_nonce < $3 THEN $3 ELSE next_nonce END
-       WHERE operator = $1 AND fence < 0`,
+       WHERE operator = $1 AND fence <> 0 AND fence < $2`,
       [operator, nonce, chainNonce],
     );
   };

@@ -4,6 +4,7 @@ import { count, text } from "../database/decode.ts";
 import type { Run, Runner, Verb } from "../database/transactions/createRunner.ts";
 import type { Tx } from "../database/transactions/tx.ts";
 import { validAddress, validName } from "../validate.ts";
+import { isHere } from "./home.ts";
 
 // The right to write for an operator. The token grows with every new holder. A writer that lost its lease meanwhile gets a
 // SettlementError "fenced" and has changed nothing.
@@ -36,11 +37,16 @@ export async function interruptOperators(tx: Tx): Promise<void> {
   await tx.run("UPDATE operators SET token = token + 1");
 }
 
-// The row stays locked until the commit, so that nobody can take the lease over in between.
+// The row stays locked until the commit, so that nobody can take the lease over in between. A lease that was given on another
+// server says nothing here: what the tick has done since may be lost.
 async function requireLease(tx: Tx, { operator, holder, token }: Lease): Promise<void> {
-  const [row] = await tx.all(`SELECT holder, token FROM operators WHERE operator = $1 ${tx.locks.forUpdate}`, [
-    operator,
-  ]);
+  const [row] = await tx.all(
+    `SELECT holder, token, ${isHere(tx)} AS here FROM operators WHERE operator = $1 ${tx.locks.forUpdate}`,
+    [operator],
+  );
+  if (row !== undefined && count(row, "here") === 0) {
+    throw new SettlementError("fenced", `the ledger is not where ${holder} got its lease; nothing was changed`);
+  }
   if (row !== undefined && count(row, "token") === token && text(row, "holder") === holder) return;
   throw new SettlementError(
     "fenced",

@@ -21,14 +21,14 @@ describe.each(ledgers)("a key that is given up, on $name", ({ create }) => {
     const sent = await submitted(ledger, lease, [ALICE], 2);
     await ledger.recordTurn(turnOf("b"), 3);
     const unsent = await planned(ledger, lease, [ALICE], 4);
-    await ledger.noteHome("here");
-    await ledger.noteHome("there");
-    expect(await ledger.retire(lease, 5)).toBe(2);
+    await ledger.fenceOff();
+    const renewed = await leaseOf(ledger);
+    expect(await ledger.retire(renewed, 5)).toBe(2);
     for (const id of [sent, unsent?.id ?? "0x"]) {
       expect((await ledger.findSubmission(id))?.state.kind).toBe("abandoned");
     }
     expect(await ledger.listOperators()).toMatchObject([{ fence: -1, retired: true }]);
-    await ledger.liftFence(lease);
+    await ledger.liftFence(renewed);
     expect(await ledger.listOperators()).toMatchObject([{ fence: 0, retired: true }]);
     expect(await ledger.listDuePayers(5, 10)).toMatchObject([{ chargedTo: ALICE, charges: 4, oldestDueAtMs: 5 }]);
   });
@@ -42,8 +42,7 @@ describe.each(ledgers)("a key that is given up, on $name", ({ create }) => {
     const person = await ledger.acquireLease(OPERATOR, "person", 1_000, true);
     expect(person).not.toBeNull();
     if (person !== null) expect(await ledger.retire(person, 2)).toBe(0);
-    await ledger.noteHome("here");
-    await ledger.noteHome("there");
+    await ledger.fenceOff();
     expect(await ledger.listOperators()).toMatchObject([{ fence: 0, retired: true }]);
   });
 

@@ -314,18 +314,18 @@ describe.each(ledgers)("submissions on $name", ({ create }) => {
     await expect(ledger.unplanBatch(lease, batchId, [], 0, 20)).rejects.toMatchObject({ code: "invalid_input" });
   });
 
-  it("nonces follow each other, start at the chain's and are never given twice", async () => {
+  it("nonces follow each other, start at the chain's, are never given twice, and none is jumped over", async () => {
     const payout = (n: number) =>
       ({ id: hashOf(`payout ${n}`), kind: "payout", to: ROUTER, calldata: "0x03", nonce: null }) as const;
     const nonces: (number | null)[] = [];
-    for (const [n, chainNonce] of [7, 7, 9, 20].entries()) {
+    for (const [n, firstNonce] of [7, 7, 9, 20].entries()) {
       const { id } = await ledger.planSubmission(lease, payout(n), 10);
       expect(await ledger.planSubmission(lease, payout(n), 10)).toMatchObject({ id, nonce: null });
-      nonces.push((await ledger.assignNonce(lease, id, chainNonce, 1n)).nonce);
+      nonces.push((await ledger.assignNonce(lease, id, firstNonce, 1n)).nonce);
       expect((await ledger.assignNonce(lease, id, 99, 2n)).nonce).toBe(nonces.at(-1));
     }
-    expect(nonces).toEqual([7, 8, 9, 20]);
-    expect((await ledger.listUnmined(OPERATOR)).map(({ nonce }) => nonce)).toEqual([7, 8, 9, 20]);
+    expect(nonces).toEqual([7, 8, 9, 10]);
+    expect((await ledger.listUnmined(OPERATOR)).map(({ nonce }) => nonce)).toEqual([7, 8, 9, 10]);
   });
 
   it("replacements are kept oldest first, and the same bytes once", async () => {

@@ -2,6 +2,7 @@ import { copyFileSync, existsSync } from "node:fs";
 import { basename, join } from "node:path";
 import type { Database } from "../../../settlement/ledger/database/sql.ts";
 import { openSqlite } from "../../../settlement/ledger/database/sqlite/openSqlite.ts";
+import { withHome } from "../../../settlement/ledger/testing/withHome.ts";
 
 export type Copy = { path: string };
 
@@ -13,17 +14,16 @@ export function openRestorable(folder: string) {
   let path = fresh();
   let home = basename(path);
   let current = openSqlite({ path });
-  const database: Database = {
+  const opened: Database = {
     transaction: (work, options) => current.transaction(work, options),
     migration: (work) => current.migration(work),
     snapshot: (work) => current.snapshot(work),
     writers: 1,
     read: { takesArrays: false, all: (text, params) => current.read.all(text, params) },
-    home: async () => home,
     close: () => current.close(),
   };
   return {
-    database,
+    database: withHome(opened, () => home),
     // Only between two transactions.
     copy(): Copy {
       const copy = { path: fresh() };

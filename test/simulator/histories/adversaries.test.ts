@@ -89,6 +89,25 @@ describe("a thief with the operator's key", () => {
   });
 });
 
+describe("somebody who uses an idle key for something that is no batch", () => {
+  it("is noticed, however much is due", async () => {
+    const daemon = history.daemon();
+    await history.deliver(alice, 100n);
+    expect(await history.settle([daemon])).toBe(true);
+    history.chain.inject({ from: operator, to: operator, calldata: "0x", gasLimit: 21_000n, fleeting: false });
+    history.mine(2);
+    await history.deliver(bob, 10n);
+    await daemon.tick();
+    // One endpoint may say too much once; what it says is not settled on top of.
+    expect(history.chain.pooled()).toEqual([]);
+    await daemon.tick();
+    expect((await history.ledger.readHalt())?.reason).toMatch(/has used nonce 1, which this ledger never gave out/);
+    expect(history.events).toContainEqual({ kind: "key_used_elsewhere", operator, nonce: 1 });
+    await putRight(daemon);
+    expect(history.overpaid()).toEqual([]);
+  });
+});
+
 describe("a peer who settles our batch first", () => {
   it("and whose batch is in the archive by the time that something waits behind the nonce that ours had", async () => {
     const daemon = history.daemon();

@@ -11,6 +11,7 @@ import type { ReconcileOptions } from "../../../settlement/engine/watch/reconcil
 import { createLedger } from "../../../settlement/ledger/createLedger.ts";
 import { createMemoryFolder } from "../../../settlement/ledger/testing/memoryFolder.ts";
 import { withClock } from "../../../settlement/ledger/testing/withClock.ts";
+import { withHome } from "../../../settlement/ledger/testing/withHome.ts";
 import { createSimulatedChain } from "../chain/simulatedChain.ts";
 import { createSimulatedSigner } from "../chain/transaction.ts";
 import { setLimit } from "../faults/disturb.ts";
@@ -42,8 +43,7 @@ export async function openHistory(options: { operators?: number; moves?: boolean
   const { database: files, copy, restore } = openRestorable(folder);
   let nowMs = START_MS;
   // A snapshot of a whole disk leaves a ledger where it was.
-  const home = options.moves === false ? async () => "here" : files.home;
-  const database = withClock({ ...files, home }, { nowMs: () => nowMs });
+  const database = withClock(options.moves === false ? withHome(files, () => "here") : files, { nowMs: () => nowMs });
   const rng = createRng(1);
   const quiet = createFaults(createRng(1), () => {}, false);
   const scenario = {

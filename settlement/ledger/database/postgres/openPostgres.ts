@@ -29,6 +29,9 @@ const INT8 = 20;
 const INT4 = 23;
 // Not that of the transaction's beginning: a lock may have been waited for since.
 const NOW = "CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000 AS BIGINT)";
+// Another cluster, or the same one after somebody else was promoted to be its primary.
+const HOME = `(SELECT 'cluster ' || system_identifier::text || ', timeline ' || substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8)
+  || ', database ' || (SELECT oid::text FROM pg_database WHERE datname = current_database()) FROM pg_control_system())`;
 const LOCKS = { forUpdate: "FOR UPDATE", skipLocked: "FOR UPDATE SKIP LOCKED" };
 // Any fixed number: the daemons that share a database take turns by it when they migrate.
 const MIGRATION_LOCK = 5_241_993n;
@@ -133,15 +136,6 @@ export function openPostgres({
       ),
     writers: WRITERS,
     read: { takesArrays: true, all: (text, params) => untilDone(() => attemptRead(connect, text, params)) },
-    // Another cluster, or the same one after somebody else was promoted to be its primary.
-    async home() {
-      const [row] = await this.read.all(
-        `SELECT system_identifier::text AS cluster, substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8) AS timeline,
-           (SELECT oid::text FROM pg_database WHERE datname = current_database()) AS database
-         FROM pg_control_system()`,
-      );
-      return `cluster ${row?.cluster}, timeline ${row?.timeline}, database ${row?.database}`;
-    },
     async close() {
       if (!pool.ending) await pool.end();
     },
@@ -203,6 +197,7 @@ async function attempt<T>(
       locks: LOCKS,
       now: NOW,
       hasOwnClock: true,
+      home: HOME,
       takesArrays: true,
       all: async (text, params) => (await query(text, params)).rows,
       each: async (text, params, read) => (await query(text, params)).rows.map((row) => read(Object.values(row))),

@@ -40,7 +40,6 @@ export function openSqlite(options: SqliteOptions): Database {
   createPrivately(path, setting);
   const isLarge = () => statSync(path).size > LARGE_BYTES;
   const writer = connect(path, setting, { check: !isLarge() });
-  const home = homeOf(path);
   const thread = createSqliteReader({ path, busyTimeoutMs });
   let damage: SettlementError | null = null;
   // Looking a large file through takes seconds, in which it is used already. What is found then is said to whoever asks next.
@@ -176,7 +175,6 @@ export function openSqlite(options: SqliteOptions): Database {
     },
     writers: 1,
     read: reader,
-    home: async () => home,
     async close() {
       await checkpointing;
       await last;
@@ -204,9 +202,3 @@ const inSteps = (connection: Connection): Sql => ({
 
 // What a migration says to SQLite alone is a comment to PostgreSQL, whose tables have no rowid to leave out.
 const inSqlite = (script: string) => script.replaceAll("/* WITHOUT ROWID */", "WITHOUT ROWID");
-
-// A file that was put in the place of another has another inode, or if that was free again another time of birth.
-function homeOf(path: string): string {
-  const { ino, birthtimeNs } = statSync(path, { bigint: true });
-  return `file ${ino} of ${birthtimeNs}`;
-}

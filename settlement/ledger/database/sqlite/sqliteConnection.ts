@@ -1,3 +1,4 @@
+import { statSync } from "node:fs";
 import { DatabaseSync, type StatementSync } from "node:sqlite";
 import { LRUCache } from "lru-cache";
 import { SettlementError } from "../../../domain/errors.ts";
@@ -97,6 +98,7 @@ export function connect(path: string, setting: string, { check }: { check: boole
     locks: NO_LOCKS,
     now: NOW,
     hasOwnClock: false,
+    home: homeOf(path),
     takesArrays: false,
     all: (text, params = []) =>
       attempt(() => {
@@ -220,4 +222,10 @@ export const isBusy = (error: unknown) => sqliteCodeOf(error) === BUSY;
 function sqliteCodeOf(error: unknown): number | null {
   const own = error instanceof SettlementError ? error.cause : error;
   return own instanceof Error && "errcode" in own && typeof own.errcode === "number" ? own.errcode & 0xff : null;
+}
+
+// A file that was put in the place of another has another inode, or if that was free again another time of birth.
+function homeOf(path: string): string {
+  const { ino, birthtimeNs } = statSync(path, { bigint: true });
+  return `'file ${ino} of ${birthtimeNs}'`;
 }

@@ -68,6 +68,8 @@ describe.each(ledgers)("a batch that is taken in on $name", ({ create }) => {
   it("pays what is reported later before anybody is charged again", async () => {
     expect(await ledger.adoptBatch(found("lost", [took(100)]), 10)).toMatchObject({ unexplained: 100n });
     const lease = await leaseOf(ledger);
+    await ledger.setFence(lease, 1, 0);
+    await ledger.removeFence(lease, 1);
     await deliver("reported again", 100, 20);
     await deliver("new", 30, 21);
     const submission = await planned(ledger, lease, [ALICE], 30);

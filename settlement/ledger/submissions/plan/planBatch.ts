@@ -10,6 +10,7 @@ import { readBudgets } from "../../budgets/draw.ts";
 import { address, hex } from "../../database/decode.ts";
 import { CHUNK, chargeKeys, chunksOf, placeholders, type Row } from "../../database/sql.ts";
 import type { Tx } from "../../database/transactions/tx.ts";
+import { requireOpen } from "../../operators/home.ts";
 import type { Lease } from "../../operators/lease.ts";
 import { validAddress, validCount, validTime } from "../../validate.ts";
 import { endCharges, findAdopted, rowsOf } from "../adopt/payFromUnexplained.ts";
@@ -41,6 +42,7 @@ export function planBatch(lease: Lease, request: PlanRequest, nowMs: number) {
   const router = validAddress("the router", request.router);
   validTime("now", nowMs);
   return async (tx: Tx): Promise<Submission | null> => {
+    await requireOpen(tx);
     // A batch has thousands of charges: between the steps that it takes others are read, heard and answered.
     await letOthersRun();
     const { charges, wholeOf } = await takeDue(tx, { accounts, parts }, maxCharges, nowMs);

@@ -1,0 +1,124 @@
+import type { Address, Hex } from "viem";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import type { Chain, TxReceipt } from "../../../settlement/chain/chain.ts";
+import { microUsdc } from "../../../settlement/domain/money.ts";
+import { type History, openHistory } from "./openHistory.ts";
+
+let history: History;
+let alice: Address;
+let bob: Address;
+let operator: Address;
+let other: Address;
+let honest: Chain;
+beforeEach(async () => {
+  history = await openHistory({ operators: 2 });
+  [alice, bob] = history.payers as [Address, Address];
+  [operator, other] = history.operators as [Address, Address];
+  honest = history.chain.connectHonestly(() => 0);
+});
+afterEach(() => history.close());
+
+// A batch of 100 of alice's that was sent and that every mempool has dropped, and its bytes.
+async function dropped(): Promise<{ batchId: Hex; txHash: Hex; raw: Hex }> {
+  history.mine(15);
+  await history.deliver(alice, 100n);
+  await history.daemon({ keys: [operator], name: "first" }).tick();
+  const [waiting] = history.chain.pooled();
+  if (waiting === undefined) throw new RangeError("nothing was sent");
+  history.chain.drop(waiting);
+  const [batch] = await history.ledger.listBatches(1, 0);
+  const [broadcast] = (await history.ledger.findSubmission(batch?.batchId ?? "0x"))?.broadcasts ?? [];
+  if (batch === undefined || broadcast === undefined) throw new RangeError("nothing was signed");
+  return { batchId: batch.batchId, txHash: waiting.hash, raw: broadcast.raw };
+}
+
+// What one of two endpoints says of a transaction that is in no block, while the other has the block and denies it.
+function madeUp(txHash: Hex, said: Pick<TxReceipt, "status" | "batches">): Partial<Chain> {
+  const receipt = async (): Promise<TxReceipt> => {
+    const { number, hash } = await honest.finalized();
+    return { txHash, blockNumber: number, blockHash: hash, gasUsed: 50_000n, ...said };
+  };
+  return {
+    receipt: async (hash) => (hash === txHash ? receipt() : honest.receipt(hash)),
+    finalReceipt: async (hash) =>
+      hash === txHash ? { ...(await receipt()), isAgreed: false } : honest.finalReceipt(hash),
+  };
+}
+
+describe("one of two endpoints", () => {
+  it("makes up a revert: the batch is not given up, and nobody pays for it twice", async () => {
+    const { txHash, raw } = await dropped();
+    const lies: Partial<Chain> = {
+      ...madeUp(txHash, { status: "reverted", batches: new Map() }),
+      send: async () => ({ kind: "unknown", reason: "time-out" }),
+      // Its limit is used up, so that the other key goes on.
+      operatorLimit: async () => ({ limit: 1_000n, left: 0n, bonded: true }),
+    };
+    const blind = history.daemon({ keys: [operator], name: "first", lies });
+    await blind.tick();
+    await blind.tick();
+    await history.deliver(bob, 10n);
+    const second = history.daemon({ keys: [other], name: "second" });
+    await second.tick();
+    history.mine();
+    await honest.send(raw);
+    history.mine(3);
+    expect(history.overpaid().every((amount) => amount <= 0n)).toBe(true);
+    expect(await history.settle([second, history.daemon({ keys: [operator], name: "first" })])).toBe(true);
+    expect(history.overpaid()).toEqual([]);
+  });
+
+  it("makes up a success: the batch is not final, and goes on its way", async () => {
+    const { txHash, batchId } = await dropped();
+    const outcome = { charged: microUsdc(100n), treasuryShare: microUsdc(100n), failed: [], paid: [], refused: [] };
+    const lies = madeUp(txHash, { status: "success", batches: new Map([[batchId, outcome]]) });
+    const blind = history.daemon({ keys: [operator], name: "first", lies });
+    await blind.tick();
+    await blind.tick();
+    expect((await history.ledger.findSubmission(batchId))?.state.kind).not.toBe("final");
+    await history.deliver(bob, 10n);
+    const daemon = history.daemon({ keys: [operator], name: "first" });
+    expect(await history.settle([daemon])).toBe(true);
+    expect((await daemon.audit()).kind).toBe("equal");
+    expect(history.overpaid()).toEqual([]);
+  });
+
+  it("makes up a success at the head: when that block is final the batch is put on its way again", async () => {
+    const { txHash, batchId } = await dropped();
+    const outcome = { charged: microUsdc(100n), treasuryShare: microUsdc(100n), failed: [], paid: [], refused: [] };
+    const { number, hash } = await honest.head();
+    const said: TxReceipt = {
+      txHash,
+      blockNumber: number,
+      blockHash: hash,
+      gasUsed: 50_000n,
+      status: "success",
+      batches: new Map([[batchId, outcome]]),
+    };
+    const liar = history.daemon({
+      keys: [operator],
+      name: "first",
+      lies: { receipt: async (wanted) => (wanted === txHash ? said : honest.receipt(wanted)) },
+    });
+    await liar.tick();
+    expect((await history.ledger.findSubmission(batchId))?.state.kind).toBe("included");
+    history.mine(15);
+    // It says so again; the endpoints together do not.
+    expect(await history.settle([liar])).toBe(true);
+    expect(history.overpaid()).toEqual([]);
+  });
+
+  it("names a nonce that is far ahead: no number is jumped over, and settlement goes on", async () => {
+    const daemon = history.daemon({ keys: [operator] });
+    await history.deliver(alice, 100n);
+    expect(await history.settle([daemon])).toBe(true);
+    await history.deliver(bob, 10n);
+    const nonce: Chain["nonce"] = async (key, at) => (at === "latest" ? 1_000_000 : honest.nonce(key, at));
+    const told = history.daemon({ keys: [operator], lies: { nonce } });
+    await told.tick();
+    await told.tick();
+    expect(await history.settle([daemon])).toBe(true);
+    expect(await history.ledger.readHalt()).toBeNull();
+    expect(await history.ledger.listOperators()).toMatchObject([{ nextNonce: 2 }]);
+  });
+});
