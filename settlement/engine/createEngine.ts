@@ -14,6 +14,7 @@ import { together } from "../domain/scheduling/together.ts";
 import type { Lease } from "../ledger/ledger.ts";
 import { createAdmission } from "./accept/admission.ts";
 import { type BroughtBudget, bringBudget } from "./accept/budgets/bringBudget.ts";
+import { bringToCall } from "./accept/budgets/bringToCall.ts";
 import { keepBudget } from "./accept/budgets/keepBudget.ts";
 import { listBudgets } from "./accept/budgets/listBudgets.ts";
 import { hold } from "./accept/calls/hold.ts";
@@ -23,7 +24,7 @@ import { settledBy } from "./accept/preflight/settledBy.ts";
 import { createPrices } from "./accept/prices.ts";
 import { holdTurn } from "./accept/turns/holdTurn.ts";
 import { recordTurn } from "./accept/turns/recordTurn.ts";
-import { recordTurns } from "./accept/turns/recordTurns.ts";
+import { type ReportedTurn, recordTurns } from "./accept/turns/recordTurns.ts";
 import { type ArchiveOptions, archive } from "./archive/archive.ts";
 import { restore } from "./archive/restore.ts";
 import { createCollectOwed } from "./batch/collectOwed.ts";
@@ -79,6 +80,14 @@ export function createEngine(options: Omit<EngineContext, "looking">, readSpenda
   // A session is a limit; its calls are asked about one by one.
   const checkSession = (payer: Address, amount: MicroUsdc, draft: DraftOn | null) =>
     preflight(asked, payer, amount, { onCredit: 0n, draft });
+
+  // On what comes with it, or on the budget that it names.
+  async function recordOne({ turn, brought }: ReportedTurn) {
+    const found = await bringBudget(context, turn.payer, brought);
+    if (found.kind === "budget_refused") return found;
+    const budgetId = found.budgetId ?? turn.budgetId ?? null;
+    return recordTurn(context, readSpendable, admission, prices, { ...turn, budgetId });
+  }
 
   // One tick of settlement for every operator key that this process has, or can get, the lease of. `atOnce` settles what is due
   // however little it is.
@@ -267,14 +276,15 @@ export function createEngine(options: Omit<EngineContext, "looking">, readSpenda
   }
 
   return {
-    // Of an amount that is to be drawn on a budget, if one is named.
-    preflight: (payer: Address | null, amount: MicroUsdc, budgetId: bigint | null = null) =>
-      check(
-        payer,
-        amount,
-        0n,
-        budgetId === null ? null : { budgetId, amount, toolIds: [], settledBy: settledBy(clock, policy) },
-      ),
+    // Of an amount that is to be drawn on what comes with it, if anything does.
+    async preflight(payer: Address | null, amount: MicroUsdc, brought: BroughtBudget | null = null) {
+      if (payer === null) return check(payer, amount);
+      const found = await bringBudget(context, payer, brought);
+      if (found.kind === "budget_refused") return found.refusal;
+      const { budgetId } = found;
+      const draft = budgetId === null ? null : { budgetId, amount, toolIds: [], settledBy: settledBy(clock, policy) };
+      return check(payer, amount, 0n, draft);
+    },
     keepBudget: (signed: SignedBudget) => keepBudget(context, signed),
     listBudgets: (payer: Address, limit: number, offset: number) => listBudgets(context, payer, limit, offset),
     // What a payer has asked back of its prepaid balance.
@@ -283,22 +293,30 @@ export function createEngine(options: Omit<EngineContext, "looking">, readSpenda
       if (refund === undefined) throw new RangeError(`the chain left out ${payer}`);
       return refund;
     },
-    holdTurn: (held: TurnHold) => holdTurn(context, check, admission, held),
+    async holdTurn(held: Omit<TurnHold, "budgetId">, brought: BroughtBudget | null = null) {
+      const found = await bringBudget(context, held.payer, brought);
+      if (found.kind === "budget_refused") return found;
+      return holdTurn(context, check, admission, { ...held, budgetId: found.budgetId });
+    },
     voidTurn: (turnId: string, payer: Address) => ledger.voidTurn(turnId, payer),
-    recordTurn: (turn: Turn) => recordTurn(context, readSpendable, admission, prices, turn),
-    recordTurns: (turns: readonly Turn[]) => recordTurns(context, admission, prices, turns),
-    startSession: (
+    recordTurn: (turn: Turn, brought: BroughtBudget | null = null) => recordOne({ turn, brought }),
+    recordTurns: (reported: readonly ReportedTurn[]) => recordTurns(context, admission, prices, recordOne, reported),
+    async startSession(
       id: string,
       payer: Address | null,
       maxSpend: MicroUsdc,
       ttlMs = policy.sessionTtlMs,
-      budgetId: bigint | null = null,
-    ) => startSession(context, checkSession, { id, payer, maxSpend, ttlMs, budgetId }),
+      brought: BroughtBudget | null = null,
+    ) {
+      const found = payer === null ? null : await bringBudget(context, payer, brought);
+      if (found?.kind === "budget_refused") return found;
+      const budgetId = found?.budgetId ?? null;
+      return startSession(context, checkSession, { id, payer, maxSpend, ttlMs, budgetId });
+    },
     findSession: ledger.findSession,
     // On the session's budget, or on the one that comes with the call.
     async hold(call: Call, brought: BroughtBudget | null = null) {
-      if (brought === null) return hold(context, check, admission, prices, call);
-      const found = await bringBudget(context, call, brought);
+      const found = await bringToCall(context, call, brought);
       return found.kind === "brought" ? hold(context, check, admission, prices, found.call) : found;
     },
     capture: (callId: string, hashes: ContentHashes) => ledger.capture({ callId, hashes }, flush, clock.nowMs()),

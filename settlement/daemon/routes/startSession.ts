@@ -1,9 +1,11 @@
 import type { Address } from "viem";
 import type { MicroUsdc } from "../../domain/money.ts";
+import type { BroughtBudget } from "../../engine/accept/budgets/bringBudget.ts";
 import type { Refusal } from "../../engine/accept/preflight/preflight.ts";
 import { type SessionView, sessionView } from "../../views/session.ts";
 import { ApiError } from "../http/errors.ts";
 import type { Services } from "../http/route.ts";
+import { notKept } from "./budget.ts";
 
 export const NO_WALLET = "there is no wallet to be charged";
 
@@ -15,11 +17,11 @@ export async function startSession(
     payer,
     maxSpend,
     ttlMs,
-    budgetId,
-  }: { id: string; payer: Address; maxSpend: MicroUsdc; ttlMs: number; budgetId: bigint | null },
+    brought,
+  }: { id: string; payer: Address; maxSpend: MicroUsdc; ttlMs: number; brought: BroughtBudget | null },
 ): Promise<SessionView> {
   const { engine, clock, helpUrl } = services;
-  const started = await engine.startSession(id, payer, maxSpend, ttlMs, budgetId);
+  const started = await engine.startSession(id, payer, maxSpend, ttlMs, brought);
   if (started.kind === "conflict") throw new ApiError("conflict", `there is another session ${id}`);
   if (started.kind === "too_many_sessions") {
     throw new ApiError(
@@ -27,6 +29,7 @@ export async function startSession(
       `${started.open} sessions of this payer are open; close some, or wait until they expire`,
     );
   }
+  if (started.kind === "budget_refused") throw notKept(started.refusal, helpUrl);
   if (started.kind === "refused") throw refusalOf(started.preflight, helpUrl);
   return sessionView(started.session, clock.nowMs());
 }

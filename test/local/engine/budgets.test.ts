@@ -77,8 +77,7 @@ describe("what payers sign, on a real chain", () => {
     const { engine } = settlement;
     const id = `session-${names++}`;
     await settlement.untilCacheIsOld();
-    if (signed !== null) expect(await engine.keepBudget(signed)).toMatchObject({ kind: "kept" });
-    const started = await engine.startSession(id, payer, maxSpend, undefined, signed?.id ?? null);
+    const started = await engine.startSession(id, payer, maxSpend, undefined, signed);
     return { id, kind: started.kind === "refused" ? started.preflight.code : started.kind };
   }
   // The budgets of the rows of one payer, in the order of the batches.
@@ -167,11 +166,11 @@ describe("what payers sign, on a real chain", () => {
     expect(await engine.recordTurn(turn)).toMatchObject({ kind: "refused", code: "consent_required" });
     await engine.keepBudget(await sign(payer, "0.11"));
     expect(await engine.recordTurn(turn)).toMatchObject({ kind: "refused", code: "budget_exceeded" });
-    await engine.keepBudget(await sign(payer, "0.12"));
-    expect(await engine.preflight(payer.address, parseUsd("0.12"), 7n)).toMatchObject({ code: "ok" });
+    const raised = await sign(payer, "0.12");
+    expect(await engine.preflight(payer.address, parseUsd("0.12"), raised)).toMatchObject({ code: "ok" });
     expect(await engine.recordTurn(turn)).toMatchObject({ kind: "recorded" });
     expect(await engine.recordTurn(turn)).toMatchObject({ kind: "duplicate" });
-    expect(await engine.preflight(payer.address, microUsdc(1n), 7n)).toMatchObject({ code: "budget_exceeded" });
+    expect(await engine.preflight(payer.address, microUsdc(1n), raised)).toMatchObject({ code: "budget_exceeded" });
     await settleForGood();
     expect(await paidBy(payer.address)).toBe(parseUsd("0.12"));
     expect(await engine.listBudgets(payer.address, 10, 0)).toMatchObject([

@@ -1,6 +1,6 @@
 import type { Address } from "viem";
 import { NO_HASHES } from "../../../settlement/domain/charges/charge.ts";
-import type { Turn } from "../../../settlement/domain/charges/turn.ts";
+import { MAX_CALLS_PER_TURN, type Turn } from "../../../settlement/domain/charges/turn.ts";
 import { SettlementError } from "../../../settlement/domain/errors.ts";
 import { type MicroUsdc, microUsdc } from "../../../settlement/domain/money.ts";
 import type { SignedBudget } from "../../../settlement/domain/payer/budget.ts";
@@ -12,6 +12,11 @@ import type { Wallets } from "./wallets.ts";
 
 // How often a turn is reported again that is above its payer's credit.
 const MAX_REPORTS = 8;
+
+// How many turns are reported together at the most.
+const MAX_TOGETHER = 6;
+// A turn with these cannot be read.
+const TOO_MANY_CALLS = { amount: microUsdc(1n), calls: MAX_CALLS_PER_TURN + 1 };
 
 // Answers after which a repetition must find what was done, whatever its payer can spend by then.
 const DONE: readonly string[] = ["opened", "held", "duplicate"];
@@ -87,9 +92,9 @@ export function createClients(
 
   const priced = (): MicroUsdc => microUsdc(BigInt(rng.below(rng.pick([20, 50_000, Number(PRICE)]))));
 
-  async function deliver(): Promise<void> {
+  function draw(): Turn {
     const tools = rng.shuffled(scenario.tools).slice(0, rng.below(scenario.tools.length + 1));
-    const turn: Turn = {
+    return {
       id: `turn ${names++}`,
       payer: rng.pick(scenario.payers),
       outcome: rng.happens(0.1) ? "failed" : "delivered",
@@ -98,17 +103,18 @@ export function createClients(
       requestHash: hexOf(names),
       responseHash: hexOf(names + 1),
     };
-    const cost =
-      turn.outcome === "failed"
-        ? turn.modelCost
-        : turn.tools.reduce((sum, { amount }) => sum + amount, turn.modelCost as bigint);
-    const owed = turn.outcome === "failed" ? [] : turn.tools.map(({ toolId }) => toolId);
+  }
+
+  async function deliver(): Promise<void> {
+    const turn = draw();
+    const cost = costOf(turn);
+    const owed = owedFor(turn);
     // Some are asked for beforehand what they may cost at the most.
     const bound = cost > 0n && questions.happens(0.5) ? cost + BigInt(questions.below(500_000)) : null;
     const signed = wallets.raise(turn.payer, bound ?? cost, owed);
     if (bound !== null && !(await ask(turn, microUsdc(bound), signed))) return;
     add(delivered, turn.payer, cost);
-    await report(signed === null ? turn : { ...turn, budgetId: signed.id }, signed);
+    await report(turn, signed);
     // Nothing is in conflict with what was never recorded, and a ledger that forgets may take the second for the first.
     if (!rng.happens(0.1) || !acknowledged.has(turn.id) || scenario.forgetful) return;
     const other = await certain(() =>
@@ -122,10 +128,9 @@ export function createClients(
 
   // Holds what a turn may cost, and says whether it is delivered: some fail, and some of those who asked are never heard of again.
   async function ask({ id, payer }: Turn, amount: MicroUsdc, signed: SignedBudget | null): Promise<boolean> {
-    if (signed !== null) await certain(() => engine.keepBudget(signed));
-    const hold = { turnId: id, payer, amount, budgetId: signed?.id ?? null };
+    const hold = { turnId: id, payer, amount };
     // What is held is too old some day, and then the same question may be refused.
-    const held = await certain(() => engine.holdTurn(hold).then(({ kind }) => ({ kind: `a turn is ${kind}` })));
+    const held = await certain(() => engine.holdTurn(hold, signed).then(({ kind }) => ({ kind: `a turn is ${kind}` })));
     if (held.kind === "a turn is conflict") objections.push(`${id} was held once and is in conflict with itself`);
     if (held.kind !== "a turn is held" && held.kind !== "a turn is duplicate") return false;
     for (let turns = questions.below(4); turns > 0; turns--) await pauses.wait();
@@ -134,24 +139,56 @@ export function createClients(
     return fate === "delivered";
   }
 
+  // Several at once, of which some bring a signature, one may come twice and one may be wrong. Each has an answer of its own.
+  async function deliverMany(): Promise<void> {
+    const list = Array.from({ length: questions.between(2, MAX_TOGETHER) }, () => {
+      const turn = draw();
+      return { turn, brought: wallets.raise(turn.payer, costOf(turn), owedFor(turn)) };
+    });
+    for (const { turn } of list) {
+      add(delivered, turn.payer, costOf(turn));
+      asked.set(turn.id, sumOf(turn));
+    }
+    const wrong = { ...draw(), tools: scenario.tools.slice(0, 1).map((toolId) => ({ toolId, ...TOO_MANY_CALLS })) };
+    const beside = questions.happens(0.3) ? [{ turn: wrong, brought: null }] : [];
+    const again = questions.happens(0.3) ? list.slice(0, 1) : [];
+    const sent = questions.shuffled([...list, ...beside, ...again]);
+    const since = restores;
+    const { outcomes } = await certain(async () => ({ kind: "a list", outcomes: await engine.recordTurns(sent) }));
+    if (outcomes.length !== sent.length) objections.push(`${sent.length} turns had ${outcomes.length} answers`);
+    for (const [i, { turn, brought }] of sent.entries()) {
+      const kind = outcomes[i]?.kind;
+      if ((kind === "invalid") !== (turn === wrong)) objections.push(`${turn.id} of a list was ${kind}`);
+      // What is above a payer's credit is reported again by itself, and so is what the ledger may have lost.
+      if (turn !== wrong && !acknowledged.has(turn.id)) {
+        if (since === restores && (kind === "recorded" || kind === "duplicate")) acknowledge(named(turn, brought));
+        else await report(turn, brought, true);
+      }
+    }
+  }
+
   // With the newest signature, if it draws on a budget: whoever repeats it after a restore must bring that again.
-  async function report(turn: Turn, signed: SignedBudget | null = null): Promise<void> {
-    if (signed !== null) await certain(() => engine.keepBudget(signed));
+  async function report(turn: Turn, signed: SignedBudget | null = null, mayRepeat = false): Promise<void> {
     asked.set(turn.id, sumOf(turn));
-    let answer = await certain(() => engine.recordTurn(turn));
+    let answer = await certain(() => engine.recordTurn(turn, signed), mayRepeat);
     for (let tries = 0; answer.kind === "credit_exceeded" && tries < MAX_REPORTS; tries++) {
       creditRefusals += 1;
       await pauses.later();
-      answer = await certain(() => engine.recordTurn(turn), true);
+      answer = await certain(() => engine.recordTurn(turn, signed), true);
     }
     // What is never recorded costs nobody anything.
     if (answer.kind === "credit_exceeded") return;
-    if (answer.kind === "refused") {
+    if (answer.kind === "refused" || answer.kind === "budget_refused") {
+      const { reason } = answer.kind === "refused" ? answer : answer.refusal;
       // Its budget has ended or was withdrawn, or the ledger has forgotten it: then nothing is owed.
-      if (scenario.kindPayers && !scenario.forgetful) objections.push(`${turn.id} was refused: ${answer.reason}`);
+      if (scenario.kindPayers && !scenario.forgetful) objections.push(`${turn.id} was refused: ${reason}`);
       return;
     }
     if (answer.kind === "conflict") objections.push(`${turn.id} was delivered once and is in conflict with itself`);
+    acknowledge(named(turn, signed));
+  }
+
+  function acknowledge(turn: Turn): void {
     turns.set(turn.id, turn);
     acknowledged.set(turn.id, sumOf(turn));
   }
@@ -170,13 +207,13 @@ export function createClients(
   // What was drawn on the budget meanwhile may be what the ledger has forgotten, so it is raised once more.
   async function reportOnceMore(turn: Turn): Promise<void> {
     if (turn.budgetId == null) return report(turn);
-    const cost = turn.tools.reduce((sum, { amount }) => sum + amount, turn.modelCost as bigint);
+    const cost = sumOf(turn);
     const signed = wallets.raiseBy(
       turn.payer,
       cost,
       turn.tools.map(({ toolId }) => toolId),
     );
-    return report({ ...turn, budgetId: signed.id }, signed);
+    return report(turn, signed);
   }
 
   // An answer to a question whose first answer may well be about an earlier call.
@@ -189,8 +226,7 @@ export function createClients(
     // Once for all calls, or a little more with each.
     const perCall = consent.happens(0.5);
     const signed = wallets.raise(payer, perCall ? 0n : budget);
-    if (signed !== null) await certain(() => engine.keepBudget(signed));
-    const opened = await certain(() => engine.startSession(id, payer, budget, undefined, signed?.id ?? null));
+    const opened = await certain(() => engine.startSession(id, payer, budget, undefined, signed));
     if (opened.kind !== "opened" && opened.kind !== "duplicate") return;
     spentIn.set(id, { budget, captured: 0n });
     await Promise.all(Array.from({ length: rng.between(1, 5) }, () => use(id, payer, signed !== null && perCall)));
@@ -238,7 +274,8 @@ export function createClients(
   }
 
   return {
-    deliver: () => begin(deliver),
+    // One, or several that are reported together. Where one batch is waited for, there is one.
+    deliver: () => begin(!scenario.handover && questions.happens(0.2) ? deliverMany : deliver),
     visit: () => begin(visit),
     // One of those who were answered, as `other` decides. Returns which turn it is.
     repeat(other: Rng): string | null {
@@ -271,6 +308,14 @@ export function createClients(
     objections,
   };
 }
+
+const named = (turn: Turn, signed: SignedBudget | null): Turn =>
+  signed === null ? turn : { ...turn, budgetId: signed.id };
+
+const owedFor = ({ outcome, tools }: Turn) => (outcome === "failed" ? [] : tools.map(({ toolId }) => toolId));
+
+// What its payer owes for it.
+const costOf = (turn: Turn) => (turn.outcome === "failed" ? turn.modelCost : sumOf(turn));
 
 const sumOf = ({ tools, modelCost }: Turn) => tools.reduce((sum, { amount }) => sum + amount, modelCost as bigint);
 

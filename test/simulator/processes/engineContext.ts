@@ -97,6 +97,16 @@ export function createEngineContext(
           await invariants().checkCredit(turn.payer);
         return recorded;
       },
+      // None of them brings a budget, and of those for which something was held the rest is known.
+      async recordTurns(reports, atMs) {
+        const held = await Promise.all(reports.map(({ turn }) => ledger.findTurnHold(turn.id)));
+        const recorded = await ledger.recordTurns(reports, atMs);
+        const isNew = (i: number) => recorded[i]?.kind === "recorded" && recorded[i].chargeIds.length > 0;
+        for (const [i, { turn }] of reports.entries()) {
+          if (held[i] == null && isNew(i) && turn.outcome === "delivered") await invariants().checkCredit(turn.payer);
+        }
+        return recorded;
+      },
       planBatch: (lease, request, atMs) =>
         ledger.planBatch(lease, { ...request, net: noted(request.net, invariants) }, atMs),
     }),

@@ -3,7 +3,7 @@ import { budgetSchema, budgetView } from "../../../views/budget.ts";
 import * as shape from "../../../views/shapes.ts";
 import * as field from "../../http/fields.ts";
 import { route } from "../../http/route.ts";
-import { keep } from "../budget.ts";
+import { notKept } from "../budget.ts";
 
 const params = z.object({ payer: field.address });
 
@@ -18,7 +18,10 @@ export const budgetRoutes = [
     answer: z.object({ payer: shape.address, id: shape.digits }),
     errors: ["budget_forged", "conflict"],
     async handle({ params: { payer }, body: { budget, signature }, services, log }) {
-      const id = await keep(services, { ...budget, payer, signature });
+      const { engine, helpUrl } = services;
+      const kept = await engine.keepBudget({ ...budget, payer, signature });
+      if (kept.kind === "refused") throw notKept(kept, helpUrl);
+      const { id } = kept.budget;
       log.info({ event: "budget_kept", payer, budget: id.toString() }, "budget kept");
       return { body: { payer, id: id.toString() } };
     },

@@ -49,8 +49,8 @@ export const payerRoutes = [
     errors: ["not_found"],
     async handle({ params: { payer }, services: { engine } }) {
       const [answer, refund] = await Promise.all([engine.preflight(payer, microUsdc(0n)), engine.findRefund(payer)]);
-      // There is a wallet: it was asked for.
-      if (answer.code === "no_wallet") throw new ApiError("not_found", `there is no payer ${payer}`);
+      // There is a wallet, and no budget: neither was asked about.
+      if (!("funds" in answer)) throw new ApiError("not_found", `there is no payer ${payer}`);
       return { body: spendableView(payer, answer, refund) };
     },
   }),

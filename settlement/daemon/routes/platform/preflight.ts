@@ -1,9 +1,10 @@
 import { z } from "zod";
 import { sentenceOf } from "../../../domain/text/sentence.ts";
 import { fundsSchema, fundsView } from "../../../views/payer.ts";
+import { broughtIn } from "../../http/brought.ts";
 import * as field from "../../http/fields.ts";
 import { route } from "../../http/route.ts";
-import { keepBrought } from "../budget.ts";
+import { notKept } from "../budget.ts";
 import { NO_WALLET } from "../startSession.ts";
 
 const helpUrl = z.url().optional();
@@ -38,16 +39,17 @@ export const preflightRoutes = [
       }),
     ]),
     errors: ["budget_forged", "conflict"],
-    async handle({ body, services }) {
-      const { engine, helpUrl } = services;
-      const budgetId = body.payer === null ? null : await keepBrought(services, body.payer, body);
+    async handle({ body, services: { engine, helpUrl } }) {
       const help = helpUrl === null ? {} : { helpUrl };
-      const answer = await engine.preflight(body.payer, body.amountUsd, budgetId);
+      const answer = await engine.preflight(body.payer, body.amountUsd, broughtIn(body));
       switch (answer.code) {
         case "ok":
           return { body: { allowed: true as const, code: answer.code, funds: fundsView(answer.funds) } };
         case "no_wallet":
           return { body: { allowed: false as const, code: answer.code, reason: sentenceOf(NO_WALLET), ...help } };
+        case "budget_forged":
+        case "conflict":
+          throw notKept(answer, helpUrl);
         default: {
           const { code, funds } = answer;
           const own = code === "payment_failed" ? {} : help;

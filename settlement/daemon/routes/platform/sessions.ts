@@ -1,10 +1,10 @@
 import { z } from "zod";
 import { sessionRow, sessionRowSchema, sessionSchema, sessionView } from "../../../views/session.ts";
 import * as shape from "../../../views/shapes.ts";
+import { broughtIn } from "../../http/brought.ts";
 import { ApiError } from "../../http/errors.ts";
 import * as field from "../../http/fields.ts";
 import { route } from "../../http/route.ts";
-import { keepBrought } from "../budget.ts";
 import { startSession } from "../startSession.ts";
 
 const params = z.object({ sessionId: field.name });
@@ -47,8 +47,7 @@ export const platformSessionRoutes = [
     async handle({ body, newId, services, log }) {
       const { payer, maxSpendUsd: maxSpend, sessionId: id = newId(), ttlSeconds } = body;
       const ttlMs = ttlSeconds === undefined ? services.sessionTtlMs : ttlSeconds * 1_000;
-      const budgetId = await keepBrought(services, payer, body);
-      const session = await startSession(services, { id, payer, maxSpend, ttlMs, budgetId });
+      const session = await startSession(services, { id, payer, maxSpend, ttlMs, brought: broughtIn(body) });
       log.info({ event: "session_started", session: id, payer }, "session started");
       return { body: { payer, session } };
     },

@@ -1,17 +1,16 @@
 import { z } from "zod";
-import type { Turn } from "../../../domain/charges/turn.ts";
-import { SettlementError } from "../../../domain/errors.ts";
 import { formatUsd } from "../../../domain/money.ts";
 import { sentenceOf } from "../../../domain/text/sentence.ts";
 import { creditReason } from "../../../engine/accept/preflight/preflight.ts";
-import type { RecordedTurn } from "../../../engine/accept/turns/recordTurn.ts";
+import type { RecordedOfMany, ReportedTurn } from "../../../engine/accept/turns/recordTurns.ts";
 import { chargeSchema, chargeView } from "../../../views/charge.ts";
 import * as shape from "../../../views/shapes.ts";
+import { broughtIn } from "../../http/brought.ts";
 import { ApiError, PAYER_REFUSALS } from "../../http/errors.ts";
 import * as field from "../../http/fields.ts";
 import { route, type Services } from "../../http/route.ts";
 import { validate } from "../../http/validate.ts";
-import { keepBrought } from "../budget.ts";
+import { notKept } from "../budget.ts";
 import { refusalOf } from "../startSession.ts";
 
 const MAX_TOOLS = 100;
@@ -90,9 +89,11 @@ export const turnRoutes = [
         return { body: { turns: outcomes } };
       }
       const { turnId } = body;
-      const recorded = await recordOne(services, body);
+      const { turn, brought } = reportIn(body);
+      const recorded = await services.engine.recordTurn(turn, brought);
       if (recorded.kind === "conflict") throw new ApiError("conflict", otherTurn(turnId));
       const { helpUrl } = services;
+      if (recorded.kind === "budget_refused") throw notKept(recorded.refusal, helpUrl);
       if (recorded.kind === "credit_exceeded") throw new ApiError(recorded.kind, creditReason(recorded), { helpUrl });
       if (recorded.kind === "refused") throw new ApiError(recorded.code, recorded.reason, { helpUrl });
       const { chargeIds } = recorded;
@@ -113,9 +114,9 @@ export const turnRoutes = [
     errors: ["conflict", "overloaded", ...PAYER_REFUSALS],
     async handle({ params: { turnId }, body, services, log }) {
       const { payer, amountUsd: amount } = body;
-      const budgetId = await keepBrought(services, payer, body);
-      const held = await services.engine.holdTurn({ turnId, payer, amount, budgetId });
+      const held = await services.engine.holdTurn({ turnId, payer, amount }, broughtIn(body));
       if (held.kind === "conflict") throw new ApiError("conflict", otherTurn(turnId));
+      if (held.kind === "budget_refused") throw notKept(held.refusal, services.helpUrl);
       if (held.kind === "refused") throw refusalOf(held.preflight, services.helpUrl);
       if (held.kind === "held") log.info({ event: "held", turn: turnId }, "held");
       return { body: { turnId, heldUsd: formatUsd(amount) } };
@@ -153,37 +154,34 @@ export const turnRoutes = [
   }),
 ];
 
-// A list, as far as it goes in one commit; the others one by one.
-async function recordAll(services: Services, values: readonly unknown[]): Promise<OutcomeOfTurn[]> {
-  const outcomes = new Map<unknown, OutcomeOfTurn>();
-  const plain: { value: unknown; body: TurnBody }[] = [];
-  for (const value of values) {
-    try {
-      const body = validate(turn, value) as TurnBody;
-      if (body.budget === undefined && body.signature === undefined) plain.push({ value, body });
-    } catch (error) {
-      outcomes.set(value, faultOf(value, error));
-    }
-  }
-  const recorded = await services.engine.recordTurns(plain.map(({ body }) => ({ ...turnFrom(body), budgetId: null })));
-  for (const [i, { value, body }] of plain.entries()) {
-    const one = recorded[i] ?? null;
-    if (one !== null) outcomes.set(value, outcomeOf(body.turnId, one));
-  }
-  return Promise.all(values.map((value) => outcomes.get(value) ?? record(services, value)));
+// Those that can be read are the engine's to answer.
+async function recordAll({ engine }: Services, values: readonly unknown[]): Promise<OutcomeOfTurn[]> {
+  const read = values.map(readOne);
+  const reports = read.filter((one) => "turn" in one);
+  const recorded = (await engine.recordTurns(reports)).values();
+  return read.map((one) => {
+    if (!("turn" in one)) return one;
+    const { value } = recorded.next();
+    if (value === undefined) throw new RangeError(`turn ${one.turn.id} was left out`);
+    return outcomeOf(one.turn.id, value);
+  });
 }
 
-async function record(services: Services, value: unknown): Promise<OutcomeOfTurn> {
+function readOne(value: unknown): ReportedTurn | OutcomeOfTurn {
   try {
-    const body = validate(turn, value) as TurnBody;
-    return outcomeOf(body.turnId, await recordOne(services, body));
+    return reportIn(validate(turn, value) as TurnBody);
   } catch (error) {
-    return faultOf(value, error);
+    if (!(error instanceof ApiError)) throw error;
+    return { outcome: "invalid", turnId: nameIn(value), message: sentenceOf(error.message) };
   }
 }
 
-function outcomeOf(turnId: string, recorded: RecordedTurn): OutcomeOfTurn {
+function outcomeOf(turnId: string, recorded: RecordedOfMany): OutcomeOfTurn {
   switch (recorded.kind) {
+    case "invalid":
+      return { outcome: recorded.kind, turnId, message: sentenceOf(recorded.reason) };
+    case "budget_refused":
+      return { outcome: "invalid", turnId, message: sentenceOf(recorded.refusal.reason) };
     case "conflict":
       return { outcome: recorded.kind, turnId, message: sentenceOf(otherTurn(turnId)) };
     case "credit_exceeded":
@@ -195,13 +193,6 @@ function outcomeOf(turnId: string, recorded: RecordedTurn): OutcomeOfTurn {
   }
 }
 
-// A fault of its own is its outcome; a fault of the service fails the whole request, which is then sent again.
-function faultOf(value: unknown, error: unknown): OutcomeOfTurn {
-  const isItsOwn = error instanceof ApiError || (error instanceof SettlementError && error.code === "invalid_input");
-  if (!isItsOwn) throw error;
-  return { outcome: "invalid", turnId: nameIn(value), message: sentenceOf(error.message) };
-}
-
 const otherTurn = (turnId: string) => `there is another turn ${turnId}`;
 
 function nameIn(value: unknown): string | null {
@@ -209,15 +200,12 @@ function nameIn(value: unknown): string | null {
   return parsed.success ? parsed.data.turnId : null;
 }
 
-// What comes with a signature is kept first, and then drawn on.
-async function recordOne(services: Services, body: TurnBody) {
-  const budgetId = await keepBrought(services, body.payer, body);
-  return services.engine.recordTurn({ ...turnFrom(body), budgetId });
+function reportIn({ turnId, modelCostUsd, tools, budget, signature, ...rest }: TurnBody): ReportedTurn {
+  const turn = {
+    id: turnId,
+    modelCost: modelCostUsd,
+    tools: tools.map(({ amountUsd, ...tool }) => ({ ...tool, amount: amountUsd })),
+    ...rest,
+  };
+  return { turn, brought: broughtIn({ budget, signature }) };
 }
-
-const turnFrom = ({ turnId, modelCostUsd, tools, budget: _, signature: __, ...rest }: TurnBody): Turn => ({
-  id: turnId,
-  modelCost: modelCostUsd,
-  tools: tools.map(({ amountUsd, ...tool }) => ({ ...tool, amount: amountUsd })),
-  ...rest,
-});

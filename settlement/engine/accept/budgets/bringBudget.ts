@@ -1,27 +1,22 @@
-import type { Call, Session } from "../../../domain/charges/session.ts";
+import type { Address } from "viem";
 import type { SignedBudget } from "../../../domain/payer/budget.ts";
 import type { EngineContext } from "../../context.ts";
 import { type KeptBudget, keepBudget } from "./keepBudget.ts";
 
-// What a payer has signed, sent with a call: whose it is, the session says.
+// What a payer has signed, sent with what it is to pay for: whose it is, that says.
 export type BroughtBudget = Omit<SignedBudget, "payer">;
 
-export type Brought =
-  | { kind: "brought"; call: Call }
-  | { kind: "session_not_found" }
-  | { kind: "budget_refused"; refusal: Extract<KeptBudget, { kind: "refused" }>; session: Session };
+// It came with a budget that cannot be kept, and nothing else was done.
+export type BudgetNotKept = { kind: "budget_refused"; refusal: Extract<KeptBudget, { kind: "refused" }> };
 
-// The newest signature travels with the call that needs it. A call that was held before needs none any more.
+// The newest signature travels with what needs it. It is kept first, and then drawn on: null if nothing is drawn on.
 export async function bringBudget(
   context: Pick<EngineContext, "ledger" | "chain" | "clock">,
-  call: Call,
-  brought: BroughtBudget,
-): Promise<Brought> {
-  const { ledger } = context;
-  if ((await ledger.findHold(call.callId)) !== null) return { kind: "brought", call };
-  const session = await ledger.findSession(call.sessionId);
-  if (session === null) return { kind: "session_not_found" };
-  const kept = await keepBudget(context, { ...brought, payer: session.payer });
-  if (kept.kind === "refused") return { kind: "budget_refused", refusal: kept, session };
-  return { kind: "brought", call: { ...call, budgetId: kept.budget.id } };
+  payer: Address,
+  brought: BroughtBudget | null,
+): Promise<{ kind: "brought"; budgetId: bigint | null } | BudgetNotKept> {
+  if (brought === null) return { kind: "brought", budgetId: null };
+  const kept = await keepBudget(context, { ...brought, payer });
+  if (kept.kind === "refused") return { kind: "budget_refused", refusal: kept };
+  return { kind: "brought", budgetId: kept.budget.id };
 }

@@ -7,10 +7,8 @@ import type { EngineContext } from "../../context.ts";
 import type { Admission } from "../admission.ts";
 import { type BudgetRefusal, reasonOf } from "../budgets/budgetRefusal.ts";
 import { settleAtOnce } from "../preflight/settleAtOnce.ts";
+import { whileOutdated } from "../preflight/whileOutdated.ts";
 import type { Prices } from "../prices.ts";
-
-// How often the chain is asked again because what it said was outdated by the time it was used.
-const MAX_TRIES = 5;
 
 export type RecordContext = Pick<EngineContext, "ledger" | "clock"> & {
   policy: Pick<EngineContext["policy"], "credit">;
@@ -40,14 +38,15 @@ export async function recordTurn(
   // A charge for each tool and one for the model.
   const recorded = await admission.write(turn.tools.length + 1, async () => {
     let answer = await ledger.recordTurn(turn, clock.nowMs(), { credit, prepaid: null }, onChain);
-    for (let tries = 1; answer.kind === "credit_exceeded" && tries < MAX_TRIES; tries++) {
-      const { takenAtBlock } = answer;
-      const prepaid = await prepaidOf(readSpendable, turn, takenAtBlock);
-      if (prepaid === null || prepaid.amount === 0n) break;
+    await whileOutdated(async () => {
+      if (answer.kind !== "credit_exceeded") return { answer };
+      const prepaid = await prepaidOf(readSpendable, turn, answer.takenAtBlock);
+      if (prepaid === null || prepaid.amount === 0n) return { answer };
       answer = await ledger.recordTurn(turn, clock.nowMs(), { credit, prepaid }, onChain);
-      // What was said of the prepaid money was good, and it does not cover this.
-      if (answer.kind === "credit_exceeded" && prepaid.atBlock >= answer.takenAtBlock) break;
-    }
+      // What was said of the prepaid money was good, and it does not cover this; or else it was taken meanwhile.
+      if (answer.kind !== "credit_exceeded" || prepaid.atBlock >= answer.takenAtBlock) return { answer };
+      return { outdatedSince: answer.takenAtBlock };
+    });
     if (answer.kind === "credit_exceeded") await settleAtOnce({ ledger, clock }, turn.payer);
     return answer;
   });

@@ -1,38 +1,67 @@
 import type { Turn } from "../../../domain/charges/turn.ts";
 import { SettlementError } from "../../../domain/errors.ts";
 import type { Admission } from "../admission.ts";
+import type { BroughtBudget, BudgetNotKept } from "../budgets/bringBudget.ts";
 import type { Prices } from "../prices.ts";
 import type { RecordContext, RecordedTurn } from "./recordTurn.ts";
 
-// Records many turns in one commit, under the same rules as one by one. Null for those that need more than that, and of which nothing was
-// recorded: what draws on a budget, asks too much, is above its payer's credit, or cannot be read. They are recorded one by one, so that
-// each has its own answer.
+export type ReportedTurn = { turn: Turn; brought: BroughtBudget | null };
+
+export type RecordedOfMany = RecordedTurn | BudgetNotKept | { kind: "invalid"; reason: string };
+
+// Records many turns under the same rules as one by one, and as many of them as it goes in one commit. By themselves, so that each has its
+// own answer: what draws on a budget, asks too much, is above its payer's credit, or stands beside one that cannot be read. What is wrong
+// with the service is wrong with all of them: whoever reports them does so again.
 export async function recordTurns(
+  context: RecordContext,
+  admission: Admission,
+  prices: Prices,
+  recordOne: (reported: ReportedTurn) => Promise<RecordedTurn | BudgetNotKept>,
+  reported: readonly ReportedTurn[],
+): Promise<RecordedOfMany[]> {
+  const together = await recordTogether(context, admission, prices, reported);
+  return Promise.all(
+    reported.map(async (one) => {
+      try {
+        return together.get(one) ?? (await recordOne(one));
+      } catch (error) {
+        if (!isInvalid(error)) throw error;
+        return { kind: "invalid" as const, reason: error.message };
+      }
+    }),
+  );
+}
+
+// Those that one commit has an answer to. Nothing was recorded of the others.
+async function recordTogether(
   { ledger, clock, policy: { credit } }: RecordContext,
   admission: Admission,
   prices: Prices,
-  turns: readonly Turn[],
-): Promise<(RecordedTurn | null)[]> {
-  const plain = new Map<number, Turn>();
-  for (const [i, turn] of turns.entries()) {
-    const isPlain =
-      turn.budgetId == null && (turn.outcome === "failed" || (await prices.refuse(turn.tools, "take")) === null);
-    if (isPlain) plain.set(i, turn);
+  reported: readonly ReportedTurn[],
+): Promise<ReadonlyMap<ReportedTurn, RecordedTurn>> {
+  const plain: ReportedTurn[] = [];
+  for (const one of reported) {
+    const { turn, brought } = one;
+    const draws = brought !== null || turn.budgetId != null;
+    if (!draws && (turn.outcome === "failed" || (await prices.refuse(turn.tools, "take")) === null)) plain.push(one);
   }
-  const recorded: (RecordedTurn | null)[] = turns.map(() => null);
-  if (plain.size === 0) return recorded;
-  const charges = [...plain.values()].reduce((sum, { tools }) => sum + tools.length + 1, 0);
-  const reports = [...plain.values()].map((turn) => ({ turn, terms: { credit, prepaid: null } }));
+  const answers = new Map<ReportedTurn, RecordedTurn>();
+  if (plain.length === 0) return answers;
+  const charges = plain.reduce((sum, { turn }) => sum + turn.tools.length + 1, 0);
+  const reports = plain.map(({ turn }) => ({ turn, terms: { credit, prepaid: null } }));
   try {
     const outcomes = await admission.write(charges, () => ledger.recordTurns(reports, clock.nowMs()));
-    for (const [place, i] of [...plain.keys()].entries()) {
-      const outcome = outcomes[place];
+    for (const [i, one] of plain.entries()) {
+      const outcome = outcomes[i];
       const isAnswer = outcome !== undefined && outcome.kind !== "credit_exceeded" && outcome.kind !== "budget_refused";
-      if (isAnswer) recorded[i] = outcome;
+      if (isAnswer) answers.set(one, outcome);
     }
   } catch (error) {
     // One of them is wrong, and none was recorded.
-    if (!(error instanceof SettlementError && error.code === "invalid_input")) throw error;
+    if (!isInvalid(error)) throw error;
   }
-  return recorded;
+  return answers;
 }
+
+const isInvalid = (error: unknown): error is SettlementError =>
+  error instanceof SettlementError && error.code === "invalid_input";
