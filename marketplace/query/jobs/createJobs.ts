@@ -98,6 +98,8 @@ export type JobsOptions = {
 
 const MAX_RUNNING = 64;
 const MAX_RUNNING_PER_ACCOUNT = 32;
+// Of those for which nothing is held. The other places are for those who pay.
+const MAX_RUNNING_FREE = 48;
 const MAX_UNFINISHED_PER_ACCOUNT = 200;
 // The original's bound on a run.
 const RUN_MS = 1_800_000;
@@ -132,9 +134,11 @@ export function createJobs(options: JobsOptions): Jobs {
     observe,
     paid,
   } = options;
-  const scheduler = createScheduler(MAX_RUNNING, MAX_RUNNING_PER_ACCOUNT);
+  const scheduler = createScheduler(MAX_RUNNING, MAX_RUNNING_PER_ACCOUNT, MAX_RUNNING_FREE);
   const progress = new Map<string, Progress>();
   const waiters = new Map<string, Set<() => void>>();
+  // What this process works on, or is going to.
+  const own = new Set<string>();
   const taking = new Map<string, Promise<unknown>>();
   const admitting = new Map<Address, number>();
   const audiences = new Map<string, Audience>();
@@ -279,7 +283,10 @@ export function createJobs(options: JobsOptions): Jobs {
 
   function enqueue(job: NewJob, begun: { request: QueryRequest; selection: Selection } | null): void {
     const addedMs = performance.now();
-    scheduler.add(job.account, () => work(job, begun, addedMs));
+    own.add(job.id);
+    scheduler.add(job.account, () => work(job, begun, addedMs), {
+      isFree: job.reserved === 0n,
+    });
   }
 
   async function work(
@@ -328,6 +335,7 @@ export function createJobs(options: JobsOptions): Jobs {
     } catch (error) {
       end(await fail(job, error, signal, audience));
     } finally {
+      own.delete(job.id);
       clearTimeout(timer);
       held.close();
       audiences.delete(job.id);
@@ -429,26 +437,36 @@ export function createJobs(options: JobsOptions): Jobs {
     const untilMs = performance.now() + heldOpenMs;
     for (;;) {
       const { promise, resolve } = Promise.withResolvers<void>();
-      const own = waiters.get(id) ?? new Set();
-      waiters.set(id, own.add(resolve));
+      const waiting = waiters.get(id) ?? new Set();
+      const wake = () => resolve();
+      waiters.set(id, waiting.add(wake));
+      gone?.addEventListener("abort", wake);
+      const over = new AbortController();
       try {
         const job = await findJob(store.read, account, id);
         const hasEnded = job === null || job.status === "completed" || job.status === "failed";
-        if (hasEnded || gone?.aborted || stopping.signal.aborted || performance.now() >= untilMs) return job;
-        // Another process may be the one that works on it.
-        await Promise.race([promise, pause(LOOK_MS, undefined, { ref: false })]);
+        const leftMs = untilMs - performance.now();
+        if (hasEnded || gone?.aborted || stopping.signal.aborted || leftMs <= 0) return job;
+        // What this process works on wakes those who wait for it. Of another's work nobody hears without looking.
+        const lookMs = own.has(id) ? leftMs : Math.min(leftMs, LOOK_MS);
+        await Promise.race([
+          promise,
+          pause(lookMs, undefined, { ref: false, signal: over.signal }).catch(() => undefined),
+        ]);
       } finally {
-        own.delete(resolve);
-        if (own.size === 0) waiters.delete(id);
+        over.abort();
+        gone?.removeEventListener("abort", wake);
+        waiting.delete(wake);
+        if (waiting.size === 0) waiters.delete(id);
       }
     }
   }
 
   // What was begun by a process that is not there any more has called tools, and is not begun again. What nobody has begun is.
-  async function recover(own: string | null): Promise<number> {
-    const abandoned = await listAbandoned(store.read, own, clock.nowMs(), AT_A_TIME);
+  async function recover(before: string | null): Promise<number> {
+    const abandoned = await listAbandoned(store.read, before, clock.nowMs(), AT_A_TIME);
     for (const job of abandoned) {
-      const isOurs = job.holder === holder && own === null;
+      const isOurs = job.holder === holder && before === null;
       // This process is alive, and only late in saying so.
       if (isOurs) continue;
       const lapsesAtMs = clock.nowMs() + LAPSE_MS;
@@ -490,7 +508,7 @@ export function createJobs(options: JobsOptions): Jobs {
       scheduler.close();
       await Promise.race([scheduler.idle(), pause(STOP_MS, undefined, { ref: false })]);
       stopping.abort();
-      for (const own of waiters.values()) for (const wake of own) wake();
+      for (const waiting of waiters.values()) for (const wake of waiting) wake();
       await scheduler.idle();
       await telling.idle();
     },

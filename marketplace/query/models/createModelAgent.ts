@@ -232,7 +232,7 @@ async function answerOf(
   content: string,
   { isBounded, isCut }: { isBounded: boolean; isCut: boolean },
   task: Task,
-  { artifacts, images, derived }: Computing,
+  { artifacts, images, derived, lacking }: Computing,
   by: Pick<Conclusion, "modelId" | "modelCost">,
 ): Promise<Conclusion> {
   const { query, nowMs, caller, trace } = task;
@@ -268,6 +268,9 @@ async function answerOf(
     ...(wantsChart(query) && artifacts.length === 0
       ? [{ code: "no_chart", severity: "medium" as const, detail: "a chart was asked for, and none was made" }]
       : []),
+    ...(lacking() === null
+      ? []
+      : [{ code: "no_interpreter", severity: "medium" as const, detail: `nothing was computed: ${lacking()}` }]),
     ...(isBounded ? [{ code: "step_budget", severity: "medium" as const, detail: "the turn had no step left" }] : []),
     ...(isCut || content.length > MAX_TEXT_LENGTH
       ? [{ code: "cut_off", severity: "medium" as const, detail: "the answer was longer than it may be, and is cut" }]
