@@ -19,7 +19,7 @@ import { createInterpreters } from "./interpreter/createInterpreters.ts";
 import type { Backend } from "./interpreter/launch.ts";
 import { createJobs, type Jobs } from "./jobs/createJobs.ts";
 import { createTurnReporter } from "./jobs/createTurnReporter.ts";
-import { evictData, findData, findImage } from "./jobs/jobs.ts";
+import { evictKept, findData, findImage } from "./jobs/jobs.ts";
 import { createAgents } from "./models/createAgents.ts";
 import type { Models } from "./models/readModels.ts";
 import { createMemory, type MemoryOptions } from "./turn/createMemory.ts";
@@ -77,7 +77,7 @@ export function openQuery(options: OpenQueryOptions): OpenedQuery {
 
   const quota = createQuota({
     maxBytes: options.maxKeptBytes,
-    evict: (account, maxBytes) => store.alone((sql) => evictData(sql, account, maxBytes)),
+    evict: (account, maxBytes) => store.alone((sql) => evictKept(sql, account, maxBytes)),
     log,
   });
   const memory = createMemory(options.memory);

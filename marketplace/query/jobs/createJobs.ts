@@ -381,7 +381,8 @@ export function createJobs(options: JobsOptions): Jobs {
       return;
     }
     for (const listing of paidFor) paid(listing, job.account);
-    if (dataset !== null) quota.kept(job.account, dataset.bytes);
+    const drawnBytes = images.reduce((sum, { png }) => sum + png.length, 0);
+    quota.kept(job.account, Buffer.byteLength(text) + (dataset?.bytes ?? 0) + drawnBytes);
     await tell(report);
   }
 
