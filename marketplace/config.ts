@@ -5,6 +5,7 @@ import { type Address, isAddress } from "viem";
 import { z } from "zod";
 import { readDeployment } from "../settlement/deployment.ts";
 import { SettlementError } from "../settlement/domain/errors.ts";
+import { type MicroUsdc, microUsdc } from "../settlement/domain/money.ts";
 import {
   commaList,
   databaseLocation,
@@ -50,6 +51,8 @@ export type MarketConfig = {
   rateLimitPerSecond: number;
   // How much is kept for one account of calls' answers, and as much of what the tools of its questions have said.
   maxKeptBytes: number;
+  // What models may cost a day for questions of one account that nobody pays for.
+  maxUnpaid: MicroUsdc;
   // How long an Idempotency-Key is known after what was asked under it has ended.
   keysKeptMs: number;
   // What metrics are read with; null: by nobody.
@@ -59,6 +62,8 @@ export type MarketConfig = {
   privateEndpoints: boolean;
 };
 
+// In millionths of a dollar.
+const CENT = 10_000n;
 const PREFIX = "MARKETPLACE_";
 
 // The one place that knows the names of the marketplace's environment variables.
@@ -83,6 +88,7 @@ const schema = z.object({
   MARKETPLACE_SESSION_TTL_SECONDS: whole(60, 604_800).default(1_200),
   MARKETPLACE_RATE_LIMIT_PER_SECOND: whole(1, 100_000).default(50),
   MARKETPLACE_KEPT_MEGABYTES: whole(1, 1_000_000).default(256),
+  MARKETPLACE_UNPAID_MODEL_CENTS: whole(1, 1_000_000).default(100),
   // Never shorter than answers are kept.
   MARKETPLACE_KEY_DAYS: whole(7, 3_650).default(30),
   MARKETPLACE_METRICS_TOKEN: secret.optional(),
@@ -131,6 +137,7 @@ export function readMarketConfig(environment: Environment): MarketConfig {
     sessionTtlMs: values.MARKETPLACE_SESSION_TTL_SECONDS * 1_000,
     rateLimitPerSecond: values.MARKETPLACE_RATE_LIMIT_PER_SECOND,
     maxKeptBytes: values.MARKETPLACE_KEPT_MEGABYTES * 1_000_000,
+    maxUnpaid: microUsdc(BigInt(values.MARKETPLACE_UNPAID_MODEL_CENTS) * CENT),
     keysKeptMs: values.MARKETPLACE_KEY_DAYS * 24 * 60 * 60 * 1_000,
     metricsToken: values.MARKETPLACE_METRICS_TOKEN ?? null,
     trustedProxies: values.MARKETPLACE_TRUSTED_PROXIES ?? [],

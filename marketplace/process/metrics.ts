@@ -1,4 +1,5 @@
 import { Counter, Gauge, Histogram, Registry } from "prom-client";
+import type { MicroUsdc } from "../../settlement/domain/money.ts";
 
 export type MarketMetrics = {
   contentType: string;
@@ -8,6 +9,8 @@ export type MarketMetrics = {
   observeCall(outcome: string, durationMs: number): void;
   // What became of a question: answered, a miss, or failed.
   observeTurn(outcome: string, durationMs: number): void;
+  // What a model has cost for a question that nobody pays for.
+  observeUnpaid(cost: MicroUsdc): void;
   observePings(answered: number, failed: number): void;
   setListings(active: number, delisted: number): void;
   setUnreported(count: number): void;
@@ -40,6 +43,11 @@ export function createMarketMetrics(): MarketMetrics {
     labelNames: ["outcome"],
     registers,
   });
+  const unpaid = new Counter({
+    name: "marketplace_unpaid_model_usd_total",
+    help: "What models have cost for questions that nobody pays for, in US dollars",
+    registers,
+  });
   const pings = new Counter({
     name: "marketplace_pings_total",
     help: "Pings of listed tools",
@@ -69,6 +77,8 @@ export function createMarketMetrics(): MarketMetrics {
       requests.observe({ method, path, status }, durationMs / 1_000),
     observeCall: (outcome, durationMs) => calls.observe({ outcome }, durationMs / 1_000),
     observeTurn: (outcome, durationMs) => turns.observe({ outcome }, durationMs / 1_000),
+    // For a graph, in which a rounded micro-USDC is not seen.
+    observeUnpaid: (cost) => unpaid.inc(Number(cost) / 1_000_000),
     observePings(answered, failed) {
       pings.inc({ outcome: "answered" }, answered);
       pings.inc({ outcome: "failed" }, failed);

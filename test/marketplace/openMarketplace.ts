@@ -17,7 +17,7 @@ import { createJudge } from "../../marketplace/schema/createJudge.ts";
 import { createEarnings } from "../../marketplace/settlement/createEarnings.ts";
 import { createSettlementClient } from "../../marketplace/settlement/createSettlementClient.ts";
 import type { ToolListing } from "../../settlement/chain/inspectChain.ts";
-import { microUsdc } from "../../settlement/domain/money.ts";
+import { type MicroUsdc, microUsdc } from "../../settlement/domain/money.ts";
 import { uuidFromToolId } from "../../settlement/domain/toolId.ts";
 import type { Store as DatabaseStore } from "../../settlement/ledger/testing/backends.ts";
 import { checkAnswers } from "../local/daemon/checkAnswers.ts";
@@ -61,6 +61,7 @@ export async function openMarketplace(
     interpreter?: Backend;
     maxKeptBytes?: number;
     memory?: MemoryOptions;
+    maxUnpaid?: MicroUsdc;
     metricsToken?: string;
     deliveries?: NonNullable<MarketplaceOptions["deliveries"]>;
     sign?: (request: { endpoint: string; toolId: string; payer: string }) => Promise<string>;
@@ -71,6 +72,7 @@ export async function openMarketplace(
   let nowMs = 1_800_000_000_000;
   const clock = { nowMs: () => nowMs };
   const lines: string[] = [];
+  const unpaidCosts: MicroUsdc[] = [];
   const log = pino({ level: "debug" }, { write: (line) => void lines.push(line) });
   const onChain = new Map<string, ToolListing>();
   const store = await createStore(database.database());
@@ -126,6 +128,8 @@ export async function openMarketplace(
     log,
     observer: execute.observer,
     observeTurn: () => undefined,
+    maxUnpaid: options.maxUnpaid ?? microUsdc(1_000_000n),
+    observeUnpaid: (unpaid) => void unpaidCosts.push(unpaid),
   });
   const { app, drain, undelivered, close } = await createMarketplace({
     services: {
@@ -178,6 +182,8 @@ export async function openMarketplace(
     ask,
     // What it has logged.
     lines,
+    // What models have cost that nobody paid for.
+    unpaidCosts,
     drain,
     undelivered,
     store,

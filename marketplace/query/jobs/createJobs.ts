@@ -20,6 +20,7 @@ import { lesser, type Selection } from "../turn/selectTools.ts";
 import type { QueryRequest } from "../wire/request.ts";
 import type { QuerySession } from "../wire/result.ts";
 import { writeResult } from "../wire/writeResult.ts";
+import type { Allowance } from "./createAllowance.ts";
 import { createScheduler } from "./createScheduler.ts";
 import { FIRST_WAIT_MS, type TurnReport, type TurnReporter } from "./createTurnReporter.ts";
 import {
@@ -86,6 +87,7 @@ export type JobsOptions = {
   modelCostOf: (agentModelId: string | null) => MicroUsdc;
   holder: string;
   memory: Memory;
+  allowance: Allowance;
   // Hears how much of what tools have said is kept for whom.
   quota: Quota;
   // How long a key is known after its question was answered.
@@ -128,6 +130,7 @@ export function createJobs(options: JobsOptions): Jobs {
     modelCostOf,
     holder,
     memory,
+    allowance,
     quota,
     keysKeptMs,
     log,
@@ -196,6 +199,7 @@ export function createJobs(options: JobsOptions): Jobs {
     const first = await known(account, key, digest);
     if (first !== null) return joined(first);
     const modelCost = modelCostOf(request.agentModelId);
+    if (modelCost > 0n) await allowance.check(account);
     const parent = await parentOf(account, request);
     const selection = await select(account, request, parent?.toolsUsed ?? []);
     const admitted = await inTurn(options, admit);
@@ -298,6 +302,7 @@ export function createJobs(options: JobsOptions): Jobs {
     const audience = audiences.get(job.id);
     const end = (outcome: string) => observe(outcome, performance.now() - startMs);
     const held = memory.open(job.account);
+    let spent = microUsdc(0n);
     const late = new AbortController();
     const timer = setTimeout(() => late.abort(), RUN_MS).unref();
     const signal = AbortSignal.any([late.signal, stopping.signal, ...(audience ? [audience.gone] : [])]);
@@ -308,6 +313,8 @@ export function createJobs(options: JobsOptions): Jobs {
       const request = begun?.request ?? requestFrom(job.request);
       // It has waited, or for somebody who has died, and what was held for it may be too old by the time it is answered.
       if (begun === null || performance.now() - addedMs > RENEW_MS) await holdFor(job, request);
+      // Many are let in before the first of them has cost anything.
+      if (modelCostOf(request.agentModelId) > 0n) await allowance.check(job.account);
       const ancestors = await ancestorsOf(job);
       const selection = begun?.selection ?? (await select(job.account, request, ancestors[0]?.toolsUsed ?? []));
       // What was held when the job was taken is all that it may cost, whatever prices and models have become since.
@@ -321,6 +328,9 @@ export function createJobs(options: JobsOptions): Jobs {
         earlier: ancestors.toReversed().map((ancestor) => requestFrom(ancestor.request).query),
         session: sessionOf(job, "active"),
         held,
+        spend: (cost) => {
+          spent = microUsdc(spent + cost);
+        },
         signal,
         say: (status, tool) => {
           const toolCalls = (progress.get(job.id)?.toolCalls ?? 0) + (status === "tool-complete" ? 1 : 0);
@@ -331,10 +341,14 @@ export function createJobs(options: JobsOptions): Jobs {
       // Whoever went away, or a run that took too long, is not charged for what came too late.
       signal.throwIfAborted();
       await complete(job, outcome, audience);
+      spent = microUsdc(spent - parseUsd(outcome.result.cost.modelCostUsd));
       end(outcome.result.outcomeType);
     } catch (error) {
       end(await fail(job, error, signal, audience));
     } finally {
+      await allowance
+        .used(job.account, spent)
+        .catch((err) => log.error({ err, job: job.id }, "what a model has cost for nothing was not counted"));
       own.delete(job.id);
       clearTimeout(timer);
       held.close();
@@ -502,7 +516,9 @@ export function createJobs(options: JobsOptions): Jobs {
     forget: () => {
       const nowMs = clock.nowMs();
       const times = { answersBeforeMs: nowMs - KEPT_MS, keysBeforeMs: nowMs - keysKeptMs, nowMs };
-      return inPieces((limit) => store.alone((sql) => forgetJobs(sql, times, limit)));
+      return inPieces(async (limit) =>
+        Math.max(await store.alone((sql) => forgetJobs(sql, times, limit)), await allowance.forget(limit)),
+      );
     },
     isStopping: () => stopping.signal.aborted,
     async stop() {
