@@ -5,6 +5,7 @@ import { type Address, isAddress } from "viem";
 import { z } from "zod";
 import { readDeployment } from "../settlement/deployment.ts";
 import { SettlementError } from "../settlement/domain/errors.ts";
+import { type MicroUsdc, microUsdc } from "../settlement/domain/money.ts";
 import {
   commaList,
   databaseLocation,
@@ -55,6 +56,8 @@ export type MarketConfig = {
   maxTotalKeptBytes: number;
   // How many Idempotency-Keys of calls that cost nothing one account may use in a day.
   maxFreeKeysPerDay: number;
+  // What models may cost a day for questions of one account that nobody pays for.
+  maxUnpaid: MicroUsdc;
   // How long an Idempotency-Key is known after what was asked under it has ended.
   keysKeptMs: number;
   // What metrics are read with; null: by nobody.
@@ -64,6 +67,8 @@ export type MarketConfig = {
   privateEndpoints: boolean;
 };
 
+// In millionths of a dollar.
+const CENT = 10_000n;
 const PREFIX = "MARKETPLACE_";
 
 // The one place that knows the names of the marketplace's environment variables.
@@ -91,6 +96,7 @@ const schema = z.object({
   MARKETPLACE_FREE_KEPT_MEGABYTES: whole(1, 1_000_000).default(8),
   MARKETPLACE_TOTAL_KEPT_MEGABYTES: whole(1, 100_000_000).default(8_192),
   MARKETPLACE_FREE_KEYS_PER_DAY: whole(1, 100_000_000).default(10_000),
+  MARKETPLACE_UNPAID_MODEL_CENTS: whole(1, 1_000_000).default(100),
   // Never shorter than answers are kept.
   MARKETPLACE_KEY_DAYS: whole(7, 3_650).default(30),
   MARKETPLACE_METRICS_TOKEN: secret.optional(),
@@ -142,6 +148,7 @@ export function readMarketConfig(environment: Environment): MarketConfig {
     maxFreeKeptBytes: values.MARKETPLACE_FREE_KEPT_MEGABYTES * 1_000_000,
     maxTotalKeptBytes: values.MARKETPLACE_TOTAL_KEPT_MEGABYTES * 1_000_000,
     maxFreeKeysPerDay: values.MARKETPLACE_FREE_KEYS_PER_DAY,
+    maxUnpaid: microUsdc(BigInt(values.MARKETPLACE_UNPAID_MODEL_CENTS) * CENT),
     keysKeptMs: values.MARKETPLACE_KEY_DAYS * 24 * 60 * 60 * 1_000,
     metricsToken: values.MARKETPLACE_METRICS_TOKEN ?? null,
     trustedProxies: values.MARKETPLACE_TRUSTED_PROXIES ?? [],

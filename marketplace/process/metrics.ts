@@ -1,4 +1,5 @@
 import { Counter, Gauge, Histogram, Registry } from "prom-client";
+import type { MicroUsdc } from "../../settlement/domain/money.ts";
 
 export type MarketMetrics = {
   contentType: string;
@@ -10,6 +11,8 @@ export type MarketMetrics = {
   observeTurn(outcome: string, durationMs: number): void;
   // Answers that were forgotten before their time, for want of room of their account's or of everybody's.
   observeEvicted(room: "account" | "total", answers: number): void;
+  // What a model has cost for a question that nobody pays for.
+  observeUnpaid(cost: MicroUsdc): void;
   observePings(answered: number, failed: number): void;
   setListings(active: number, delisted: number): void;
   setUnreported(count: number): void;
@@ -48,6 +51,11 @@ export function createMarketMetrics(): MarketMetrics {
     labelNames: ["room"],
     registers,
   });
+  const unpaid = new Counter({
+    name: "marketplace_unpaid_model_usd_total",
+    help: "What models have cost for questions that nobody pays for, in US dollars",
+    registers,
+  });
   const pings = new Counter({
     name: "marketplace_pings_total",
     help: "Pings of listed tools",
@@ -78,6 +86,8 @@ export function createMarketMetrics(): MarketMetrics {
     observeCall: (outcome, durationMs) => calls.observe({ outcome }, durationMs / 1_000),
     observeTurn: (outcome, durationMs) => turns.observe({ outcome }, durationMs / 1_000),
     observeEvicted: (room, answers) => evicted.inc({ room }, answers),
+    // For a graph, in which a rounded micro-USDC is not seen.
+    observeUnpaid: (cost) => unpaid.inc(Number(cost) / 1_000_000),
     observePings(answered, failed) {
       pings.inc({ outcome: "answered" }, answered);
       pings.inc({ outcome: "failed" }, failed);

@@ -119,6 +119,8 @@ export async function startMarketplace(
     log,
     observer: execute.observer,
     observeTurn: metrics.observeTurn,
+    maxUnpaid: config.maxUnpaid,
+    observeUnpaid: metrics.observeUnpaid,
   });
   const readiness = createReadiness(
     {

@@ -1,6 +1,7 @@
 import type { FastifyBaseLogger } from "fastify";
 import type { Address } from "viem";
 import type { Clock } from "../../settlement/clock.ts";
+import type { MicroUsdc } from "../../settlement/domain/money.ts";
 import type { ChargeView } from "../../settlement/views/charge.ts";
 import { walletsOf } from "../accounts/walletsOf.ts";
 import { createQuota } from "../database/createQuota.ts";
@@ -17,9 +18,10 @@ import type { SettlementClient } from "../settlement/createSettlementClient.ts";
 import { canonicalJson } from "../toolkit/answer/canonicalJson.ts";
 import { createInterpreters } from "./interpreter/createInterpreters.ts";
 import type { Backend } from "./interpreter/launch.ts";
+import { createAllowance } from "./jobs/createAllowance.ts";
 import { createJobs, type Jobs } from "./jobs/createJobs.ts";
 import { createTurnReporter } from "./jobs/createTurnReporter.ts";
-import { evictData, findData, findImage } from "./jobs/jobs.ts";
+import { evictKept, findData, findImage } from "./jobs/jobs.ts";
 import { createAgents } from "./models/createAgents.ts";
 import type { Models } from "./models/readModels.ts";
 import { createMemory, type MemoryOptions } from "./turn/createMemory.ts";
@@ -44,6 +46,9 @@ export type OpenQueryOptions = {
   // How much of what tools have said is kept for one account.
   maxKeptBytes: number;
   memory?: MemoryOptions;
+  // What models may cost a day for questions of one account that nobody pays for.
+  maxUnpaid: MicroUsdc;
+  observeUnpaid: (unpaid: MicroUsdc) => void;
   // How long a key is known after its question was answered.
   keysKeptMs: number;
   log: FastifyBaseLogger;
@@ -77,7 +82,7 @@ export function openQuery(options: OpenQueryOptions): OpenedQuery {
 
   const quota = createQuota({
     maxBytes: options.maxKeptBytes,
-    evict: (account, maxBytes) => store.alone((sql) => evictData(sql, account, maxBytes)),
+    evict: (account, maxBytes) => store.alone((sql) => evictKept(sql, account, maxBytes)),
     log,
   });
   const memory = createMemory(options.memory);
@@ -88,6 +93,7 @@ export function openQuery(options: OpenQueryOptions): OpenedQuery {
     reporter,
     holder,
     memory,
+    allowance: createAllowance({ store, clock, maxUnpaid: options.maxUnpaid, observe: options.observeUnpaid }),
     quota,
     keysKeptMs: options.keysKeptMs,
     log,

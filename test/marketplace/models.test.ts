@@ -352,6 +352,55 @@ render_chart({"type": "bar", "xKey": "n", "series": [{"key": "g"}]}, [{"n": 7, "
     expect((await daemon.exposure(payer)).pending).toBe(0n);
   });
 
+  it("is not put to a model any more that day, once models have cost its account enough for nothing", async () => {
+    if (database === undefined || first === undefined) throw new Error("there is no database");
+    const { url } = first;
+    const other = await openMarketplace(database, {
+      daemonUrl: daemon.url,
+      holder: "frugal",
+      maxUnpaid: microUsdc(3_000n),
+      models: [
+        {
+          ...{ id: "first", url, model: "endpoint-first", key: SECRET },
+          ...{ inputPrice: microUsdc(1_000_000n), outputPrice: NOTHING, maxCost: microUsdc(10_000n) },
+        },
+      ],
+    });
+    const post = (body: object = {}) =>
+      other.ask("POST", "/api/v1/query", { query: WEIGHT, tools: [toolId], stream: false, ...body }, key);
+    try {
+      await other.catalogue.follow();
+      // An answer is paid for, and is no part of it.
+      script(first, [call(7), { say: "420 grams." }]);
+      expect((await post()).status).toBe(200);
+      expect(other.unpaidCosts).toEqual([]);
+      // A miss, a failure after a tool was called, and a completion that breaks off and is guessed.
+      script(first, () => ({ call: [{ name: "no_tool_can_answer", arguments: "{}" }] }));
+      expect((await post()).body).toMatchObject({ outcomeType: "capability_miss" });
+      expect(other.unpaidCosts).toEqual([1_000n]);
+      first.state.asked.splice(0);
+      script(first, (_asked, number) => (number === 1 ? call(7) : { status: 400 }));
+      expect((await post()).status).toBe(422);
+      expect(other.unpaidCosts[1]).toBeGreaterThan(1_000n);
+      first.state.asked.splice(0);
+      script(first, () => ({ call: [{ name: "no_tool_can_answer", arguments: "{}" }] }));
+      expect((await post()).status).toBe(200);
+      const asked = first.state.asked.length;
+      const refused = await post();
+      expect(refused).toMatchObject({
+        status: 429,
+        body: { code: "rate_limited", error: expect.stringMatching(/had no answer.*tomorrow.*rules/) },
+        headers: { "retry-after": expect.any(String) },
+      });
+      expect(first.state.asked).toHaveLength(asked);
+      expect((await post({ agentModelId: "rules" })).status).toBe(200);
+      other.pass(24 * 60 * 60 * 1_000);
+      expect((await post()).status).toBe(200);
+    } finally {
+      await other.close();
+    }
+  });
+
   it("that the model cannot answer is a miss in few words, however many the model has", async () => {
     const long = "x".repeat(1_000);
     const said = { message: long, missing: Array(20).fill(long), rewrites: Array(20).fill(long) };

@@ -17,7 +17,7 @@ import { createJudge } from "../../marketplace/schema/createJudge.ts";
 import { createEarnings } from "../../marketplace/settlement/createEarnings.ts";
 import { createSettlementClient } from "../../marketplace/settlement/createSettlementClient.ts";
 import type { ToolListing } from "../../settlement/chain/inspectChain.ts";
-import { microUsdc } from "../../settlement/domain/money.ts";
+import { type MicroUsdc, microUsdc } from "../../settlement/domain/money.ts";
 import { uuidFromToolId } from "../../settlement/domain/toolId.ts";
 import type { Store as DatabaseStore } from "../../settlement/ledger/testing/backends.ts";
 import { checkAnswers } from "../local/daemon/checkAnswers.ts";
@@ -64,6 +64,7 @@ export async function openMarketplace(
     maxFreeKeptBytes?: number;
     maxTotalKeptBytes?: number;
     maxFreeKeysPerDay?: number;
+    maxUnpaid?: MicroUsdc;
     metricsToken?: string;
     deliveries?: NonNullable<MarketplaceOptions["deliveries"]>;
     sign?: (request: { endpoint: string; toolId: string; payer: string }) => Promise<string>;
@@ -74,6 +75,7 @@ export async function openMarketplace(
   let nowMs = 1_800_000_000_000;
   const clock = { nowMs: () => nowMs };
   const lines: string[] = [];
+  const unpaidCosts: MicroUsdc[] = [];
   const log = pino({ level: "debug" }, { write: (line) => void lines.push(line) });
   const onChain = new Map<string, ToolListing>();
   const metrics = createMarketMetrics();
@@ -134,6 +136,8 @@ export async function openMarketplace(
     log,
     observer: execute.observer,
     observeTurn: () => undefined,
+    maxUnpaid: options.maxUnpaid ?? microUsdc(1_000_000n),
+    observeUnpaid: (unpaid) => void unpaidCosts.push(unpaid),
   });
   const { app, drain, undelivered, close } = await createMarketplace({
     services: {
@@ -187,6 +191,8 @@ export async function openMarketplace(
     // What it has logged, and counted.
     lines,
     metrics,
+    // What models have cost that nobody paid for.
+    unpaidCosts,
     drain,
     undelivered,
     store,

@@ -1,8 +1,9 @@
-import { randomUUID } from "node:crypto";
+import { hash, randomUUID } from "node:crypto";
 import type { ServerResponse } from "node:http";
 import { keccak256, stringToBytes } from "viem";
 import { generatePrivateKey, privateKeyToAccount } from "viem/accounts";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
+import { evictKept } from "../../marketplace/query/jobs/jobs.ts";
 import { canonicalJson } from "../../marketplace/toolkit/answer/canonicalJson.ts";
 import { until } from "../../scripts/waiting/until.ts";
 import { backends, type Store } from "../../settlement/ledger/testing/backends.ts";
@@ -732,14 +733,18 @@ describe.each(backends)("a question, on $name", ({ create }) => {
     await settled(PRICE);
   });
 
-  it("keeps what its tools said for as long as the account has room, the newest longest, and its answer in any case", async () => {
+  it("keeps its answer and what its tools said for as long as the account has room for each, the newest longest", async () => {
     const stops = Array.from({ length: 3_000 }, (_, i) => ({
       town: `Town ${i}`,
       day: "x".repeat(KEPT_BYTES / 24_000),
     }));
-    const { run, look } = await shop(() => structured({ stops }));
+    const { run, look, settled, buyer } = await shop(() => structured({ stops }));
     const runs: Awaited<ReturnType<typeof run>>[] = [];
-    for (let i = 0; i < 12; i += 1) runs.push(await run({ query: "list the stops of parcel 7", includeDataUrl: true }));
+    for (let i = 1; i <= 12; i += 1) {
+      runs.push(await run({ query: "list the stops of parcel 7", includeDataUrl: true }));
+      // What the daemon has not heard of stays in any case.
+      await settled(BigInt(i) * PRICE);
+    }
     await market.query.evicted();
     const pathOf = ({ result }: (typeof runs)[number]) =>
       new URL((result as unknown as { dataUrl: string }).dataUrl).pathname;
@@ -747,7 +752,44 @@ describe.each(backends)("a question, on $name", ({ create }) => {
     for (const each of runs) statuses.push((await market.ask("GET", pathOf(each))).status);
     expect([statuses[0], statuses.at(-1)]).toEqual([404, 200]);
     expect(statuses).toEqual(statuses.toSorted((a, b) => b - a));
-    expect((await look(runs[0]?.started.body.jobId)).body).toMatchObject({ status: "completed" });
+    const answers = [];
+    for (const { started } of runs) answers.push((await look(started.body.jobId)).body);
+    expect(answers[0]).toMatchObject({ status: "failed", error: expect.stringContaining("not kept any more") });
+    expect(answers.at(-1)).toMatchObject({ status: "completed" });
+    const kept = async (table: string) => {
+      const [row] = await market.store.read.all(`SELECT SUM(size) AS bytes FROM ${table} WHERE account = $1`, [
+        buyer.address.toLowerCase(),
+      ]);
+      return Number(row?.bytes);
+    };
+    // A quarter more is kept until somebody looks.
+    for (const table of ["query_jobs", "query_data"]) expect(await kept(table)).toBeLessThanOrEqual(1.5 * KEPT_BYTES);
+  });
+
+  it("keeps a picture for as long as one of those has room who were shown it", async () => {
+    const [shared, own] = [hash("sha256", randomUUID()), hash("sha256", randomUUID())];
+    const [one, other] = [newWallet().address.toLowerCase(), newWallet().address.toLowerCase()];
+    await market.store.alone(async (sql) => {
+      for (const image of [shared, own])
+        await sql.run("INSERT INTO query_images (hash, body, expires_at) VALUES ($1, 'AAAA', $2)", [image, 4e12]);
+      for (const [image, account] of [
+        [shared, one],
+        [own, one],
+        [shared, other],
+      ] as const) {
+        await sql.run("INSERT INTO query_image_owners (hash, account, size, expires_at) VALUES ($1, $2, 1000, $3)", [
+          image,
+          account,
+          4e12,
+        ]);
+      }
+    });
+    const status = async (image: string) =>
+      (await market.app.inject({ url: `/api/v1/query/images/${image}.png` })).statusCode;
+    await market.store.alone((sql) => evictKept(sql, one, 500));
+    expect([await status(shared), await status(own)]).toEqual([200, 404]);
+    await market.store.alone((sql) => evictKept(sql, other, 500));
+    expect(await status(shared)).toBe(404);
   });
 
   it("that goes on from another knows what was asked before", async () => {

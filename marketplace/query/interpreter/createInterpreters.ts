@@ -4,7 +4,14 @@ import { createScheduler } from "../jobs/createScheduler.ts";
 import type { Output } from "../turn/createCaller.ts";
 import { type Computed, prepareCall, type Rejected, readAnswer, rejected } from "./call.ts";
 import type { Backend } from "./launch.ts";
-import { openSandbox, SANDBOX_LIMITS, type Sandbox, SandboxEnded, type SandboxLimits } from "./openSandbox.ts";
+import {
+  type EndStage,
+  openSandbox,
+  SANDBOX_LIMITS,
+  type Sandbox,
+  SandboxEnded,
+  type SandboxLimits,
+} from "./openSandbox.ts";
 
 // Python for one turn. There is no process until the first call, and none after `dispose`.
 export type Interpreter = {
@@ -20,7 +27,7 @@ export type Interpreters = {
 export type InterpretersOptions = {
   backend: Backend;
   log: Pick<FastifyBaseLogger, "info" | "warn">;
-  limits?: Partial<SandboxLimits & { callMs: number }>;
+  limits?: Partial<SandboxLimits & { callMs: number; waitMs: number }>;
 };
 
 const CALL_MS = 60_000;
@@ -30,25 +37,36 @@ const MAX_AT_ONCE = 4;
 const MAX_PER_OWNER = 2;
 // A turn whose code ends its sandbox every time gets no more of them.
 const MAX_SANDBOXES = 3;
+// A turn that waits for longer goes on without, while whoever asked is still there.
+const WAIT_MS = 20_000;
 const PROBE = "[python-sandbox-latency-probe]";
 
 export function createInterpreters({ backend, log, limits = {} }: InterpretersOptions): Interpreters {
-  const { callMs = CALL_MS, ...sandboxLimits } = { ...SANDBOX_LIMITS, ...limits };
+  const { callMs = CALL_MS, waitMs = WAIT_MS, ...sandboxLimits } = { ...SANDBOX_LIMITS, ...limits };
   const places = createScheduler(MAX_AT_ONCE, MAX_PER_OWNER);
 
-  // Resolves to what gives the place back, once there is one. Whoever has ended meanwhile takes none.
+  // Resolves to what gives the place back, once there is one. Whoever has ended or gone on meanwhile takes none.
   function placeFor(owner: string, ending: AbortSignal): Promise<() => void> {
     const { promise, resolve, reject } = Promise.withResolvers<() => void>();
-    const leave = () => reject(new SandboxEnded("closed", "the turn is over"));
-    if (ending.aborted) leave();
-    ending.addEventListener("abort", leave);
+    let isWaiting = true;
+    const leave = (why: SandboxEnded) => {
+      isWaiting = false;
+      reject(why);
+    };
+    const over = () => leave(new SandboxEnded("closed", "the turn is over"));
+    const late = setTimeout(() => leave(new SandboxEnded("busy", BUSY)), waitMs).unref();
+    if (ending.aborted) over();
+    ending.addEventListener("abort", over);
     places.add(owner, async () => {
-      if (ending.aborted) return;
+      if (!isWaiting) return;
       const { promise: given, resolve: give } = Promise.withResolvers<void>();
       resolve(give);
       await given;
     });
-    return promise;
+    return promise.finally(() => {
+      clearTimeout(late);
+      ending.removeEventListener("abort", over);
+    });
   }
 
   return {
@@ -57,6 +75,7 @@ export function createInterpreters({ backend, log, limits = {} }: InterpretersOp
       let id = "";
       let leave: (() => void) | undefined;
       let opened = 0;
+      let busy: SandboxEnded | undefined;
       let last: Promise<unknown> = Promise.resolve();
       // Over when the turn is, or when whoever asked has gone.
       const over = new AbortController();
@@ -72,6 +91,8 @@ export function createInterpreters({ backend, log, limits = {} }: InterpretersOp
 
       async function current(): Promise<Sandbox> {
         if (sandbox !== undefined) return sandbox;
+        // Who has waited in vain does not wait again.
+        if (busy !== undefined) throw busy;
         if (opened >= MAX_SANDBOXES) throw new SandboxEnded("start", "it ended too often in this turn");
         opened += 1;
         leave ??= await placeFor(owner, ending);
@@ -98,7 +119,8 @@ export function createInterpreters({ backend, log, limits = {} }: InterpretersOp
           if (!(error instanceof SandboxEnded)) throw error;
           await sandbox?.close();
           sandbox = undefined;
-          const mayRepair = error.stage !== "start" && error.stage !== "refused" && opened < MAX_SANDBOXES;
+          if (error.stage === "busy") busy = error;
+          const mayRepair = !HOPELESS.has(error.stage) && opened < MAX_SANDBOXES;
           outcome = rejected(error.stage, error.message, mayRepair);
         }
         if (outcome.kind === "rejected") {
@@ -133,6 +155,9 @@ export function createInterpreters({ backend, log, limits = {} }: InterpretersOp
     },
   };
 }
+
+const BUSY = "all places for Python are taken by other questions";
+const HOPELESS: ReadonlySet<EndStage> = new Set(["start", "refused", "busy"]);
 
 const NETWORK =
   "the interpreter's process has a network, because the system lets it have no other; Python in it has none. Install unshare, or " +

@@ -575,6 +575,34 @@ describe("a sandbox", () => {
     await Promise.all([...running, ...[...greedy, other].map((one) => one.dispose())]);
   });
 
+  it("that is not to be had for a while is gone on without, and is not waited for again", async () => {
+    const { log, said } = createLog();
+    const program = `process.stdin.once("data", () => console.log(JSON.stringify({ ready: true, isOffline: true })));
+      process.stdin.once("end", () => process.exit())`;
+    const busy: Backend = {
+      name: "pyodide",
+      launch: async () => ({ command: process.execPath, args: ["-e", program], first: {} }),
+    };
+    const going = new AbortController();
+    const interpreters = createInterpreters({ backend: busy, log, limits: { waitMs: 1_000 } });
+    const openFor = (owner: string) => interpreters.open(going.signal, owner);
+    const first = ["a", "b", "c", "d"].map(openFor);
+    const running = first.map(async (one) => {
+      const begun = said("python_call_start");
+      const ended = one.run(callOf("1"), OUTPUTS);
+      await begun;
+      return { ended };
+    });
+    const begun = await Promise.all(running);
+    const late = openFor("e");
+    const refused = { kind: "rejected", stage: "busy", mayRepair: false, message: expect.stringContaining("taken") };
+    expect(await late.run(callOf("1"), OUTPUTS)).toMatchObject(refused);
+    // Not even where there is a place by now.
+    going.abort();
+    expect(await late.run(callOf("1"), OUTPUTS)).toMatchObject(refused);
+    await Promise.all([...begun.map(({ ended }) => ended), ...[...first, late].map((one) => one.dispose())]);
+  });
+
   it("of the system's Python writes nowhere without a bound", async () => {
     const { args } = await createBubblewrapBackend().launch();
     const readOnly = args.flatMap((arg, i) => (arg === "--remount-ro" ? [args[i + 1]] : []));

@@ -14,7 +14,7 @@ export type Sandbox = {
   close(): Promise<void>;
 };
 
-export type EndStage = "start" | "refused" | "timeout" | "memory" | "output" | "crash" | "closed";
+export type EndStage = "busy" | "start" | "refused" | "timeout" | "memory" | "output" | "crash" | "closed";
 
 export class SandboxEnded extends Error {
   override readonly name = "SandboxEnded";

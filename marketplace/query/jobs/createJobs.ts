@@ -20,6 +20,7 @@ import { lesser, type Selection } from "../turn/selectTools.ts";
 import type { QueryRequest } from "../wire/request.ts";
 import type { QuerySession } from "../wire/result.ts";
 import { writeResult } from "../wire/writeResult.ts";
+import type { Allowance } from "./createAllowance.ts";
 import { createScheduler } from "./createScheduler.ts";
 import { FIRST_WAIT_MS, type TurnReport, type TurnReporter } from "./createTurnReporter.ts";
 import {
@@ -86,6 +87,7 @@ export type JobsOptions = {
   modelCostOf: (agentModelId: string | null) => MicroUsdc;
   holder: string;
   memory: Memory;
+  allowance: Allowance;
   // Hears how much of what tools have said is kept for whom.
   quota: Quota;
   // How long a key is known after its question was answered.
@@ -98,6 +100,8 @@ export type JobsOptions = {
 
 const MAX_RUNNING = 64;
 const MAX_RUNNING_PER_ACCOUNT = 32;
+// Of those for which nothing is held. The other places are for those who pay.
+const MAX_RUNNING_FREE = 48;
 const MAX_UNFINISHED_PER_ACCOUNT = 200;
 // The original's bound on a run.
 const RUN_MS = 1_800_000;
@@ -126,15 +130,18 @@ export function createJobs(options: JobsOptions): Jobs {
     modelCostOf,
     holder,
     memory,
+    allowance,
     quota,
     keysKeptMs,
     log,
     observe,
     paid,
   } = options;
-  const scheduler = createScheduler(MAX_RUNNING, MAX_RUNNING_PER_ACCOUNT);
+  const scheduler = createScheduler(MAX_RUNNING, MAX_RUNNING_PER_ACCOUNT, MAX_RUNNING_FREE);
   const progress = new Map<string, Progress>();
   const waiters = new Map<string, Set<() => void>>();
+  // What this process works on, or is going to.
+  const own = new Set<string>();
   const taking = new Map<string, Promise<unknown>>();
   const admitting = new Map<Address, number>();
   const audiences = new Map<string, Audience>();
@@ -192,6 +199,7 @@ export function createJobs(options: JobsOptions): Jobs {
     const first = await known(account, key, digest);
     if (first !== null) return joined(first);
     const modelCost = modelCostOf(request.agentModelId);
+    if (modelCost > 0n) await allowance.check(account);
     const parent = await parentOf(account, request);
     const selection = await select(account, request, parent?.toolsUsed ?? []);
     const admitted = await inTurn(options, admit);
@@ -279,7 +287,10 @@ export function createJobs(options: JobsOptions): Jobs {
 
   function enqueue(job: NewJob, begun: { request: QueryRequest; selection: Selection } | null): void {
     const addedMs = performance.now();
-    scheduler.add(job.account, () => work(job, begun, addedMs));
+    own.add(job.id);
+    scheduler.add(job.account, () => work(job, begun, addedMs), {
+      isFree: job.reserved === 0n,
+    });
   }
 
   async function work(
@@ -291,6 +302,7 @@ export function createJobs(options: JobsOptions): Jobs {
     const audience = audiences.get(job.id);
     const end = (outcome: string) => observe(outcome, performance.now() - startMs);
     const held = memory.open(job.account);
+    let spent = microUsdc(0n);
     const late = new AbortController();
     const timer = setTimeout(() => late.abort(), RUN_MS).unref();
     const signal = AbortSignal.any([late.signal, stopping.signal, ...(audience ? [audience.gone] : [])]);
@@ -301,6 +313,8 @@ export function createJobs(options: JobsOptions): Jobs {
       const request = begun?.request ?? requestFrom(job.request);
       // It has waited, or for somebody who has died, and what was held for it may be too old by the time it is answered.
       if (begun === null || performance.now() - addedMs > RENEW_MS) await holdFor(job, request);
+      // Many are let in before the first of them has cost anything.
+      if (modelCostOf(request.agentModelId) > 0n) await allowance.check(job.account);
       const ancestors = await ancestorsOf(job);
       const selection = begun?.selection ?? (await select(job.account, request, ancestors[0]?.toolsUsed ?? []));
       // What was held when the job was taken is all that it may cost, whatever prices and models have become since.
@@ -314,6 +328,9 @@ export function createJobs(options: JobsOptions): Jobs {
         earlier: ancestors.toReversed().map((ancestor) => requestFrom(ancestor.request).query),
         session: sessionOf(job, "active"),
         held,
+        spend: (cost) => {
+          spent = microUsdc(spent + cost);
+        },
         signal,
         say: (status, tool) => {
           const toolCalls = (progress.get(job.id)?.toolCalls ?? 0) + (status === "tool-complete" ? 1 : 0);
@@ -324,10 +341,15 @@ export function createJobs(options: JobsOptions): Jobs {
       // Whoever went away, or a run that took too long, is not charged for what came too late.
       signal.throwIfAborted();
       await complete(job, outcome, audience);
+      spent = microUsdc(spent - parseUsd(outcome.result.cost.modelCostUsd));
       end(outcome.result.outcomeType);
     } catch (error) {
       end(await fail(job, error, signal, audience));
     } finally {
+      await allowance
+        .used(job.account, spent)
+        .catch((err) => log.error({ err, job: job.id }, "what a model has cost for nothing was not counted"));
+      own.delete(job.id);
       clearTimeout(timer);
       held.close();
       audiences.delete(job.id);
@@ -373,7 +395,8 @@ export function createJobs(options: JobsOptions): Jobs {
       return;
     }
     for (const listing of paidFor) paid(listing, job.account);
-    if (dataset !== null) quota.kept(job.account, dataset.bytes);
+    const drawnBytes = images.reduce((sum, { png }) => sum + png.length, 0);
+    quota.kept(job.account, Buffer.byteLength(text) + (dataset?.bytes ?? 0) + drawnBytes);
     await tell(report);
   }
 
@@ -429,26 +452,36 @@ export function createJobs(options: JobsOptions): Jobs {
     const untilMs = performance.now() + heldOpenMs;
     for (;;) {
       const { promise, resolve } = Promise.withResolvers<void>();
-      const own = waiters.get(id) ?? new Set();
-      waiters.set(id, own.add(resolve));
+      const waiting = waiters.get(id) ?? new Set();
+      const wake = () => resolve();
+      waiters.set(id, waiting.add(wake));
+      gone?.addEventListener("abort", wake);
+      const over = new AbortController();
       try {
         const job = await findJob(store.read, account, id);
         const hasEnded = job === null || job.status === "completed" || job.status === "failed";
-        if (hasEnded || gone?.aborted || stopping.signal.aborted || performance.now() >= untilMs) return job;
-        // Another process may be the one that works on it.
-        await Promise.race([promise, pause(LOOK_MS, undefined, { ref: false })]);
+        const leftMs = untilMs - performance.now();
+        if (hasEnded || gone?.aborted || stopping.signal.aborted || leftMs <= 0) return job;
+        // What this process works on wakes those who wait for it. Of another's work nobody hears without looking.
+        const lookMs = own.has(id) ? leftMs : Math.min(leftMs, LOOK_MS);
+        await Promise.race([
+          promise,
+          pause(lookMs, undefined, { ref: false, signal: over.signal }).catch(() => undefined),
+        ]);
       } finally {
-        own.delete(resolve);
-        if (own.size === 0) waiters.delete(id);
+        over.abort();
+        gone?.removeEventListener("abort", wake);
+        waiting.delete(wake);
+        if (waiting.size === 0) waiters.delete(id);
       }
     }
   }
 
   // What was begun by a process that is not there any more has called tools, and is not begun again. What nobody has begun is.
-  async function recover(own: string | null): Promise<number> {
-    const abandoned = await listAbandoned(store.read, own, clock.nowMs(), AT_A_TIME);
+  async function recover(before: string | null): Promise<number> {
+    const abandoned = await listAbandoned(store.read, before, clock.nowMs(), AT_A_TIME);
     for (const job of abandoned) {
-      const isOurs = job.holder === holder && own === null;
+      const isOurs = job.holder === holder && before === null;
       // This process is alive, and only late in saying so.
       if (isOurs) continue;
       const lapsesAtMs = clock.nowMs() + LAPSE_MS;
@@ -483,14 +516,16 @@ export function createJobs(options: JobsOptions): Jobs {
     forget: () => {
       const nowMs = clock.nowMs();
       const times = { answersBeforeMs: nowMs - KEPT_MS, keysBeforeMs: nowMs - keysKeptMs, nowMs };
-      return inPieces((limit) => store.alone((sql) => forgetJobs(sql, times, limit)));
+      return inPieces(async (limit) =>
+        Math.max(await store.alone((sql) => forgetJobs(sql, times, limit)), await allowance.forget(limit)),
+      );
     },
     isStopping: () => stopping.signal.aborted,
     async stop() {
       scheduler.close();
       await Promise.race([scheduler.idle(), pause(STOP_MS, undefined, { ref: false })]);
       stopping.abort();
-      for (const own of waiters.values()) for (const wake of own) wake();
+      for (const waiting of waiters.values()) for (const wake of waiting) wake();
       await scheduler.idle();
       await telling.idle();
     },

@@ -139,7 +139,7 @@ export async function completeJob(
 ): Promise<boolean> {
   const completed = await sql.run(
     `UPDATE query_jobs SET status = 'completed', result = $3, tools_used = $4, turn = $5, turn_due_at = $6, reserved = $7,
-       updated_at = $8, completed_at = $8
+       updated_at = $8, completed_at = $8, size = $9
      WHERE id = $1 AND holder = $2 AND status = 'running'`,
     [
       id,
@@ -150,6 +150,7 @@ export async function completeJob(
       turn === null ? null : times.turnDueAtMs,
       turn?.amount ?? 0n,
       times.nowMs,
+      Buffer.byteLength(result),
     ],
   );
   if (completed === 0) {
@@ -170,6 +171,11 @@ export async function completeJob(
       `INSERT INTO query_images (hash, body, expires_at) VALUES ($1, $2, $3)
        ON CONFLICT (hash) DO UPDATE SET expires_at = excluded.expires_at`,
       [hash, png.toString("base64"), times.dataExpiresAtMs],
+    );
+    await sql.run(
+      `INSERT INTO query_image_owners (hash, account, size, expires_at) VALUES ($1, $2, $3, $4)
+       ON CONFLICT (hash, account) DO UPDATE SET expires_at = excluded.expires_at`,
+      [hash, account, png.length, times.dataExpiresAtMs],
     );
   }
   return true;
@@ -270,21 +276,43 @@ export async function findImage(sql: Reader, hash: string, nowMs: number): Promi
   return row === undefined ? null : Buffer.from(text(row, "body"), "base64");
 }
 
-// Forgets the oldest of what an account's tools have said until no more than so much is left. The answers themselves stay.
-export async function evictData(sql: Sql, account: string, maxBytes: number): Promise<number> {
-  return sql.run(
-    `DELETE FROM query_data WHERE id IN
-       (SELECT id FROM
-         (SELECT id, SUM(size) OVER (ORDER BY expires_at DESC, id) AS kept FROM query_data WHERE account = $1) AS sized
-        WHERE kept > $2)`,
+// Forgets the oldest of what is kept for an account until no more than so much is left: of what its tools have said and of what was drawn
+// together, and of its answers, which nothing else pushes out.
+export async function evictKept(sql: Sql, account: string, maxBytes: number): Promise<number> {
+  const old = await sql.all(
+    `SELECT kind, id FROM
+       (SELECT kind, id, SUM(size) OVER (ORDER BY expires_at DESC, kind, id) AS kept FROM
+         (SELECT 'data' AS kind, id, size, expires_at FROM query_data WHERE account = $1
+          UNION ALL SELECT 'image' AS kind, hash AS id, size, expires_at FROM query_image_owners WHERE account = $1) AS own) AS sized
+     WHERE kept > $2`,
     [account, maxBytes],
   );
+  for (const row of old) {
+    const id = text(row, "id");
+    if (text(row, "kind") === "data") await sql.run("DELETE FROM query_data WHERE id = $1", [id]);
+    else await sql.run("DELETE FROM query_image_owners WHERE hash = $1 AND account = $2", [id, account]);
+    await sql.run(
+      "DELETE FROM query_images WHERE hash = $1 AND hash NOT IN (SELECT hash FROM query_image_owners WHERE hash = $1)",
+      [id],
+    );
+  }
+  const answers = await sql.run(
+    `${FORGET} WHERE id IN
+       (SELECT id FROM
+         (SELECT id, turn_due_at, SUM(size) OVER (ORDER BY completed_at DESC, id) AS kept FROM query_jobs
+          WHERE account = $1 AND size > 0) AS sized
+        WHERE kept > $2 AND turn_due_at IS NULL)`,
+    [account, maxBytes],
+  );
+  return old.length + answers;
 }
 
 // What is left of a question that was answered long ago.
 export const isForgotten = ({ request }: Pick<Job, "request">): boolean => request === FORGOTTEN;
 
 const FORGOTTEN = "{}";
+const FORGET = `UPDATE query_jobs SET result = NULL, request = '${FORGOTTEN}', status = 'failed', size = 0,
+  error = 'the answer is not kept any more'`;
 
 // Answers are forgotten, and so is what is behind their addresses. The row stays for some weeks more: its key was used. It stays in any
 // case until its turn was told. Returns the most that was forgotten of anything.
@@ -294,8 +322,7 @@ export async function forgetJobs(
   limit: number,
 ): Promise<number> {
   const answers = await sql.run(
-    `UPDATE query_jobs SET result = NULL, request = '${FORGOTTEN}', status = 'failed', error = 'the answer is not kept any more'
-     WHERE id IN (SELECT id FROM query_jobs
+    `${FORGET} WHERE id IN (SELECT id FROM query_jobs
        WHERE completed_at <= $1 AND turn_due_at IS NULL AND request <> '${FORGOTTEN}' LIMIT ${limit})`,
     [answersBeforeMs],
   );
@@ -311,7 +338,12 @@ export async function forgetJobs(
     `DELETE FROM query_images WHERE hash IN (SELECT hash FROM query_images WHERE expires_at <= $1 LIMIT ${limit})`,
     [nowMs],
   );
-  return Math.max(answers, keys, data, images);
+  const owners = await sql.run(
+    `DELETE FROM query_image_owners WHERE (hash, account) IN
+       (SELECT hash, account FROM query_image_owners WHERE expires_at <= $1 LIMIT ${limit})`,
+    [nowMs],
+  );
+  return Math.max(answers, keys, data, images, owners);
 }
 
 function jobFrom(row: Row): Job {

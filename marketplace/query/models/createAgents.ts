@@ -44,10 +44,7 @@ export function createAgents(models: Models): Agents {
     const first = models.find(({ id }) => id === agentModelId);
     if (first === undefined) {
       const known = [...models.map(({ id }) => id), RULES].join(", ");
-      throw new ApiError(
-        "invalid_request",
-        `there is no model ${agentModelId} here for agentModelId, but ${known}`,
-      );
+      throw new ApiError("invalid_request", `there is no model ${agentModelId} here for agentModelId, but ${known}`);
     }
     return [first, ...models.filter(({ id }) => id !== first.id)];
   }

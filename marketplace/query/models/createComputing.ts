@@ -14,6 +14,8 @@ export type Computing = {
   images: readonly Drawn[];
   // What Python has said, so that numbers that it has computed count as said.
   derived: readonly string[];
+  // Why Python was wanted in vain, if it was.
+  lacking(): string | null;
 };
 
 const PYTHON = "code_interpreter";
@@ -100,6 +102,7 @@ export function createComputing({ caller, trace, say, imageUrlOf, ...task }: Tas
   const artifacts: Artifact[] = [];
   const images: Drawn[] = [];
   const derived: string[] = [];
+  let lacking: string | null = null;
 
   // Whatever is drawn beyond what an answer holds is not shown, and the model is told.
   function keep(drawn: readonly Artifact[]): string | null {
@@ -118,6 +121,7 @@ export function createComputing({ caller, trace, say, imageUrlOf, ...task }: Tas
     if (outcome.kind === "rejected") {
       const { stage, message, mayRepair } = outcome;
       trace.computed({ name: PYTHON, args, result: { stage, message }, failed: true, artifactCount: 0, durationMs });
+      if (stage === "busy") lacking = message;
       if (mayRepair) trace.retried(`${PYTHON} was rejected at ${stage}`);
       const advice = mayRepair ? "correct the call" : "go on without it";
       return JSON.stringify({ error: message, stage, advice });
@@ -185,6 +189,7 @@ export function createComputing({ caller, trace, say, imageUrlOf, ...task }: Tas
     artifacts,
     images,
     derived,
+    lacking: () => lacking,
   };
 }
 

@@ -97,13 +97,15 @@ async function converse({ model, complete }: ModelClient, task: Task): Promise<C
     const cost = costOf(model, spent);
     // What costs nothing, as a model of one's own does, never comes to its bound.
     const isLast = step === stepBudget || (cost > 0n && cost >= lesser(model.maxCost, task.modelBound));
-    const { content, toolCalls, usage, isCut } = await complete({
-      messages,
-      // Whoever has no step left can only answer.
-      tools: isLast ? [missTool] : [...tools, missTool],
-      maxTokens: MAX_TOKENS,
-      signal,
+    // Whoever has no step left can only answer.
+    const offer = isLast ? [missTool] : [...tools, missTool];
+    const asked = complete({ messages, tools: offer, maxTokens: MAX_TOKENS, signal });
+    const { content, toolCalls, usage, isCut } = await asked.catch((error) => {
+      // It has read the question, and says no more what that has cost.
+      task.spend(costOf(model, guessOf(messages, offer)));
+      throw error;
     });
+    task.spend(costOf(model, usage ?? guessOf(messages, offer)));
     // Of what an endpoint does not count nothing is charged, which favours the payer.
     spent.inputTokens += usage?.inputTokens ?? 0;
     spent.outputTokens += usage?.outputTokens ?? 0;
@@ -123,6 +125,14 @@ async function converse({ model, complete }: ModelClient, task: Task): Promise<C
     }
   }
   throw new ModelFailure("the model came to no end", false);
+}
+
+const CHARACTERS_PER_TOKEN = 4;
+
+// What an endpoint that does not count has read, about.
+function guessOf(messages: readonly Message[], tools: readonly FunctionTool[]): Usage {
+  const { length } = JSON.stringify([messages, tools]);
+  return { inputTokens: Math.ceil(length / CHARACTERS_PER_TOKEN), outputTokens: 0 };
 }
 
 // Never more than was looked at before the turn began; what is above it is the platform's loss.
@@ -232,7 +242,7 @@ async function answerOf(
   content: string,
   { isBounded, isCut }: { isBounded: boolean; isCut: boolean },
   task: Task,
-  { artifacts, images, derived }: Computing,
+  { artifacts, images, derived, lacking }: Computing,
   by: Pick<Conclusion, "modelId" | "modelCost">,
 ): Promise<Conclusion> {
   const { query, nowMs, caller, trace } = task;
@@ -268,6 +278,9 @@ async function answerOf(
     ...(wantsChart(query) && artifacts.length === 0
       ? [{ code: "no_chart", severity: "medium" as const, detail: "a chart was asked for, and none was made" }]
       : []),
+    ...(lacking() === null
+      ? []
+      : [{ code: "no_interpreter", severity: "medium" as const, detail: `nothing was computed: ${lacking()}` }]),
     ...(isBounded ? [{ code: "step_budget", severity: "medium" as const, detail: "the turn had no step left" }] : []),
     ...(isCut || content.length > MAX_TEXT_LENGTH
       ? [{ code: "cut_off", severity: "medium" as const, detail: "the answer was longer than it may be, and is cut" }]

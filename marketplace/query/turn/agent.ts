@@ -60,6 +60,8 @@ export type Task = {
     status: "planning" | "synthesizing" | "executing" | "tool-complete",
     tool?: { id: string; name: string },
   ) => void;
+  // Hears what a model has cost whenever it has cost something, whoever is going to pay for it.
+  spend: (cost: MicroUsdc) => void;
   // Python for this turn; null where there is none.
   interpreter: Interpreter | null;
   // Where an image of that hash can be had.

@@ -27,6 +27,8 @@ export type TurnTask = {
   session: QuerySession;
   // Room for what its tools answer, which is given back by whoever has no more use for the outcome.
   held: Held;
+  // Hears what a model costs as it does, also if the turn comes to nothing.
+  spend: (cost: MicroUsdc) => void;
   signal: AbortSignal;
   say: Say;
 };
@@ -97,6 +99,7 @@ export async function runTurn(options: TurnOptions, task: TurnTask): Promise<Tur
       say,
       interpreter,
       imageUrlOf: options.imageUrlOf,
+      spend: task.spend,
     })
     .finally(() => interpreter?.dispose());
   // Without a call of a tool there is nothing behind an answer.

@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { generatePrivateKey, privateKeyToAccount } from "viem/accounts";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { until } from "../../scripts/waiting/until.ts";
 import { backends, type Store } from "../../settlement/ledger/testing/backends.ts";
 import { openDaemon } from "./openDaemon.ts";
@@ -23,13 +23,13 @@ const method = (name: string, description: string, output: string): ToolMethod =
   outputSchema: { type: "object", properties: { [output]: { type: "number" } }, required: [output] },
 });
 
-describe("questions whose tools answer a lot", () => {
+describe("questions", () => {
   const { create } = backends[0] ?? { create: () => Promise.reject(new Error("there is no database")) };
   let [database, daemonStore]: Store[] = [];
   let daemon: Awaited<ReturnType<typeof openDaemon>>;
   let market: Awaited<ReturnType<typeof openMarketplace>>;
   let server: ToolServer;
-  const toolId = randomUUID();
+  let toolId: string;
 
   beforeAll(async () => {
     database = await create();
@@ -41,9 +41,7 @@ describe("questions whose tools answer a lot", () => {
       method("postage_of_parcel", "The postage of a parcel in cents, by its number.", "postage"),
     ];
     server = await startTool({ methods, call: () => structured({ weight: 1, postage: 1 }) });
-    const owner = newWallet();
-    market.onChain.set(toolId, standing(owner.address, { price: 50_000n, stake: 1_000_000_000n }));
-    await register(market.ask, owner, { toolId, endpoint: server.url, name: "Parcels", description: "Parcels" });
+    toolId = await list(50_000n, "Parcels");
   });
   afterAll(async () => {
     await market?.close();
@@ -52,6 +50,14 @@ describe("questions whose tools answer a lot", () => {
     await database?.remove();
     await daemonStore?.remove();
   });
+
+  async function list(price: bigint, name: string): Promise<string> {
+    const [owner, toolId] = [newWallet(), randomUUID()];
+    market.onChain.set(toolId, standing(owner.address, { price, stake: 1_000_000_000n }));
+    const { body } = await register(market.ask, owner, { toolId, endpoint: server.url, name, description: "Parcels" });
+    expect(body).toMatchObject({ listed: true });
+    return toolId;
+  }
 
   it("hold no more together than there is room for, no account more than its share, and nothing once they have ended", async () => {
     const released = Promise.withResolvers<void>();
@@ -106,6 +112,74 @@ describe("questions whose tools answer a lot", () => {
     expect(held * ANSWER_BYTES).toBeLessThanOrEqual(memory.maxBytes);
     expect(refusals.filter((reason) => reason.includes("of this account"))).not.toEqual([]);
     await until("everything to be given back", () => market.query.heldBytes() === 0);
+  });
+
+  it("that nobody pays for leave room to one that somebody does", async () => {
+    const freeId = await list(0n, "Free parcels");
+    const released = Promise.withResolvers<void>();
+    server.tool.call = async ({ args }) => {
+      if (args.number !== 7) await released.promise;
+      return structured({ weight: 420 });
+    };
+    server.state.calls = 0;
+    const weigh = (number: number) => `What is the weight of parcel number ${number}?`;
+    const jobs: { key: string; jobId: unknown }[] = [];
+    try {
+      for (let account = 0; account < 3; account += 1) {
+        const key = await makeKey(market.ask, newWallet());
+        for (let i = 0; i < 32; i += 1) {
+          const asked = { query: weigh(100 + i), tools: [freeId] };
+          jobs.push({ key, jobId: (await market.ask("POST", "/api/v1/query/jobs", asked, key)).body.jobId });
+        }
+      }
+      await until("as many free ones as there may be", () => server.state.calls === 48);
+      const key = await makeKey(market.ask, newWallet());
+      const paid = await market.ask("POST", "/api/v1/query", { query: weigh(7), tools: [toolId] }, key);
+      expect(paid).toMatchObject({ status: 200, body: { outcomeType: "answer" } });
+    } finally {
+      released.resolve();
+    }
+    for (const { key, jobId } of jobs) {
+      expect((await market.ask("GET", `/api/v1/query/jobs/${jobId}`, undefined, key)).body.status).toBe("completed");
+    }
+  });
+
+  it("that this process works on are looked up once by whoever waits, others every now and then", async () => {
+    const released = Promise.withResolvers<void>();
+    server.tool.call = () => released.promise.then(() => structured({ weight: 420 }));
+    const key = await makeKey(market.ask, newWallet());
+    const asked = { query: "What is the weight of parcel number 7?", tools: [toolId] };
+    const { body: mine } = await market.ask("POST", "/api/v1/query/jobs", asked, key);
+    const theirs = randomUUID();
+    // As if another process were at it.
+    await market.store.alone((sql) =>
+      sql.run(
+        `INSERT INTO query_jobs (id, account, digest, session_id, root_id, mode, request, origin, status, holder, lapses_at,
+           reserved, turn_attempts, created_at, updated_at)
+         SELECT $1, account, digest, session_id, $1, mode, request, 'job', 'running', 'another', $3, 0, 0, created_at, updated_at
+         FROM query_jobs WHERE id = $2`,
+        [theirs, String(mine.jobId), 4_000_000_000_000],
+      ),
+    );
+    const looks = new Map<unknown, number>();
+    const { all } = market.store.read;
+    const spied = vi.spyOn(market.store.read, "all").mockImplementation((sql, values) => {
+      const [id] = values ?? [];
+      looks.set(id, (looks.get(id) ?? 0) + 1);
+      return all(sql, values);
+    });
+    try {
+      const look = (jobId: unknown) => market.ask("GET", `/api/v1/query/jobs/${jobId}`, undefined, key);
+      const [first] = [look(mine.jobId), look(theirs)];
+      await until("another's to be looked at again and again", () => (looks.get(theirs) ?? 0) >= 4);
+      expect(looks.get(mine.jobId)).toBeLessThanOrEqual(2);
+      released.resolve();
+      expect((await first)?.body).toMatchObject({ status: "completed" });
+      await market.store.alone((sql) => sql.run("UPDATE query_jobs SET status = 'failed' WHERE id = $1", [theirs]));
+    } finally {
+      released.resolve();
+      spied.mockRestore();
+    }
   });
 
   it("are told so if one answer alone is more than a turn holds, and may cost nothing for it", async () => {
