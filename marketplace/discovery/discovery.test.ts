@@ -50,6 +50,36 @@ describe("search", () => {
     }
   });
 
+  it("nobody takes a misspelt word, or the beginning of one, away from others by writing it into a listing", () => {
+    const evil = listing("Evil", { description: "wether crypto forecats", stake: microUsdc(0n) });
+    const { catalogue, names: found } = searching(weather, gas, evil);
+    expect([found("wether"), found("crypto"), found("forecats")]).toEqual([["Weather"], ["Gas tracker"], ["Weather"]]);
+    catalogue.apply({ ...evil, stake: evil.requiredStake, revision: evil.revision + 1 });
+    for (const text of ["wether", "forecats"]) expect(found(text)).toEqual(["Evil", "Weather"]);
+    expect(found("crypto")).toContain("Gas tracker");
+    catalogue.apply({ ...evil, status: { kind: "delisted", reason: "gone" }, revision: evil.revision + 2 });
+    expect(found("wether")).toEqual(["Weather"]);
+  });
+
+  it("a word as it is written comes before all that is nearly it, wherever it stands", () => {
+    const near = listing("Weatherby Wether", { description: "hunting" });
+    expect(searching(near, listing("Sky", { description: "weather" })).names("weather")[0]).toBe("Sky");
+  });
+
+  it("words of what is changed or gone are forgotten", () => {
+    const tool = listing("Ferry times");
+    const { catalogue } = searching(tool);
+    const words = catalogue.words();
+    let { revision } = tool;
+    const apply = (more: Partial<Listing>) => catalogue.apply({ ...tool, ...more, revision: ++revision });
+    for (let i = 0; i < 20; i += 1) apply({ description: `word${i} other${i} word${i}` });
+    expect(catalogue.words()).toBe(words + 2);
+    apply({});
+    expect(catalogue.words()).toBe(words);
+    apply({ stake: microUsdc(0n) });
+    expect(catalogue.words()).toBe(0);
+  });
+
   it("between tools that are as relevant, use, success and stake decide, and never against relevance", () => {
     const unused = listing("Tide tables");
     const tides = (more: Partial<Listing>) => listing("Tide tables", more);
