@@ -162,13 +162,23 @@ describe("a tool as it is shown", () => {
     expect(shown({ ...proven, paidCalls: 99 }).isProven).toBe(false);
     expect(shown({ ...proven, failedCalls: 6 }).isProven).toBe(false);
     expect(shown({ ...proven, payers: 9 }).isProven).toBe(false);
-    // What costs nothing proves nothing.
-    expect(shown({ calls: 100, callsSucceeded: 95 })).toMatchObject({ isProven: false, successRate: "95" });
-    expect(shown({ calls: 100_000, callsSucceeded: 99_999 }).successRate).toBe("99.99");
+    expect(shown({ paidCalls: 99_999, failedCalls: 1 }).successRate).toBe("99.99");
     expect(shown({ ...proven, pings: 100, pingsAnswered: 97 })).toMatchObject({
       isProven: false,
       uptimePercent: "97",
     });
+  });
+});
+
+describe("what is shown of a tool's calls", () => {
+  it("is what was paid for and as many failures as count, whatever anybody has called for nothing", () => {
+    const counts = { paidCalls: 19, failedCalls: 1 };
+    const shown = { totalQueries: 20, successRate: "95" };
+    expect(toolView(listing("tool", counts))).toMatchObject(shown);
+    expect(toolView(listing("tool", { ...counts, calls: 1_000_000, callsSucceeded: 7 }))).toMatchObject(shown);
+    const free = toolView(listing("tool", { calls: 100, callsSucceeded: 95 }));
+    expect(free).toMatchObject({ isProven: false, totalQueries: 0 });
+    expect(free.successRate).toBeUndefined();
   });
 });
 
