@@ -25,6 +25,8 @@ export type Catalogue = {
   find(toolId: string): Promise<Listing | null>;
   search(request: SearchRequest): Found[];
   all(): Iterable<Listing>;
+  // How many different words are looked through.
+  words(): number;
 };
 
 type Document = { id: string; name: string; description: string; category: string; methods: string };
@@ -33,30 +35,39 @@ const PAGE = 500;
 const MAX_TEXT_LENGTH = 400;
 const MAX_TERMS = 12;
 const MIN_PREFIX_LENGTH = 3;
+// A word that so many tools use is meant as it is written, and finds enough. Fewer could be somebody's who writes a misspelt word
+// into listings so that it no longer finds anybody else's, and who has a stake for each of them.
+const COMMON = 50;
+// What is nearly the word counts less in a tool's name than the word itself counts anywhere.
+const WEIGHTS = { prefix: 0.15, fuzzy: 0.1 };
 
 // How many letters of a word may be wrong. Two letters that are exchanged are two; of short words too many are that near.
 const editsIn = (term: string) => (term.length >= 6 ? 2 : term.length >= 4 ? 1 : false);
 
 export function createCatalogue(store: Store): Catalogue {
   const listings = new Map<string, Listing>();
-  // Of those that are offered; nothing else is found.
+  // Of those that are offered; nothing else is found, and no word of anything else counts.
   const boosts = new Map<string, number>();
   const indexed = new Map<string, Document>();
-  const known = new Set<string>();
+  // How many of them use a word.
+  const uses = new Map<string, number>();
+  const isCommon = (term: string) => (uses.get(term) ?? 0) >= COMMON;
+  let terms = new Set<string>();
   const index = new MiniSearch<Document>({
     fields: ["name", "description", "category", "methods"],
     tokenize: tokensOf,
     processTerm: (token) => {
       const term = termOf(token);
-      if (term !== null) known.add(term);
+      if (term !== null) terms.add(term);
       return term;
     },
     searchOptions: {
       processTerm: termOf,
       boost: { name: 4, category: 2, methods: 2 },
-      // A word that some tool uses is taken as it is written; any other may be the beginning of one, or misspelt.
-      prefix: (term) => !known.has(term) && term.length >= MIN_PREFIX_LENGTH,
-      fuzzy: (term) => (known.has(term) ? false : editsIn(term)),
+      // Any other word may be the beginning of one, or misspelt, even if some tool uses it.
+      prefix: (term) => !isCommon(term) && term.length >= MIN_PREFIX_LENGTH,
+      fuzzy: (term) => (isCommon(term) ? false : editsIn(term)),
+      weights: WEIGHTS,
       // Relevance decides; between tools that are about as relevant, what is known of them.
       boostDocument: (id: string) => boosts.get(id) ?? 0,
     },
@@ -71,12 +82,32 @@ export function createCatalogue(store: Store): Catalogue {
     if (isOffered(listing)) boosts.set(listing.toolId, 1 + qualityOf(listing));
     else boosts.delete(listing.toolId);
     featured = null;
-    const document = documentOf(listing);
+    const document = isOffered(listing) ? documentOf(listing) : undefined;
     const old = indexed.get(listing.toolId);
-    if (old !== undefined && isSame(old, document)) return;
-    if (old !== undefined) index.remove(old);
-    index.add(document);
-    indexed.set(listing.toolId, document);
+    if (old !== undefined && document !== undefined && isSame(old, document)) return;
+    if (old !== undefined) forget(old);
+    if (document !== undefined) remember(document);
+  }
+
+  function remember(document: Document): void {
+    for (const term of termsWhile(() => index.add(document))) uses.set(term, (uses.get(term) ?? 0) + 1);
+    indexed.set(document.id, document);
+  }
+
+  function forget(document: Document): void {
+    for (const term of termsWhile(() => index.remove(document))) {
+      const left = (uses.get(term) ?? 0) - 1;
+      if (left > 0) uses.set(term, left);
+      else uses.delete(term);
+    }
+    indexed.delete(document.id);
+  }
+
+  // Each word once that the index reads of a document.
+  function termsWhile(change: () => void): ReadonlySet<string> {
+    terms = new Set();
+    change();
+    return terms;
   }
 
   // Best first. Sorted when it is asked for, not at every change.
@@ -130,6 +161,7 @@ export function createCatalogue(store: Store): Catalogue {
       return found;
     },
     all: () => listings.values(),
+    words: () => uses.size,
   };
 }
 

@@ -50,6 +50,36 @@ describe("search", () => {
     }
   });
 
+  it("nobody takes a misspelt word, or the beginning of one, away from others by writing it into a listing", () => {
+    const evil = listing("Evil", { description: "wether crypto forecats", stake: microUsdc(0n) });
+    const { catalogue, names: found } = searching(weather, gas, evil);
+    expect([found("wether"), found("crypto"), found("forecats")]).toEqual([["Weather"], ["Gas tracker"], ["Weather"]]);
+    catalogue.apply({ ...evil, stake: evil.requiredStake, revision: evil.revision + 1 });
+    for (const text of ["wether", "forecats"]) expect(found(text)).toEqual(["Evil", "Weather"]);
+    expect(found("crypto")).toContain("Gas tracker");
+    catalogue.apply({ ...evil, status: { kind: "delisted", reason: "gone" }, revision: evil.revision + 2 });
+    expect(found("wether")).toEqual(["Weather"]);
+  });
+
+  it("a word as it is written comes before all that is nearly it, wherever it stands", () => {
+    const near = listing("Weatherby Wether", { description: "hunting" });
+    expect(searching(near, listing("Sky", { description: "weather" })).names("weather")[0]).toBe("Sky");
+  });
+
+  it("words of what is changed or gone are forgotten", () => {
+    const tool = listing("Ferry times");
+    const { catalogue } = searching(tool);
+    const words = catalogue.words();
+    let { revision } = tool;
+    const apply = (more: Partial<Listing>) => catalogue.apply({ ...tool, ...more, revision: ++revision });
+    for (let i = 0; i < 20; i += 1) apply({ description: `word${i} other${i} word${i}` });
+    expect(catalogue.words()).toBe(words + 2);
+    apply({});
+    expect(catalogue.words()).toBe(words);
+    apply({ stake: microUsdc(0n) });
+    expect(catalogue.words()).toBe(0);
+  });
+
   it("between tools that are as relevant, use, success and stake decide, and never against relevance", () => {
     const unused = listing("Tide tables");
     const tides = (more: Partial<Listing>) => listing("Tide tables", more);
@@ -132,13 +162,23 @@ describe("a tool as it is shown", () => {
     expect(shown({ ...proven, paidCalls: 99 }).isProven).toBe(false);
     expect(shown({ ...proven, failedCalls: 6 }).isProven).toBe(false);
     expect(shown({ ...proven, payers: 9 }).isProven).toBe(false);
-    // What costs nothing proves nothing.
-    expect(shown({ calls: 100, callsSucceeded: 95 })).toMatchObject({ isProven: false, successRate: "95" });
-    expect(shown({ calls: 100_000, callsSucceeded: 99_999 }).successRate).toBe("99.99");
+    expect(shown({ paidCalls: 99_999, failedCalls: 1 }).successRate).toBe("99.99");
     expect(shown({ ...proven, pings: 100, pingsAnswered: 97 })).toMatchObject({
       isProven: false,
       uptimePercent: "97",
     });
+  });
+});
+
+describe("what is shown of a tool's calls", () => {
+  it("is what was paid for and as many failures as count, whatever anybody has called for nothing", () => {
+    const counts = { paidCalls: 19, failedCalls: 1 };
+    const shown = { totalQueries: 20, successRate: "95" };
+    expect(toolView(listing("tool", counts))).toMatchObject(shown);
+    expect(toolView(listing("tool", { ...counts, calls: 1_000_000, callsSucceeded: 7 }))).toMatchObject(shown);
+    const free = toolView(listing("tool", { calls: 100, callsSucceeded: 95 }));
+    expect(free).toMatchObject({ isProven: false, totalQueries: 0 });
+    expect(free.successRate).toBeUndefined();
   });
 });
 

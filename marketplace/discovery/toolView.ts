@@ -80,8 +80,11 @@ function isProven({ paidCalls, failedCalls, payers, pings, pingsAnswered }: List
 }
 
 export function toolView(listing: Listing, methods: readonly Method[] = listing.methods): ToolView {
-  const { toolId, name, description, price, category, suggestedPrompts, isVerified, stake, calls, pings } = listing;
-  const success = percentOf(listing.callsSucceeded, calls);
+  const { toolId, name, description, price, category, suggestedPrompts, isVerified, stake, pings } = listing;
+  const { paidCalls, failedCalls } = listing;
+  // As the rank has it: what costs nothing, and failures without end, are anybody's to have as many of as they like.
+  const counted = paidCalls + failedCalls;
+  const success = percentOf(paidCalls, counted);
   const uptime = percentOf(listing.pingsAnswered, pings);
   return {
     id: toolId,
@@ -94,8 +97,8 @@ export function toolView(listing: Listing, methods: readonly Method[] = listing.
     isProven: isProven(listing),
     kind: "mcp",
     mcpTools: methods as ToolView["mcpTools"],
-    totalQueries: calls,
-    ...(calls > 0 && { successRate: `${success}` }),
+    totalQueries: counted,
+    ...(counted > 0 && { successRate: `${success}` }),
     ...(pings > 0 && { uptimePercent: `${uptime}` }),
     totalStaked: formatUsd(stake),
   };

@@ -17,9 +17,10 @@ export function isTheToolsDoing(
       return false;
     case "infrastructure":
       return outcome.reason !== "circuitOpen" && outcome.reason !== "overloaded";
+    // What never left here has waited here: for its turn, or for room.
+    case "timedOut":
+      return outcome.sent;
     case "toolFailed":
       return takes(judge, method, args);
-    default:
-      return true;
   }
 }

@@ -1,4 +1,5 @@
 import { LRUCache } from "lru-cache";
+import { abortable } from "./abortable.ts";
 import { type ClientInfo, openSession, type Session } from "./openSession.ts";
 import { type Breaker, createBreaker } from "./pacing/createBreaker.ts";
 import { createPacer, type Pacer } from "./pacing/createPacer.ts";
@@ -123,17 +124,4 @@ export function createEndpoint(options: EndpointOptions): Endpoint {
       await Promise.all([...sessions].map((shared) => shared.close()));
     },
   };
-}
-
-// Waits for something that goes on without the one who waits.
-async function abortable<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
-  signal.throwIfAborted();
-  const aborted = Promise.withResolvers<never>();
-  const abort = () => aborted.reject(signal.reason);
-  signal.addEventListener("abort", abort, { once: true });
-  try {
-    return await Promise.race([promise, aborted.promise]);
-  } finally {
-    signal.removeEventListener("abort", abort);
-  }
 }

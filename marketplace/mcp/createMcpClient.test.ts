@@ -3,7 +3,16 @@ import { afterEach, describe, expect, it, vi } from "vitest";
 import { z } from "zod";
 import { createMcpClient, type McpClient } from "./createMcpClient.ts";
 import { type ServerKind, startMcpServer } from "./testing/startMcpServer.ts";
-import { resultOf, sendJson, startRawMcpServer, type TestServer, textResult } from "./testing/startServer.ts";
+import {
+  type Message,
+  readMessage,
+  resultOf,
+  sendJson,
+  startRawMcpServer,
+  startServer,
+  type TestServer,
+  textResult,
+} from "./testing/startServer.ts";
 
 const ends: (() => Promise<void>)[] = [];
 afterEach(async () => {
@@ -25,6 +34,9 @@ async function kept<T extends TestServer>(server: Promise<T>): Promise<T> {
   ends.push(() => started.close());
   return started;
 }
+
+const argumentIn = ({ params }: Message, name: string) =>
+  (params?.arguments as Record<string, string> | undefined)?.[name] ?? "";
 
 function createAdder(): McpServer {
   const server = new McpServer({ name: "adder", version: "1.2.3" });
@@ -169,11 +181,8 @@ it("a server that restarts and forgets its sessions costs one call, and no call 
   expect(await tool.callTool("count", {})).toMatchObject({ kind: "answered", result: 2 });
 });
 
-it("a server that says 429 is asked more slowly, and one that is down is left alone", async () => {
-  let status = 429;
-  const server = await kept(
-    startRawMcpServer((_message, response) => sendJson(response, { error: "slow down" }, status)),
-  );
+it("a server that says 429 is asked more slowly", async () => {
+  const server = await kept(startRawMcpServer((_message, response) => sendJson(response, { error: "slow down" }, 429)));
   const tool = client().connect(server.url);
   stopTime();
   expect(await tool.callTool("busy", {})).toMatchObject({ kind: "infrastructure", reason: "rateLimited", status: 429 });
@@ -181,13 +190,91 @@ it("a server that says 429 is asked more slowly, and one that is down is left al
   const late = tool.callTool("busy", {}, { timeoutMs: 100 });
   await vi.advanceTimersByTimeAsync(100);
   expect(await late).toEqual({ kind: "timedOut", afterMs: 100, sent: false });
-  vi.useRealTimers();
-  status = 503;
-  for (let i = 0; i < 5; i++)
-    expect(await tool.callTool(`down${i}`, {})).toMatchObject({ reason: "httpStatus", status });
+});
+
+it("a server that is down is left alone, until it is there when it is asked, and no call is the one that asks", async () => {
+  let isDown = true;
+  const called: unknown[] = [];
+  const server = await kept(
+    startServer(async (request, response) => {
+      const message = await readMessage(request);
+      if (message.method === "tools/call") called.push(message.params?.name);
+      if (isDown) return sendJson(response, { error: "out of order" }, 503);
+      if (message.id === undefined) return void response.writeHead(202).end();
+      const protocolVersion = message.params?.protocolVersion;
+      const shaken = { protocolVersion, capabilities: {}, serverInfo: { name: "raw", version: "1" } };
+      sendJson(response, resultOf(message, message.method === "initialize" ? shaken : textResult("up")));
+    }),
+  );
+  const tool = client().connect(server.url);
+  const open = { kind: "infrastructure", reason: "circuitOpen", sent: false };
+  stopTime();
+  for (let i = 0; i < 5; i++) expect(await tool.callTool("down", {})).toMatchObject({ reason: "httpStatus" });
+  expect(await tool.callTool("down", {})).toMatchObject(open);
   const requests = server.requests();
-  expect(await tool.callTool("up", {})).toMatchObject({ kind: "infrastructure", reason: "circuitOpen", sent: false });
+  expect(await tool.callTool("down", {})).toMatchObject(open);
   expect(server.requests()).toBe(requests);
+  isDown = false;
+  vi.advanceTimersByTime(5_000);
+  expect(await tool.callTool("up", {})).toMatchObject({ kind: "answered", result: "up" });
+  expect(called).toEqual(["up"]);
+});
+
+it("arguments that make a tool fail as if it were down, or hang, lock it for nobody else", async () => {
+  const server = await kept(
+    startRawMcpServer((message, response) => {
+      const how = argumentIn(message, "how");
+      if (how === "fail") sendJson(response, { error: "boom" }, 500);
+      if (how === "cut") response.destroy();
+      if (how === "fine") sendJson(response, resultOf(message, textResult("fine")));
+      if (how === "hang") vi.advanceTimersByTime(100);
+    }),
+  );
+  const tool = client().connect(server.url);
+  stopTime();
+  for (const how of ["fail", "cut", "hang"]) {
+    for (let i = 0; i < 6; i++) {
+      await tool.callTool("quote", { how }, { account: "evil", timeoutMs: 100 });
+      vi.advanceTimersByTime(60_000);
+    }
+    const honest = tool.callTool("quote", { how: "fine" }, { account: "honest" });
+    expect(await honest).toMatchObject({ kind: "answered", result: "fine" });
+  }
+});
+
+it("a tool that repeats what it was asked in its errors is slowed by nobody's words, and by nobody alone", async () => {
+  const server = await kept(
+    startRawMcpServer((message, response) => {
+      const city = argumentIn(message, "city");
+      const said =
+        city === "Berlin" ? textResult("12") : { ...textResult(`no such city: ${atob(city)}`), isError: true };
+      sendJson(response, resultOf(message, said));
+    }),
+  );
+  const tool = client().connect(server.url);
+  const ask = (city: string, account: string) => tool.callTool("weather", { city }, { account, timeoutMs: 1_000 });
+  stopTime();
+  const hidden = btoa("rate limit");
+  // Written so that its arguments do not show it, it is taken for the tool's word, and slows whoever it was said to.
+  expect(await ask(hidden, "one")).toMatchObject({ kind: "toolFailed" });
+  for (let i = 0; i < 3; i++) expect(await ask("Berlin", "honest")).toMatchObject({ kind: "answered", result: 12 });
+  const own = tool.callTool("weather", { city: "Berlin" }, { account: "one", timeoutMs: 100 });
+  await vi.advanceTimersByTimeAsync(100);
+  expect(await own).toEqual({ kind: "timedOut", afterMs: 100, sent: false });
+});
+
+it("words of a rate limit that stand in the arguments are the caller's", async () => {
+  const server = await kept(
+    startRawMcpServer((message, response) => {
+      const city = argumentIn(message, "city");
+      sendJson(response, resultOf(message, { ...textResult(`input_value='${city}'`), isError: true }));
+    }),
+  );
+  const tool = client().connect(server.url);
+  stopTime();
+  for (const account of ["one", "two", "three", "one", "two"]) {
+    expect(await tool.callTool("weather", { city: "Rate Limit" }, { account })).toMatchObject({ kind: "toolFailed" });
+  }
 });
 
 it("no caller's slow, huge or cancelled calls lock a tool for others", async () => {

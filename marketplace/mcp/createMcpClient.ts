@@ -1,6 +1,7 @@
 import { McpError } from "@modelcontextprotocol/sdk/types.js";
 import { LRUCache } from "lru-cache";
 import { z } from "zod";
+import { abortable } from "./abortable.ts";
 import { createEndpoint, type Endpoint } from "./createEndpoint.ts";
 import { createAgent, type Resolve } from "./guard/createAgent.ts";
 import type { AddressPolicy } from "./guard/isAllowedAddress.ts";
@@ -36,6 +37,8 @@ export type RequestOptions = {
 
 export type CallOptions = RequestOptions & {
   rateLimit?: RateLimitHints;
+  // Who calls. What one account meets slows that account; a method is slow for all once it is to several.
+  account?: string;
   // What the tool is told beside the arguments, such as the charge that it may sign its answer for.
   meta?: Readonly<Record<string, unknown>>;
 };
@@ -130,7 +133,7 @@ export function createMcpClient(options: McpClientOptions): McpClient {
   // What every request has in common: a deadline, the breaker, and an outcome of whatever goes wrong.
   async function attempt<T>(
     address: string,
-    request: RequestOptions,
+    request: RequestOptions & { isPing?: boolean },
     work: (endpoint: Endpoint, exchange: Exchange) => Promise<T>,
   ): Promise<T | ToolFailed | Failure> {
     const timeoutMs = request.timeoutMs ?? callTimeoutMs;
@@ -153,26 +156,26 @@ export function createMcpClient(options: McpClientOptions): McpClient {
       exchange.large = async () => {
         for (const each of [endpoint.room, room]) places.push(await each.enter(exchange.signal));
       };
-      endpoint.breaker.check();
+      if (!request.isPing) {
+        await abortable(
+          endpoint.breaker.check(() => isThere(endpoint, request)),
+          exchange.signal,
+        );
+      }
       breaker = endpoint.breaker;
       const outcome = await work(endpoint, exchange);
       breaker.succeeded();
       return outcome;
     } catch (error) {
       if (ended !== undefined) {
-        breaker?.abstained();
         const { sent } = exchange;
         return ended === "cancelled" ? { kind: "cancelled", sent } : { kind: "timedOut", afterMs: timeoutMs, sent };
       }
       const outcome = outcomeOf(error, exchange.sent);
-      if (outcome === undefined) {
-        // Nothing of the tool's, such as a key that cannot sign: whoever operates this side has to hear of it.
-        breaker?.abstained();
-        throw error;
-      }
-      if (outcome.kind === "infrastructure" && isOutage(outcome)) breaker?.failed();
+      // Nothing of the tool's, such as a key that cannot sign: whoever operates this side has to hear of it.
+      if (outcome === undefined) throw error;
+      if (isOutage(outcome)) breaker?.failed();
       else if (outcome.kind === "toolFailed") breaker?.succeeded();
-      else breaker?.abstained();
       if (outcome.kind === "infrastructure" && outcome.reason === "sessionLost")
         endpoints.peek(address)?.forgetSession();
       return outcome;
@@ -189,8 +192,23 @@ export function createMcpClient(options: McpClientOptions): McpClient {
     if (token !== undefined) exchange.token = await token();
   }
 
+  // Whether a server shakes hands, whatever it then says: not whoever happens to ask, but one for all, with a time of its own.
+  async function isThere(endpoint: Endpoint, request: RequestOptions): Promise<boolean> {
+    const signal = AbortSignal.timeout(connectTimeoutMs);
+    const exchange: Exchange = { token: undefined, requestId: undefined, signal, sent: false };
+    await sign(exchange, request);
+    endpoint.forgetSession();
+    try {
+      await endpoint.inSession(exchange, async () => undefined);
+      return true;
+    } catch (error) {
+      const outcome = outcomeOf(error, exchange.sent);
+      return outcome !== undefined && !isOutage(outcome);
+    }
+  }
+
   function ping(address: string, request: RequestOptions): Promise<PingOutcome> {
-    return attempt(address, { timeoutMs: connectTimeoutMs, ...request }, async (endpoint, exchange) => {
+    return attempt(address, { timeoutMs: connectTimeoutMs, ...request, isPing: true }, async (endpoint, exchange) => {
       await sign(exchange, request);
       endpoint.forgetSession();
       return endpoint.inSession(exchange, async ({ client }) => {
@@ -220,7 +238,7 @@ export function createMcpClient(options: McpClientOptions): McpClient {
 
   function callTool(address: string, name: string, args: Arguments, request: CallOptions): Promise<CallOutcome> {
     return attempt(address, request, async (endpoint, exchange) => {
-      const leave = await endpoint.pacer(name).enter(request.rateLimit ?? {}, exchange.signal);
+      const leave = await endpoint.pacer(name).enter(request.rateLimit ?? {}, exchange.signal, request.account);
       let feedback: Feedback = "neutral";
       try {
         await sign(exchange, request);
@@ -230,10 +248,12 @@ export function createMcpClient(options: McpClientOptions): McpClient {
           return client.request({ method: "tools/call", params }, resultSchema, requestIn(exchange));
         });
         const outcome = judge(raw);
-        feedback = outcome.kind === "toolFailed" && isThrottled(outcome.message) ? "throttled" : "succeeded";
+        const isThrottled = outcome.kind === "toolFailed" && saysThrottled(outcome.message, args);
+        feedback = isThrottled ? "throttled" : "succeeded";
         return outcome;
       } catch (error) {
-        if (exchange.signal.aborted ? request.signal?.aborted !== true : isThrottle(error)) feedback = "throttled";
+        const isTooLate = exchange.signal.aborted && request.signal?.aborted !== true && exchange.sent;
+        if (isTooLate || (!exchange.signal.aborted && isThrottle(error, args))) feedback = "throttled";
         throw error;
       } finally {
         leave(feedback);
@@ -288,14 +308,21 @@ function faultIn(error: Error): string {
   return issue === undefined ? error.message : `${issue.path.join(".")} ${issue.message}`.trim();
 }
 
-// What says that the server is down. An answer that is too large or malformed may be one caller's doing, and so may a call
-// that takes too long: nobody may lock a tool for everybody else that way.
-const isOutage = ({ reason, status }: { reason: string; status?: number }) =>
-  reason === "unreachable" || reason === "disconnected" || (reason === "httpStatus" && (status ?? 0) >= 500);
+// What says that the server may be down. An answer that is too large or malformed is one caller's doing, and so may be a call that
+// takes too long.
+const isOutage = (outcome: ToolFailed | Failure) =>
+  outcome.kind === "infrastructure" &&
+  (outcome.reason === "unreachable" ||
+    outcome.reason === "disconnected" ||
+    (outcome.reason === "httpStatus" && (outcome.status ?? 0) >= 500));
 
-const isThrottled = (message: string) => /rate.?limit|too many requests/i.test(message);
+const THROTTLED = /rate.?limit|too many requests/i;
 
-const isThrottle = (error: unknown) =>
+// Tools repeat in their errors what they were asked: words that a caller has put into a tool's mouth say nothing.
+const saysThrottled = (message: string, args: Arguments) =>
+  THROTTLED.test(message) && !THROTTLED.test(JSON.stringify(args));
+
+const isThrottle = (error: unknown, args: Arguments) =>
   error instanceof McpFailure
-    ? error.reason === "rateLimited" || isThrottled(error.message)
-    : error instanceof McpError && isThrottled(error.message);
+    ? error.reason === "rateLimited" || saysThrottled(error.message, args)
+    : error instanceof McpError && saysThrottled(error.message, args);

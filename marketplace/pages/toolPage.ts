@@ -38,7 +38,7 @@ export function toolPage({ listing, chosen, earnings, baseUrl }: Shown): Html {
       <p class="lead"><bdi>${tool.description}</bdi></p>
       ${!isOffered(listing) && html`<p class="notice">Not offered at present: ${reasonOf(listing)}</p>`}
       <dl class="figures">
-        ${figure("Success", percent(tool.successRate), `of ${plural(tool.totalQueries, "call")}`)}
+        ${figure("Success", percent(tool.successRate), `of ${plural(tool.totalQueries, "call")} that cost something`)}
         ${figure("Uptime", percent(tool.uptimePercent), `of ${plural(listing.pings, "ping")}`)}
         ${figure("Stake", dollars(formatUsd(stake)), `${dollars(formatUsd(requiredStake))} required`)}
         ${figure("Earned", earnings === null ? "–" : dollars(earnings.developerShareUsd), "paid to its developer")}

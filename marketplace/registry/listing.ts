@@ -83,7 +83,7 @@ export type Listing = Registration &
     pings: number;
     pingsAnswered: number;
     failuresInARow: number;
-    // Of all calls but its owner's.
+    // Of all calls but its owner's. For its owner: anybody can add to these for nothing.
     calls: number;
     callsSucceeded: number;
     // Of those that cost something: how many were paid for and by how many wallets, and how many failed.

@@ -23,8 +23,8 @@ function queue(pacer: Pacer, hints: RateLimitHints, calls: number) {
   return { begun, leaves };
 }
 
-async function callOnce(pacer: Pacer, feedback: Feedback, hints: RateLimitHints = {}): Promise<void> {
-  const entering = pacer.enter(hints, patient);
+async function callOnce(pacer: Pacer, feedback: Feedback, hints: RateLimitHints = {}, account?: string): Promise<void> {
+  const entering = pacer.enter(hints, patient, account);
   await vi.advanceTimersByTimeAsync(60_000);
   (await entering)(feedback);
 }
@@ -77,14 +77,35 @@ describe("declared hints", () => {
     queue(pacer, { maxConcurrency: 1 }, 1_001);
     await expect(pacer.enter({ maxConcurrency: 1 }, patient)).rejects.toThrow("too many");
   });
+
+  it("an account has a share of those who wait, and takes turns with the others", async () => {
+    const pacer = createPacer();
+    const hints = { maxConcurrency: 1 };
+    const order: string[] = [];
+    const ask = (account: string) =>
+      pacer.enter(hints, patient, account).then((leave) => {
+        order.push(account);
+        return leave;
+      });
+    const first = ask("first");
+    const crowd = Array.from({ length: 100 }, () => ask("crowd"));
+    await expect(ask("crowd")).rejects.toThrow("too many calls of yours");
+    const late = ask("late");
+    (await first)("neutral");
+    (await crowd[0])?.("neutral");
+    (await late)("neutral");
+    (await crowd[1])?.("neutral");
+    expect(order.slice(0, 4)).toEqual(["first", "crowd", "late", "crowd"]);
+  });
 });
 
 describe("adaptive feedback", () => {
   it("doubles from half a second to half a minute, and comes back by halves after five successes each", async () => {
     const pacer = createPacer();
     const seen: number[] = [];
+    await callOnce(pacer, "throttled", {}, "one");
     for (let i = 0; i < 8; i++) {
-      await callOnce(pacer, "throttled");
+      await callOnce(pacer, "throttled", {}, "other");
       seen.push(pacer.cooldownMs());
     }
     expect(seen).toEqual([500, 1_000, 2_000, 4_000, 8_000, 16_000, 30_000, 30_000]);
@@ -99,7 +120,8 @@ describe("adaptive feedback", () => {
   it("never falls below what was declared", async () => {
     const pacer = createPacer();
     const hints = { cooldownMs: 2_000 };
-    await callOnce(pacer, "throttled", hints);
+    await callOnce(pacer, "throttled", hints, "one");
+    await callOnce(pacer, "throttled", hints, "other");
     expect(pacer.cooldownMs()).toBe(4_000);
     for (let i = 0; i < 50; i++) await callOnce(pacer, "succeeded", hints);
     expect(pacer.cooldownMs()).toBe(2_000);
@@ -107,48 +129,107 @@ describe("adaptive feedback", () => {
 
   it("a failure that says nothing about the pace changes nothing", async () => {
     const pacer = createPacer();
-    await callOnce(pacer, "throttled");
-    await callOnce(pacer, "neutral");
-    expect(pacer.cooldownMs()).toBe(500);
+    await callOnce(pacer, "throttled", {}, "one");
+    await callOnce(pacer, "neutral", {}, "one");
+    expect(pacer.cooldownMs("one")).toBe(500);
+  });
+
+  it("what one account meets slows that account alone, however often it meets it", async () => {
+    const pacer = createPacer();
+    for (let i = 0; i < 8; i++) await callOnce(pacer, "throttled", {}, "one");
+    expect([pacer.cooldownMs("one"), pacer.cooldownMs("other"), pacer.cooldownMs()]).toEqual([30_000, 0, 0]);
+    const begun: string[] = [];
+    const enter = (account: string) => pacer.enter({}, patient, account).then(() => begun.push(account));
+    void enter("one");
+    await vi.advanceTimersByTimeAsync(0);
+    void enter("one");
+    void enter("other");
+    await vi.advanceTimersByTimeAsync(0);
+    expect(begun).toEqual(["one", "other"]);
+    await vi.advanceTimersByTimeAsync(30_000);
+    expect(begun).toEqual(["one", "other", "one"]);
+  });
+
+  it("two accounts slow everybody, unless a call has succeeded in between", async () => {
+    const pacer = createPacer();
+    await callOnce(pacer, "throttled", {}, "one");
+    await callOnce(pacer, "succeeded", {}, "honest");
+    await callOnce(pacer, "throttled", {}, "other");
+    expect(pacer.cooldownMs("honest")).toBe(0);
+    await callOnce(pacer, "throttled", {}, "one");
+    expect(pacer.cooldownMs("honest")).toBe(500);
   });
 });
 
 describe("the breaker", () => {
-  const isOpen = (breaker: ReturnType<typeof createBreaker>) => {
-    try {
-      breaker.check();
-      return false;
-    } catch {
-      return true;
-    }
+  const gone = async () => false;
+  const there = async () => true;
+  const never = () => {
+    throw new Error("nobody has to ask");
+  };
+  const isOpen = (breaker: ReturnType<typeof createBreaker>, isThere: () => Promise<boolean> = never) =>
+    breaker.check(isThere).then(
+      () => false,
+      (error) => {
+        expect(error).toMatchObject({ reason: "circuitOpen" });
+        return true;
+      },
+    );
+  const failing = (times: number) => {
+    const breaker = createBreaker();
+    for (let i = 0; i < times; i++) breaker.failed();
+    return breaker;
   };
 
-  it("opens after five failures in a row, and not before", () => {
-    const breaker = createBreaker();
-    for (let i = 0; i < 4; i++) breaker.failed();
+  it("has the endpoint asked after five failures in a row, and not before", async () => {
+    const breaker = failing(4);
     breaker.succeeded();
     for (let i = 0; i < 4; i++) breaker.failed();
-    expect(isOpen(breaker)).toBe(false);
+    expect(await isOpen(breaker)).toBe(false);
     breaker.failed();
-    expect(isOpen(breaker)).toBe(true);
+    expect(await isOpen(breaker, gone)).toBe(true);
+    expect(await isOpen(breaker)).toBe(true);
   });
 
-  it("lets one call try, waits twice as long if it fails, and closes if it succeeds", () => {
-    const breaker = createBreaker();
-    for (let i = 0; i < 5; i++) breaker.failed();
-    vi.advanceTimersByTime(5_000);
-    expect(isOpen(breaker)).toBe(false);
-    expect(isOpen(breaker)).toBe(true);
-    breaker.failed();
-    vi.advanceTimersByTime(9_999);
-    expect(isOpen(breaker)).toBe(true);
+  it("stays closed if the endpoint is there, whatever calls fail of", async () => {
+    const breaker = failing(5);
+    expect(await isOpen(breaker, there)).toBe(false);
+    expect(await isOpen(breaker)).toBe(false);
+  });
+
+  it("asks again when its time has passed, waits twice as long if nobody is there, and closes if somebody is", async () => {
+    const breaker = failing(5);
+    expect(await isOpen(breaker, gone)).toBe(true);
+    vi.advanceTimersByTime(4_999);
+    expect(await isOpen(breaker)).toBe(true);
     vi.advanceTimersByTime(1);
-    expect(isOpen(breaker)).toBe(false);
-    breaker.abstained();
-    expect(isOpen(breaker)).toBe(false);
-    breaker.succeeded();
-    expect(isOpen(breaker)).toBe(false);
-    expect(isOpen(breaker)).toBe(false);
+    expect(await isOpen(breaker, gone)).toBe(true);
+    vi.advanceTimersByTime(9_999);
+    expect(await isOpen(breaker)).toBe(true);
+    vi.advanceTimersByTime(1);
+    expect(await isOpen(breaker, there)).toBe(false);
+    expect(await isOpen(breaker)).toBe(false);
+  });
+
+  it("is asked once for all who wait", async () => {
+    const breaker = failing(5);
+    const answer = Promise.withResolvers<boolean>();
+    let asked = 0;
+    const ask = () => {
+      asked++;
+      return answer.promise;
+    };
+    const all = [isOpen(breaker, ask), isOpen(breaker, ask), isOpen(breaker, ask)];
+    answer.resolve(true);
+    expect(await Promise.all(all)).toEqual([false, false, false]);
+    expect(asked).toBe(1);
+  });
+
+  it("a question that nobody could ask is asked again", async () => {
+    const breaker = failing(5);
+    const unsigned = () => Promise.reject(new Error("the keys are gone"));
+    await expect(breaker.check(unsigned)).rejects.toThrow("the keys are gone");
+    expect(await isOpen(breaker, there)).toBe(false);
   });
 });
 
