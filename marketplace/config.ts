@@ -41,7 +41,8 @@ export type MarketConfig = {
   // The file of the keys with which requests to tools are signed, and the name under which they are.
   signingKeys: string;
   issuer: string;
-  helpUrl: string | null;
+  // Where buyers read what to do about a cap, a balance or a wallet.
+  helpUrl: string;
   // Who answers questions; nobody but the built-in planner if there are none.
   models: Models;
   // Where models run their Python; null for nowhere.
@@ -138,7 +139,7 @@ export function readMarketConfig(environment: Environment): MarketConfig {
     settlement: { url: withoutSlash(values.MARKETPLACE_SETTLEMENT_URL), token: values.MARKETPLACE_SETTLEMENT_TOKEN },
     signingKeys: values.MARKETPLACE_SIGNING_KEYS,
     issuer: values.MARKETPLACE_ISSUER ?? publicUrl,
-    helpUrl: values.MARKETPLACE_HELP_URL ?? null,
+    helpUrl: values.MARKETPLACE_HELP_URL ?? `${publicUrl}/help`,
     models: values.MARKETPLACE_MODELS === undefined ? [] : readModels(values.MARKETPLACE_MODELS),
     interpreter: interpreterOf(values.MARKETPLACE_INTERPRETER, values.MARKETPLACE_INTERPRETER_PACKAGES),
     logLevel: values.MARKETPLACE_LOG_LEVEL,

@@ -29,6 +29,7 @@ export type SignIn = {
 const NONCE_MS = 10 * 60 * 1_000;
 
 export const SIGN_IN = "Sign in to the marketplace.";
+export const linkStatement = (account: string) => `Link this wallet to the marketplace account ${account}.`;
 
 export function createSignIn({ store, clock, publicUrl, chainId, verifyContract }: SignInOptions): SignIn {
   const { host: domain, protocol } = new URL(publicUrl);

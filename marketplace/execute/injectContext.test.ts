@@ -1,7 +1,7 @@
 import type { Address } from "viem";
 import { describe, expect, it } from "vitest";
 import type { ContextKind, Method } from "../registry/listing.ts";
-import { injectContext } from "./injectContext.ts";
+import { injectContext, prepareContext } from "./injectContext.ts";
 
 const wallet: Address = "0x00000000000000000000000000000000000000aa";
 const of = (kind: ContextKind) => ({ kind, address: wallet });
@@ -53,8 +53,11 @@ describe("what a method needs to know of its buyer", () => {
     });
   });
 
-  it("cannot be known without a wallet", async () => {
+  it("cannot be known without a wallet, and whoever has linked none is told where", async () => {
     await expect(inject(["wallet"], [], {}, [])).rejects.toMatchObject({ code: "wallet_link_required" });
+    const help = "https://market.example/account";
+    const prepared = prepareContext(methodOf(["wallet"], []), async () => [], providers, help);
+    await expect(prepared).rejects.toMatchObject({ body: { code: "wallet_link_required", helpUrl: help } });
   });
 
   it("is a failure of the call if its source is away, whose words are nobody's, and the next one is tried", async () => {

@@ -6,7 +6,7 @@ export type Frame = {
   place?: string;
   assets: string;
   body: Part;
-  // The name of a script among the assets, for the one page that has one.
+  // The name of a script among the assets, for a page that has one.
   script?: string;
 };
 
@@ -14,6 +14,7 @@ export type Frame = {
 const PLACES = [
   ["/", "Tools"],
   ["/ask", "Ask"],
+  ["/account", "Account"],
   ["/docs", "API"],
 ] as const;
 

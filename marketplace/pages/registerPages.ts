@@ -6,9 +6,11 @@ import type { Catalogue } from "../discovery/createCatalogue.ts";
 import { toolView } from "../discovery/toolView.ts";
 import { CATEGORIES } from "../registry/listing.ts";
 import type { Earnings } from "../settlement/createSettlementClient.ts";
+import { accountPage } from "./accountPage.ts";
 import { askPage } from "./askPage.ts";
+import { helpPage } from "./helpPage.ts";
 import { type Html, html } from "./html/html.ts";
-import { layout } from "./layout.ts";
+import { type Frame, layout } from "./layout.ts";
 import { searchPage } from "./searchPage.ts";
 import { toolPage } from "./toolPage.ts";
 
@@ -21,11 +23,11 @@ export type PagesOptions = {
   admit: (request: FastifyRequest, reply: FastifyReply) => Promise<unknown>;
 };
 
-// There is no script at all, and nothing comes from elsewhere: what a tool says of itself has no way to act. The page that asks
-// has one, our own file, which talks to nobody but us.
+// There is no script at all, and nothing comes from elsewhere: what a tool says of itself has no way to act. The page that asks and the
+// account's have one, our own file, which talks to nobody but us.
 const POLICY =
   "default-src 'none'; style-src 'self'; img-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
-const ASK_POLICY = `${POLICY}; script-src 'self'; connect-src 'self'; require-trusted-types-for 'script'`;
+const SCRIPT_POLICY = `${POLICY}; script-src 'self'; connect-src 'self'; require-trusted-types-for 'script'`;
 const HEADERS = {
   "content-security-policy": POLICY,
   "x-content-type-options": "nosniff",
@@ -43,6 +45,7 @@ const ASSETS = [
   ["style.css", "text/css; charset=utf-8"],
   ["icon.svg", "image/svg+xml"],
   ["ask.js", "text/javascript; charset=utf-8"],
+  ["account.js", "text/javascript; charset=utf-8"],
 ] as const;
 
 const one = z.string().max(400).catch("");
@@ -51,7 +54,7 @@ const askQuery = z.object({ q: z.string().max(4_000).catch("").default("") });
 const toolQuery = z.object({ method: one.default("") });
 const params = z.object({ id: z.guid().transform((text) => text.toLowerCase()) });
 
-// The pages that people see: search, one for each tool, and one to ask. They are drawn here, from what the API answers.
+// The pages that people see: search, one for each tool, one to ask, and those of the account. They are drawn here, from what the API answers.
 export function registerPages(app: FastifyInstance, { catalogue, earningsOf, publicUrl, admit }: PagesOptions): void {
   const files = ASSETS.map(([name, contentType]) => {
     return { name, contentType, body: readFileSync(new URL(`./assets/${name}`, import.meta.url), "utf8") };
@@ -69,6 +72,16 @@ export function registerPages(app: FastifyInstance, { catalogue, earningsOf, pub
     reply
       .headers({ ...HEADERS, "content-type": HTML_TYPE, "cache-control": "no-cache" })
       .send(layout({ title, assets, body, ...(place !== undefined && { place }) }).markup);
+
+  const sendWithScript = (reply: FastifyReply, frame: Omit<Frame, "assets">) =>
+    reply
+      .headers({
+        ...HEADERS,
+        "content-security-policy": SCRIPT_POLICY,
+        "content-type": HTML_TYPE,
+        "cache-control": "no-cache",
+      })
+      .send(layout({ ...frame, assets }).markup);
 
   app.get("/", { onRequest }, async (request, reply) => {
     const { q, category } = searchQuery.parse(request.query);
@@ -90,15 +103,21 @@ export function registerPages(app: FastifyInstance, { catalogue, earningsOf, pub
       .flatMap(({ listing }) => listing.suggestedPrompts.slice(0, 1).map(({ text }) => text))
       .slice(0, MAX_EXAMPLES);
     const body = askPage({ question: q.trim(), examples, baseUrl: publicUrl });
-    return reply
-      .headers({
-        ...HEADERS,
-        "content-security-policy": ASK_POLICY,
-        "content-type": HTML_TYPE,
-        "cache-control": "no-cache",
-      })
-      .send(layout({ title: "Ask · Context marketplace", assets, body, place: "/ask", script: "ask.js" }).markup);
+    return sendWithScript(reply, { title: "Ask · Context marketplace", body, place: "/ask", script: "ask.js" });
   });
+
+  app.get("/account", { onRequest }, async (_request, reply) =>
+    sendWithScript(reply, {
+      title: "Account · Context marketplace",
+      body: accountPage(),
+      place: "/account",
+      script: "account.js",
+    }),
+  );
+
+  app.get("/help", { onRequest }, async (_request, reply) =>
+    send(reply, "Help · Context marketplace", helpPage(), "/help"),
+  );
 
   app.get("/tools/:id", { onRequest }, async (request, reply) => {
     const { method } = toolQuery.parse(request.query);

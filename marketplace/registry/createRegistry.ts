@@ -10,6 +10,7 @@ import { describeFailure } from "../mcp/outcome.ts";
 import type { PreparedJudge } from "../schema/createJudge.ts";
 import { type Check, checkTool } from "./checkTool.ts";
 import { createTurns } from "./createTurns.ts";
+import { findRival } from "./findRival.ts";
 import type { Listing, Registration, Standing } from "./listing.ts";
 import {
   findListing,
@@ -127,6 +128,16 @@ export function createRegistry(options: RegistryOptions): Registry {
       const standing = await standingOf(registration.toolId);
       if (standing.owner !== signer) {
         throw new ApiError("forbidden", `the tool belongs to ${standing.owner}, and ${signer} has signed`);
+      }
+      // Whoever lists a stranger's server would be paid for what that answers. A server that was taken first moves, and says in
+      // `protect` as which tool it may be sold.
+      const rival = await findRival(store.read, registration.endpoint, standing.owner);
+      if (rival !== null) {
+        throw new ApiError(
+          "conflict",
+          `somebody else offers ${registration.endpoint} as tool ${rival}; if the server is yours, serve it at another address, and name ` +
+            "your tool's id as toolId in its protection",
+        );
       }
       return inTurn(signer, () => list(registration, standing, "all"));
     },

@@ -1,3 +1,4 @@
+import { randomUUID } from "node:crypto";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -61,6 +62,23 @@ describe("a person without a browser", () => {
       expect(await as("payer", "api-key", "revoke", made.id)).toMatchObject({ id: made.id });
       expect((await ask("GET", "/api/v1/account", undefined, { key: made.key })).status).toBe(401);
       expect(await as("payer", "api-key", "list")).toMatchObject([{ id: made.id, revokedAt: expect.any(String) }]);
+    });
+
+    it("links another wallet with its signature, and unlinks it", async () => {
+      const { key } = await as("payer", "api-key", "create", "--name", "links");
+      const linking = ["wallet", "link", ...at()];
+      expect(await refused("developer", ...linking)).toContain("MARKETPLACE_API_KEY is missing");
+      const wallet = addressOf("developer").toLowerCase();
+      process.env.MARKETPLACE_API_KEY = key;
+      try {
+        expect(await as("developer", "wallet", "link")).toEqual({ account: addressOf("payer").toLowerCase(), wallet });
+      } finally {
+        delete process.env.MARKETPLACE_API_KEY;
+      }
+      expect(await as("payer", "wallet", "list")).toMatchObject([{ wallet }]);
+      expect(await refused("payer", "wallet", "unlink", "mine", ...at())).toContain("The wallet is wrong");
+      expect(await as("payer", "wallet", "unlink", addressOf("developer"))).toEqual([]);
+      expect((await run("payer", "wallet", "list")).stdout).toContain("No wallet is linked");
     });
 
     it("leaves no login behind", async () => {
@@ -224,6 +242,14 @@ describe("a person without a browser", () => {
         category: "Utility",
         suggestedPrompts: [{ text: "What does gas cost?" }, { text: "And tomorrow?" }],
       });
+    });
+
+    it("marks it as a favourite, and not what is no tool", async () => {
+      expect(await refused("payer", "favorite", "add", "gas", ...at())).toContain("The tool's id is wrong");
+      expect(await refused("payer", "favorite", "add", randomUUID(), ...at())).toContain("There is no such tool.");
+      expect(await as("payer", "favorite", "add", tool)).toEqual({ favorites: [tool], favoritesOnly: false });
+      expect(await as("payer", "favorite", "list")).toEqual({ favorites: [tool], favoritesOnly: false });
+      expect((await run("payer", "favorite", "remove", tool)).stdout).toContain("There are no favourites");
     });
 
     it("sees how it stands", async () => {

@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createRemoteJWKSet, decodeJwt, decodeProtectedHeader, importX509, jwtVerify } from "jose";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { startServer } from "../../marketplace/mcp/testing/startServer.ts";
 import { createClient } from "../../scripts/client/createClient.ts";
 import { makeApiKey, registerTool } from "../../scripts/marketplace/asWallet.ts";
 import { type MarketPrograms, startMarket, startMarketplaceProgram } from "../../scripts/marketplace/startMarket.ts";
@@ -193,8 +194,10 @@ describe("a client of the public SDKs", () => {
     });
     await expect(patient.tools.getSession(id)).rejects.toMatchObject({ statusCode: 503, code: "unavailable" });
     expect(patient.sent.map(({ status }) => status)).toEqual([503, 503, 503, 503]);
+    expect(patient.waitedMs).toEqual([1_000, 2_000, 4_000]);
     expect((await patient.tools.getSession(id)).session.sessionId).toBe(id);
     expect(patient.sent.slice(4).map(({ status }) => status)).toEqual([503, 503, 200]);
+    expect(patient.waitedMs.slice(3)).toEqual([1_000, 2_000]);
   });
 
   it("repeats a call under a key through 503s, of which none reaches the tool, and starts no session twice", async () => {
@@ -223,7 +226,44 @@ describe("a client of the public SDKs", () => {
     );
     expect(refused.length).toBeGreaterThan(0);
     for (const error of refused) expect(error).toMatchObject({ statusCode: 429, code: "rate_limited" });
+    expect(hasty.waitedMs).toEqual([]);
     expect(hasty.sent).toHaveLength(asked.length);
+  });
+
+  it("repeats what something before the marketplace answers in HTML, and then knows nothing but its status", async () => {
+    const proxy = await startServer((_, response) => {
+      response.writeHead(500, { "content-type": "text/html" }).end("<html><h1>Internal Server Error</h1></html>");
+    });
+    try {
+      const far = createStrictClient(`http://127.0.0.1:${proxy.port}`, key);
+      const message = "HTTP 500: Internal Server Error";
+      await expect(far.discovery.search({ q: "adds" })).rejects.toMatchObject({ message, code: undefined });
+      const request = { toolId, toolName: "add", idempotencyKey: randomUUID() };
+      await expect(far.tools.execute(request)).rejects.toMatchObject({ message, statusCode: 500 });
+      expect(far.sent).toHaveLength(8);
+      expect(far.waitedMs).toEqual([1_000, 2_000, 4_000, 1_000, 2_000, 4_000]);
+      await expect(far.tools.startSession({ maxSpendUsd: "1" })).rejects.toMatchObject({ message });
+      expect(far.sent).toHaveLength(9);
+    } finally {
+      await proxy.close();
+    }
+  });
+
+  it("is told the mode of a search, and of each tool in percents and of each method in _meta what it asks for", async () => {
+    answer(() => structured({ value: 3 }));
+    await client.tools.execute({ toolId, toolName: "add" });
+    expect(await client.discovery.search({ q: "adds" })).toMatchObject({ mode: "query" });
+    const { mode, tools } = await client.discovery.search({ q: "adds", mode: "execute" });
+    expect(mode).toBe("execute");
+    expect(tools[0]?.mcpTools?.[0]).toMatchObject({
+      executeEligible: true,
+      executePriceUsd: "0.001",
+      _meta: { executeEligible: true, executePriceUsd: "0.001", pricing: { executeUsd: "0.001" } },
+    });
+    await until("the call to be counted", async () => (await client.discovery.get(toolId)).successRate !== undefined);
+    const priced = { suggestedPrompts: [{ text: "Add", source: "contributor" as const, priceHint: "$0.001" }] };
+    await owner.developer.updateTool(toolId, priced);
+    expect(await client.discovery.get(toolId)).toMatchObject(priced);
   });
 
   it("reads a sentence and a code in JSON for every error, whatever was sent", async () => {

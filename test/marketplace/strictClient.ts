@@ -6,10 +6,16 @@ import { z } from "zod";
 
 const usd = z.string().regex(/^\d+(\.\d+)?$/);
 const time = z.iso.datetime();
+// As RFC 9562 has them: strict readers refuse a version or a variant that there is not.
+const uuid = z.uuid();
+const percent = z
+  .string()
+  .regex(/^\d{1,3}(\.\d+)?$/)
+  .refine((text) => Number(text) <= 100);
 
 const session = z.looseObject({
   mode: z.literal("execute"),
-  sessionId: z.string().nullable(),
+  sessionId: uuid.nullable(),
   methodPrice: usd,
   spent: usd,
   remaining: usd.nullable(),
@@ -31,12 +37,26 @@ const hints = z.looseObject({
 });
 
 // The Python SDK also takes its own names of the fields, and the names of others must be texts that it can read.
+const latency = z.enum(["instant", "fast", "slow", "streaming"]);
 const meta = z
   .looseObject({
     surface: z.enum(["answer", "execute", "both"]).optional(),
     queryEligible: z.boolean().optional(),
-    latencyClass: z.enum(["instant", "fast", "slow", "streaming"]).optional(),
-    pricing: z.looseObject({ executeUsd: usd.optional(), queryUsd: usd.optional() }).optional(),
+    query_eligible: z.boolean().optional(),
+    latencyClass: latency.optional(),
+    latency_class: latency.optional(),
+    pricing: z
+      .looseObject({
+        executeUsd: usd.optional(),
+        execute_usd: usd.optional(),
+        queryUsd: usd.optional(),
+        query_usd: usd.optional(),
+      })
+      .optional(),
+    executeEligible: z.boolean().optional(),
+    execute_eligible: z.boolean().optional(),
+    executePriceUsd: usd.nullable().optional(),
+    execute_price_usd: usd.nullable().optional(),
     contextRequirements: z.array(z.string()).optional(),
     context_requirements: z.array(z.string()).optional(),
     rateLimit: hints.optional(),
@@ -54,12 +74,24 @@ const method = z.looseObject({
   _meta: meta.optional(),
   executeEligible: z.boolean().optional(),
   executePriceUsd: usd.nullable().optional(),
+  hasStructuredGuidance: z.boolean().optional(),
+  structuredGuidance: z
+    .looseObject({
+      callOrderHints: z.array(z.string()).optional(),
+      parameterCaveats: z.array(z.string()).optional(),
+      edgeCaseNotes: z.array(z.string()).optional(),
+    })
+    .optional(),
 });
 
-const prompt = z.looseObject({ text: z.string(), source: z.enum(["contributor", "platform", "sdk"]) });
+const prompt = z.looseObject({
+  text: z.string(),
+  source: z.enum(["contributor", "platform", "sdk"]),
+  priceHint: z.string().optional(),
+});
 
 const tool = z.looseObject({
-  id: z.string(),
+  id: uuid,
   name: z.string(),
   description: z.string(),
   price: usd,
@@ -70,8 +102,8 @@ const tool = z.looseObject({
   kind: z.literal("mcp").optional(),
   mcpTools: z.array(method).optional(),
   totalQueries: z.int().optional(),
-  successRate: z.string().optional(),
-  uptimePercent: z.string().optional(),
+  successRate: percent.optional(),
+  uptimePercent: percent.optional(),
   totalStaked: usd.optional(),
 });
 
@@ -81,16 +113,18 @@ const executed = z.looseObject({
   success: z.literal(true),
   mode: z.literal("execute"),
   result: z.unknown(),
-  tool: z.looseObject({ id: z.string(), name: z.string() }),
+  tool: z.looseObject({ id: uuid, name: z.string() }),
   method: z.looseObject({ name: z.string(), executePriceUsd: usd }),
   session,
   durationMs: z.int(),
 });
 
-const found = z.looseObject({ tools: z.array(tool), query: z.string(), count: z.int() });
+const found = z
+  .looseObject({ tools: z.array(tool), mode: z.enum(["query", "execute"]), query: z.string(), count: z.int() })
+  .refine(({ tools, count }) => tools.length === count);
 
 const updated = z.looseObject({
-  id: z.string(),
+  id: uuid,
   name: z.string(),
   description: z.string(),
   suggestedPrompts: z.array(prompt),
@@ -491,14 +525,21 @@ const event = z.discriminatedUnion("type", [
 ]);
 export type StrictEvent = z.infer<typeof event>;
 
-// What the SDKs throw for a status outside of 2xx.
+// An object would be thrown as the message.
+const errorBody = z.looseObject({
+  error: z.string().optional(),
+  code: z.string().optional(),
+  helpUrl: z.url().optional(),
+});
+
+// What the SDKs throw for a status outside of 2xx. What is no JSON says nothing but its status.
 export class ContextError extends Error {
   readonly statusCode: number;
   readonly code: string | undefined;
   readonly helpUrl: string | undefined;
 
   constructor(statusCode: number, statusText: string, body: unknown) {
-    const { error, code, helpUrl } = (body ?? {}) as { error?: string; code?: string; helpUrl?: string };
+    const { error, code, helpUrl } = errorBody.parse(body ?? {});
     super(error || `HTTP ${statusCode}: ${statusText}`);
     this.statusCode = statusCode;
     this.code = error ? code : undefined;
@@ -514,6 +555,8 @@ const LINE_BREAK = /\r\n|[\n\r\v\f\x1c-\x1e\x85\u2028\u2029]/;
 export type Sent = { method: string; path: string; status: number; replayed: boolean };
 
 const RETRIES = 3;
+const FIRST_WAIT_MS = 1_000;
+const MAX_WAIT_MS = 10_000;
 
 export type Question = string | { query: string; idempotencyKey?: string; [field: string]: unknown };
 
@@ -524,6 +567,12 @@ export function createStrictClient(
   heard: (sent: readonly Sent[]) => void = () => undefined,
 ) {
   const sent: Sent[] = [];
+  // How long the SDKs would have waited before each repetition. Here no time passes.
+  const waitedMs: number[] = [];
+  async function waitBefore(repetition: number): Promise<void> {
+    waitedMs.push(Math.min(FIRST_WAIT_MS * 2 ** repetition, MAX_WAIT_MS));
+    await pause(0);
+  }
 
   async function request<T>(
     schema: z.ZodType<T>,
@@ -546,14 +595,15 @@ export function createStrictClient(
         });
       } catch (error) {
         if (!mayRepeat || tries === RETRIES) throw error;
-        await pause(0);
+        await waitBefore(tries);
         continue;
       }
       const replayed = response.headers.get("idempotency-replayed") === "true";
       sent.push({ method, path, status: response.status, replayed });
       heard(sent);
-      const body: unknown = await response.json();
+      const body: unknown = await response.json().catch(() => undefined);
       if (response.ok) {
+        if (body === undefined) throw new Error("Failed to parse JSON response");
         if (path.startsWith("/api/v1/tools/execute") && typeof body === "object" && body !== null && "error" in body) {
           throw new Error("a success has a field error");
         }
@@ -562,7 +612,7 @@ export function createStrictClient(
       if (response.status < 500 || !mayRepeat || tries === RETRIES) {
         throw new ContextError(response.status, response.statusText, body);
       }
-      await pause(0);
+      await waitBefore(tries);
     }
   }
 
@@ -627,6 +677,7 @@ export function createStrictClient(
 
   return {
     sent,
+    waitedMs,
     tools: {
       startSession: (options: { maxSpendUsd: string }, key?: string) =>
         request(sessionAnswer, "/api/v1/tools/execute/sessions", post({ mode: "execute", ...options }, key)),

@@ -19,7 +19,7 @@ import {
   setMaxQueryCost,
   unlinkWallet,
 } from "../../accounts/preferences.ts";
-import { SIGN_IN } from "../../accounts/signIn.ts";
+import { linkStatement, SIGN_IN } from "../../accounts/signIn.ts";
 import { signed, toolId } from "../fields.ts";
 import { accountOf, route, type Services } from "../route.ts";
 
@@ -45,8 +45,6 @@ const accountSchema = z
     linkedWallets: z.array(z.object({ wallet: shape.address, linkedAt: shape.time })),
   })
   .meta({ id: "Account" });
-
-const linkStatement = (account: string) => `Link this wallet to the marketplace account ${account}.`;
 
 const challengeSchema = z.object({ message: z.string(), expiresAt: shape.time });
 

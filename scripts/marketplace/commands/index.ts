@@ -21,6 +21,37 @@ export const marketplaceTasks = [
     .addOption(marketplace)
     .setAction(() => import("./revokeApiKey.ts"))
     .build(),
+  emptyTask("wallet", "Wallets that the tools of a marketplace look at for your account").build(),
+  sending(
+    task(["wallet", "link"], "Link the wallet that signs to the account of MARKETPLACE_API_KEY; it cannot be charged"),
+  )
+    .addOption(marketplace)
+    .setAction(() => import("./linkWallet.ts"))
+    .build(),
+  sending(task(["wallet", "list"], "Show the wallets that are linked to your account"))
+    .addOption(marketplace)
+    .setAction(() => import("./listWallets.ts"))
+    .build(),
+  sending(task(["wallet", "unlink"], "Take the link from your account to a wallet back"))
+    .addPositionalArgument({ name: "wallet", description: "The wallet's address" })
+    .addOption(marketplace)
+    .setAction(() => import("./unlinkWallet.ts"))
+    .build(),
+  emptyTask("favorite", "Tools that your account has marked at a marketplace").build(),
+  sending(task(["favorite", "add"], "Add a tool to your account's favourites"))
+    .addPositionalArgument(tool)
+    .addOption(marketplace)
+    .setAction(() => import("./addFavorite.ts"))
+    .build(),
+  sending(task(["favorite", "remove"], "Take a tool out of your account's favourites"))
+    .addPositionalArgument(tool)
+    .addOption(marketplace)
+    .setAction(() => import("./removeFavorite.ts"))
+    .build(),
+  sending(task(["favorite", "list"], "Show your account's favourites"))
+    .addOption(marketplace)
+    .setAction(() => import("./listFavorites.ts"))
+    .build(),
   sending(task("register-tool", "Offer a tool at a marketplace, which tries it first; or change what it says of it"))
     .addPositionalArgument(tool)
     .addOption(optional("endpoint", "The URL of the tool's MCP server, as buyers reach it"))
