@@ -253,7 +253,12 @@ export function createNodes(blocks: Blocks, rng: Rng, faults: Faults, options: N
           );
           return { ...first, isAgreed: !denied };
         }),
-      calldataOf: (txHash) => ask(() => calldataOf(txHash)),
+      // As the router's digest of it decides.
+      calldataOf: (txHash, _, brought) =>
+        ask(() => {
+          const calldata = calldataOf(txHash);
+          return brought === undefined || calldata === null || brought === calldata ? calldata : "hidden";
+        }),
       receiptOfBatch: (batchId) => ask(() => receiptOfRootIn(view(), batchId)),
       nonce: (account, at) => ask(() => nonceOf(stateAt(at), lower(account))),
       settledAt: (batchId, at) => ask(() => stateAt(at).protocol.settledAt.get(batchId) ?? 0n),
