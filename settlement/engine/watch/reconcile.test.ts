@@ -42,6 +42,7 @@ describe("a person who reconciles", () => {
         listFinalSince: async (block: bigint) => finals.filter(({ blockNumber }) => blockNumber >= block),
         listBatches: async () => [],
       },
+      looking: { lifted: 0 },
       signers: [],
       clock: { nowMs: () => 0 },
       fromBlock: 0n,
