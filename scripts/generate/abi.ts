@@ -17,6 +17,7 @@ const sources: readonly Source[] = [
       "settle",
       "payout",
       "settledAt",
+      "batchOf",
       "headOf",
       "spendableMany",
       "prepaidOf",

@@ -23,8 +23,9 @@ export type Chain = {
   receipt(txHash: Hex): Promise<TxReceipt | null>;
   // The same for one whose block will not be undone, as every endpoint shows it that does; `differs` says so if they do not agree.
   finalReceipt(txHash: Hex): Promise<FinalReceipt | { differs: string } | null>;
-  // What a transaction asked of the router; null if this endpoint does not know it.
-  calldataOf(txHash: Hex): Promise<Hex | null>;
+  // The calldata with which the router settled a batch in this transaction, wherever in it that is, or what a person brings for it:
+  // only if it is what the router keeps a digest of. "hidden" if it cannot be found; null if no endpoint knows the transaction.
+  calldataOf(txHash: Hex, batchId: Hex, brought?: Hex): Promise<Hex | "hidden" | null>;
   // The receipt of the transaction that settled this root, whoever sent it.
   receiptOfBatch(batchId: Hex): Promise<TxReceipt | null>;
   // The number of transactions of `account` that are mined, and when a root was settled (zero if it was not): at the

@@ -124,8 +124,8 @@ export type EngineContext = {
   fromBlock: bigint;
   // This process, for its leases.
   holder: string;
-  // How often a halt had been lifted when this tick, or whoever else looks, began to look.
-  looking: { lifted: number };
+  // How often a halt had been lifted when this tick, or whoever else looks, began to look, and where the ledger was then.
+  looking: { lifted: number; home?: string };
   policy: Policy;
   report: (event: EngineEvent) => void;
   reached: (failpoint: Failpoint) => void;

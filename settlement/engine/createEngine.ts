@@ -54,7 +54,7 @@ export type Engine = ReturnType<typeof createEngine>;
 // goes on where an old one stopped.
 export function createEngine(options: Omit<EngineContext, "looking">, readSpendable: ReadSpendable) {
   const clock = createFollowingClock(options.clock);
-  const context = { ...options, clock, looking: { lifted: 0 } };
+  const context: EngineContext = { ...options, clock, looking: { lifted: 0 } };
   const { ledger, chain, policy } = context;
   // How many rows the next batch may have: halved when a batch was too large, doubled when one went through.
   let maxRows = policy.bounds.maxRows;

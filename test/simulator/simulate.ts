@@ -114,13 +114,18 @@ async function simulateOn(
   const policy = policyOf(rng);
   // Drawn apart, like whatever else came later.
   const lies = createRng(seed + 9e9);
+  const lags = createRng(seed + 11e9);
+  const failovers = createRng(seed + 12e9);
   const chain = createSimulatedChain(rng, faults, {
     protocol: protocolOf(rng, scenario),
     insurance: INSURANCE,
     funds: fundsOf(scenario),
     maxRows: scenario.maxRows,
     endpoints: scenario.endpoints,
-    lies: lies.happens(0.2) ? lies : null,
+    // Where payers have no more than they call for, what is said to be mined is taken for paid, and an endpoint that makes it up lets
+    // somebody call for more until it is final.
+    lies: lies.happens(0.3) && !scenario.tight ? lies : null,
+    lags: lags.happens(0.25) ? lags : null,
     startAt: START_MS / 1000,
     finalityBlocks: scenario.finalityBlocks,
   });
@@ -262,10 +267,13 @@ async function simulateOn(
     if (!restored && !faults.strike("a failover loses the last commits", waiting ? 0.15 : 0.03)) return;
     if (waiting && faults.strike("the sequencer stalls over a restore", 0.5)) stalledSteps = rng.between(2, 15);
     const gone = new SettlementError("ledger_unavailable", "the ledger is gone", { retryable: true });
+    // A driver connects to the standby by itself: half of the failovers come in the middle of a tick that goes on there.
+    const isNoticed = restored || failovers.happens(0.5);
     for (const { actor } of daemons) {
       if (restored && actor.alive) scheduler.kill(actor, "for a restore");
-      scheduler.cut(actor, gone);
+      if (isNoticed) scheduler.cut(actor, gone);
     }
+    if (!isNoticed) trace("fault a failover comes in the middle of ticks");
     scheduler.cut(api, gone);
     person.cut(gone);
     await settled();

@@ -1,9 +1,11 @@
-import { encodeAbiParameters, encodeEventTopics, type Hex, type PublicClient } from "viem";
-import { expect, it } from "vitest";
+import { type Address, encodeAbiParameters, encodeEventTopics, type Hex, type PublicClient } from "viem";
+import { describe, expect, it } from "vitest";
 import { createRpcClient } from "../rpc/createRpcClient.ts";
 import type { Answer, Endpoints } from "../rpc/endpoints.ts";
 import { routerAbi } from "./abi.ts";
 import { createBatchReads } from "./createBatchReads.ts";
+import { encodeSettle } from "./settleCall.ts";
+import { digestOf } from "./settleCalls.ts";
 
 const ROUTER = "0x00000000000000000000000000000000000000c0";
 const word = (n: number): Hex => `0x${n.toString(16).padStart(64, "0")}`;
@@ -121,4 +123,58 @@ it("what became of a final transaction is what all endpoints show, or nothing", 
   for (const wrong of [shown({}), shown({ status: "0x0" }), shown({ blockHash: word(8), logs: [logOf(word(1), TX)] })])
     expect(await readsOf([right, wrong]).finalReceipt(TX)).toMatchObject({ differs: expect.stringContaining(TX) });
   expect(await readsOf([unknown, silent]).finalReceipt(TX)).toBeNull();
+});
+
+// A batch of 5 that was settled in a transaction, and what each endpoint says that the router keeps of it.
+describe("the calldata of a batch", () => {
+  const OPERATOR: Address = "0x00000000000000000000000000000000000000bb";
+  const PAYER: Address = "0x00000000000000000000000000000000000000aa";
+  const batchId = word(5);
+  const callOf = (modelCost: bigint) =>
+    encodeSettle({ previous: word(0), batchId, toolIds: [], rows: [{ payer: PAYER, modelCost, lines: [] }] });
+  const call = callOf(5n);
+  const digest = digestOf(OPERATOR, call, []) as Hex;
+
+  async function found(
+    transaction: { to: Address; input: Hex },
+    { digests = [digest], trace = null, brought }: { digests?: Hex[]; trace?: object | null; brought?: Hex } = {},
+  ): Promise<Hex | "hidden" | null> {
+    const read: Endpoints["read"] = async (method) => {
+      if (method === "debug_traceTransaction" && trace === null) throw new Error("method not found");
+      if (method === "debug_traceTransaction") return trace;
+      if (method === "eth_getTransactionByHash") return { hash: TX, ...transaction };
+      return { transactionHash: TX, status: "0x1", logs: [logOf(batchId, TX)], gasUsed: "0x1" };
+    };
+    const kept = (one: Hex) => encodeAbiParameters([{ type: "uint256" }, { type: "bytes27" }], [1n, one]);
+    const endpoints = {
+      read,
+      askAll: () =>
+        digests.map(async (one, i): Promise<Answer> => ({ kind: "result", endpoint: `${i}`, result: kept(one) })),
+    } as unknown as Endpoints;
+    const options = { endpoints, client: createRpcClient(endpoints), router: ROUTER, maxLogRangeBlocks: 5n } as const;
+    return createBatchReads(options).calldataOf(TX, batchId, brought);
+  }
+
+  it("is the transaction's, or is found where a contract was given it, or in a trace", async () => {
+    expect(await found({ to: ROUTER, input: call })).toBe(call);
+    const length = word((call.length - 2) / 2).slice(2);
+    expect(await found({ to: OPERATOR, input: `0xdeadbeef${length}${call.slice(2)}` })).toBe(call);
+    const trace = { to: OPERATOR, input: "0x", calls: [{ to: ROUTER, input: call }] };
+    expect(await found({ to: OPERATOR, input: "0xdeadbeef" }, { trace })).toBe(call);
+  });
+
+  it("is hidden where no endpoint traces, and a person may bring it", async () => {
+    const transaction = { to: OPERATOR, input: "0xdeadbeef" } as const;
+    expect(await found(transaction)).toBe("hidden");
+    expect(await found(transaction, { brought: call })).toBe(call);
+    expect(await found(transaction, { brought: callOf(6n) })).toBe("hidden");
+  });
+
+  it("is not what one endpoint makes up: what the router keeps must say so everywhere", async () => {
+    const forged = callOf(6n);
+    const made = digestOf(OPERATOR, forged, []) as Hex;
+    expect(await found({ to: ROUTER, input: forged })).toBe("hidden");
+    expect(await found({ to: ROUTER, input: forged }, { digests: [made, digest] })).toBe("hidden");
+    expect(await found({ to: ROUTER, input: call }, { digests: [digest, digest] })).toBe(call);
+  });
 });

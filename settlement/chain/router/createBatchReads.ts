@@ -1,10 +1,12 @@
 import {
   type Address,
+  decodeFunctionResult,
   encodeFunctionData,
   getAbiItem,
   type Hex,
   isAddressEqual,
   type PublicClient,
+  parseEventLogs,
   TransactionNotFoundError,
   TransactionReceiptNotFoundError,
 } from "viem";
@@ -15,7 +17,9 @@ import type { Block, Chain, SettledBatch, TxReceipt } from "../chain.ts";
 import { createRpcClient } from "../rpc/createRpcClient.ts";
 import type { Endpoints } from "../rpc/endpoints.ts";
 import { receiptCourtAbi, routerAbi } from "./abi.ts";
+import { callsIn, type Frame } from "./callsIn.ts";
 import { decodeOutcome } from "./decodeOutcome.ts";
+import { digestOf, settleOf } from "./settleCalls.ts";
 
 export type BatchReadsOptions = {
   endpoints: Endpoints;
@@ -106,14 +110,27 @@ export function createBatchReads(options: BatchReadsOptions): BatchReads {
     receipt,
     finalReceipt,
 
-    async calldataOf(txHash) {
-      try {
-        const { input } = await client.getTransaction({ hash: txHash });
-        return input;
-      } catch (error) {
-        if (error instanceof TransactionNotFoundError) return null;
-        throw error;
+    // Whoever has a key may settle from within a contract, with calldata that is not the transaction's. What is charged again hangs on
+    // it, so that no endpoint is believed: the router keeps a digest of it, and every endpoint is asked for that.
+    async calldataOf(txHash, batchId, brought) {
+      const found = await findTransaction(txHash);
+      if (found === null) return null;
+      const { transaction, logs } = found;
+      const settled = parseEventLogs({ abi: routerAbi, eventName: "BatchSettled", logs: [...logs] }).find(
+        ({ address, args }) => isAddressEqual(address, router) && args.batchId === batchId,
+      );
+      const digests = settled === undefined ? [] : await readDigests(batchId);
+      if (settled === undefined || digests.length === 0) return "hidden";
+      const own = logs.filter(({ address }) => isAddressEqual(address, router));
+      const isIt = (call: Hex) => {
+        const digest = digestOf(settled.args.operator, call, own);
+        return digest !== null && digests.every((kept) => kept === digest);
+      };
+      if (brought !== undefined) return isIt(brought) ? brought : "hidden";
+      for await (const call of callsIn(transaction, settleOf(router, batchId), () => trace(txHash))) {
+        if (isIt(call)) return call;
       }
+      return "hidden";
     },
 
     // The router knows when it settled a root, and that leads to the block without a search through all logs.
@@ -157,6 +174,39 @@ export function createBatchReads(options: BatchReadsOptions): BatchReads {
     settledAndContested: (fromBlock, toBlock) =>
       fromOne(fromBlock, toBlock, court === null ? [router] : [router, court]),
   };
+
+  async function findTransaction(txHash: Hex) {
+    try {
+      const [transaction, { logs }] = await Promise.all([
+        client.getTransaction({ hash: txHash }),
+        client.getTransactionReceipt({ hash: txHash }),
+      ]);
+      return { transaction, logs };
+    } catch (error) {
+      if (error instanceof TransactionNotFoundError || error instanceof TransactionReceiptNotFoundError) return null;
+      throw error;
+    }
+  }
+
+  // As each endpoint says that answers.
+  async function readDigests(batchId: Hex): Promise<Hex[]> {
+    const question = { abi: routerAbi, functionName: "batchOf" } as const;
+    const data = encodeFunctionData({ ...question, args: [batchId] });
+    const answers = await Promise.all(endpoints.askAll("eth_call", [{ to: router, data }, "latest"]));
+    const results = answers.flatMap((answer) => (answer.kind === "result" ? [answer.result as Hex] : []));
+    // If nobody answers at once, the read tries again and says what is wrong.
+    if (results.length === 0) results.push((await endpoints.read("eth_call", [{ to: router, data }, "latest"])) as Hex);
+    return results.map((result) => decodeFunctionResult({ ...question, data: result })[1]);
+  }
+
+  // Many providers do not trace.
+  async function trace(txHash: Hex): Promise<Frame | null> {
+    try {
+      return (await endpoints.read("debug_traceTransaction", [txHash, { tracer: "callTracer" }])) as Frame | null;
+    } catch {
+      return null;
+    }
+  }
 
   // From one endpoint, which must have the last block: one that does not has fewer logs, and does not say so.
   function fromOne(fromBlock: bigint, toBlock: bigint, contracts: readonly Address[]): Promise<Logged> {

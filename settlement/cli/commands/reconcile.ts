@@ -1,4 +1,5 @@
-import type { Address } from "viem";
+import { readFileSync } from "node:fs";
+import { type Address, type Hex, isHex } from "viem";
 import { formatUsd } from "../../domain/money.ts";
 import type { Command } from "../command.ts";
 import { UsageError, wholeNumber } from "../readArguments.ts";
@@ -7,13 +8,22 @@ import { withEngine } from "../withEngine.ts";
 const DEFAULT_BATCHES = 1_000;
 const ADDRESS = /^0x[0-9a-f]{40}$/i;
 
+// A line for each call.
+function readCalldata(path: string): Hex[] {
+  const lines = readFileSync(path, "utf8").split(/\s+/).filter(Boolean);
+  for (const line of lines)
+    if (!isHex(line)) throw new UsageError(`--calldata: ${path} has a line that is not 0x and digits`);
+  return lines as Hex[];
+}
+
 export const reconcile: Command = {
   name: "reconcile",
-  usage: "[--batches <n>] [--adopt] [--reopen] [--fence] [--retire <operator>] [--resume]",
+  usage: "[--batches <n>] [--adopt [--calldata <file>]] [--reopen] [--fence] [--retire <operator>] [--resume]",
   help: [
     "Reads the transaction of each of the newest batches (1000 unless told otherwise) again, and looks for batches that our",
     "keys have settled and the ledger does not know: after a restore, or because somebody else has a key.",
-    "With --adopt it takes those in, so that nobody is charged again for what they took. With --reopen it puts what was final",
+    "With --adopt it takes those in, so that nobody is charged again for what they took; with --calldata it is given what no",
+    "endpoint shows of them, a line for each, and compares it with what the router keeps. With --reopen it puts what was final",
     "in blocks that the chain has undone on its way again. With --retire it gives up a key that no process has any more, once a",
     "final block shows that it may settle nothing: nobody waits for it, and what it was to charge is due again. It never comes back.",
     "With --fence it says that the ledger was taken back by a snapshot of the whole disk, which leaves no mark: then nothing is",
@@ -23,6 +33,7 @@ export const reconcile: Command = {
   options: {
     batches: { type: "string" },
     adopt: { type: "boolean" },
+    calldata: { type: "string" },
     reopen: { type: "boolean" },
     fence: { type: "boolean" },
     retire: { type: "string" },
@@ -32,11 +43,13 @@ export const reconcile: Command = {
     const batches = wholeNumber("--batches", String(values.batches ?? DEFAULT_BATCHES));
     const retire = values.retire === undefined ? undefined : String(values.retire);
     if (retire !== undefined && !ADDRESS.test(retire)) throw new UsageError("--retire is 0x and 40 digits");
+    const calldata = values.calldata === undefined ? [] : readCalldata(String(values.calldata));
     // The ledger may be older than the first use of a key, so the keys are those of the configuration.
     return withEngine(output, { keys: true }, async ({ engine }) => {
       const { differences, adopted, reopened, retired, resumed } = await engine.reconcile({
         batches,
         adopt: values.adopt === true,
+        calldata,
         reopen: values.reopen === true,
         fence: values.fence === true,
         ...(retire !== undefined && { retire: retire as Address }),

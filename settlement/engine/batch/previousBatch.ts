@@ -1,23 +1,18 @@
 import type { Address, Hex } from "viem";
 import { decodeSettle, NO_BATCH } from "../../chain/router/settleCall.ts";
 import type { Submission } from "../../domain/batch/submission.ts";
-import { halt } from "../confirm/confirm.ts";
 import type { EngineContext } from "../context.ts";
 
 // The batch that the next one of an operator has to name: the last of those on their way that follow each other from what
 // the chain has settled last. One that reverted takes its followers with it, because they name it; they are passed over here,
 // revert in their turn, and their charges come back. Null if the chain's last batch is one that this ledger does not know, or
-// has given up: then nothing may be planned on top of it until a person has looked.
-export async function previousBatch(context: EngineContext, operator: Address): Promise<Hex | null> {
-  const { ledger, chain } = context;
+// has given up: then nothing may be planned on top of it. One endpoint alone says so here; if it is so, the watch finds it in the
+// logs and halts.
+export async function previousBatch({ ledger, chain }: EngineContext, operator: Address): Promise<Hex | null> {
   const head = await chain.headOf(operator);
   if (head !== NO_BATCH) {
-    const state = (await ledger.findSubmission(head))?.state.kind ?? "unknown";
-    if (state === "unknown" || state === "abandoned") {
-      const known = state === "unknown" ? "which is not in the ledger" : "which the ledger has abandoned";
-      await halt(context, `the last batch of ${operator} is ${head}, ${known}`);
-      return null;
-    }
+    const state = (await ledger.findSubmission(head))?.state.kind;
+    if (state === undefined || state === "abandoned") return null;
   }
   return lastOf(head, await ledger.listUnmined(operator));
 }

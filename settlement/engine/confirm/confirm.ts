@@ -176,7 +176,7 @@ async function conclude(
     await include(context, lease, submission, receipt);
     return "done";
   }
-  const isShown = receipt !== null && receipt.isAgreed;
+  const isShown = receipt?.isAgreed === true;
   // What is final sets charges free, or ends them, so that nobody is believed about it alone. What was made up is put on its way again.
   const said = { txHash, blockNumber, status: submission.state.kind === "included" ? "success" : "reverted" } as const;
   if (!isShown) {

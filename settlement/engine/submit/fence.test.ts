@@ -58,6 +58,7 @@ describe("a key after a restore", () => {
           return { kind: "accepted" };
         },
       },
+      looking: { lifted: 0 },
       policy: { maxInFlight: 2, maxFeePerGasCeiling: 1_000n },
       clock: { nowMs: () => 0 },
       reached: () => {},

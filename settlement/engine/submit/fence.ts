@@ -6,9 +6,10 @@ import { submit } from "./submit.ts";
 
 // Where the ledger is, compared with where it was. After a restore or a failover it may lack what was signed last. Returns the time
 // there, if that is another clock than ours.
-export async function checkHome({ ledger, report }: EngineContext): Promise<number | null> {
+export async function checkHome({ ledger, looking, report }: EngineContext): Promise<number | null> {
   const check = await ledger.noteHome();
   if (check.kind === "moved") report({ kind: "ledger_moved", from: check.from, to: check.to });
+  looking.home = check.home;
   return check.nowMs;
 }
 

@@ -33,9 +33,11 @@ export async function explain(
 // under it: whoever has an operator's key can settle a root that is on its way with rows of its own.
 export async function hasRowsOf({ chain }: EngineContext, submission: Submission, txHash: Hex): Promise<boolean> {
   if (submission.broadcasts.some((broadcast) => broadcast.txHash === txHash)) return true;
-  const calldata = await chain.calldataOf(txHash);
+  const calldata = await chain.calldataOf(txHash, submission.id);
   if (calldata === null) {
     throw new SettlementError("chain_unavailable", `no endpoint shows transaction ${txHash} now`, { retryable: true });
   }
+  // Whoever hides what it has charged has not charged what was asked for.
+  if (calldata === "hidden") return false;
   return following(calldata, NO_BATCH) === following(submission.calldata, NO_BATCH);
 }

@@ -31,7 +31,9 @@ describe("a person who reconciles", () => {
       },
       ledger: {
         noteHome: async () => ({ kind: "same", nowMs: null }),
-        fenceOff: async () => void (fencedOff += 1),
+        fenceOff: async () => {
+          fencedOff += 1;
+        },
         readHalt: async () => ({ reason: "somebody must look", sinceMs: 7 }),
         resume: async (halt: unknown) => lifted.push(halt),
         readFinalized: async () => ({ number: 3n, hash: hash(3) }),
@@ -40,6 +42,7 @@ describe("a person who reconciles", () => {
         listFinalSince: async (block: bigint) => finals.filter(({ blockNumber }) => blockNumber >= block),
         listBatches: async () => [],
       },
+      looking: { lifted: 0 },
       signers: [],
       clock: { nowMs: () => 0 },
       fromBlock: 0n,

@@ -1,4 +1,5 @@
 import type { Address, Hex } from "viem";
+import { decodeSettle } from "../../chain/router/settleCall.ts";
 import { formatUsd, type MicroUsdc } from "../../domain/money.ts";
 import { reconcileBatch } from "../confirm/reconcileBatch.ts";
 import type { EngineContext } from "../context.ts";
@@ -13,6 +14,8 @@ export type ReconcileOptions = {
   // Take in what our keys have settled without this ledger; put on its way again what the chain has undone; lift a halt if then
   // nothing differs.
   adopt?: boolean;
+  // Calldata of batches to be taken in that no endpoint shows.
+  calldata?: readonly Hex[];
   reopen?: boolean;
   // Give up a key that no process has any more.
   retire?: Address;
@@ -43,7 +46,7 @@ export async function reconcile(context: EngineContext, options: ReconcileOption
     say("every key is fenced off; nothing is planned until the nonces are final on which something forgotten may wait");
   }
   if (options.retire !== undefined) await introduce(context, options.retire);
-  const adopted = options.adopt ? await adoptAll(context, say) : [];
+  const adopted = options.adopt ? await adoptAll(context, say, options.calldata ?? []) : [];
   const reopened = options.reopen ? await reopenAll(context, say) : [];
   const retired = options.retire !== undefined && (await retireKey(context, options.retire, say));
   const differences = [
@@ -119,11 +122,19 @@ async function retireKey(context: EngineContext, operator: Address, say: (line: 
   return retirement.kind === "retired";
 }
 
-async function adoptAll(context: EngineContext, say: (line: string) => void) {
+async function adoptAll(context: EngineContext, say: (line: string) => void, calldata: readonly Hex[]) {
+  const broughtFor = new Map(calldata.map((call) => [decodeSettle(call).batchId, call]));
   const adopted: { batchId: Hex; charges: number; unexplained: MicroUsdc }[] = [];
   const unknown = (await findUnknown(context)).filter(({ isFinal }) => isFinal);
   for (const batch of unknown) {
-    const adoption = await adopt(context, batch, unknown);
+    const adoption = await adopt(context, batch, unknown, broughtFor.get(batch.batchId));
+    if (adoption?.kind === "hidden") {
+      say(
+        `batch ${batch.batchId} was settled from within a contract in ${batch.txHash}, and no endpoint shows with which calldata; ` +
+          "trace that transaction elsewhere, save the calldata of the router's settle to a file, and give it to --calldata",
+      );
+      continue;
+    }
     if (adoption?.kind === "busy") {
       say(`batch ${adoption.batchId} is still on its way; wait until it is final or abandoned, and run this again`);
       break;

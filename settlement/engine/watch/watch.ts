@@ -57,7 +57,7 @@ export function createWatch(context: EngineContext, noteContests: (contests: rea
     // What was found while all is halted must be found again when somebody has lifted the halt.
     if ((await ledger.readHalt()) !== null) return true;
     seen = head;
-    if (isNew) await ledger.noteFinalized(finalized);
+    if (isNew) await ledger.noteFinalized(finalized, context.looking.home);
     return true;
   }
 

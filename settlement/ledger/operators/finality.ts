@@ -4,6 +4,7 @@ import type { Reader } from "../database/sql.ts";
 import type { Tx } from "../database/transactions/tx.ts";
 import { validHash } from "../validate.ts";
 import { halt } from "./halt.ts";
+import { requireHome } from "./home.ts";
 
 export type FinalizedBlock = { number: bigint; hash: Hex };
 
@@ -15,10 +16,12 @@ export function readFinalized() {
   };
 }
 
-// Never back to an older block: several daemons look at the chain through endpoints of their own.
-export function noteFinalized({ number, hash }: FinalizedBlock) {
+// Never back to an older block: several daemons look at the chain through endpoints of their own. And only where whoever has looked
+// began to: a standby that took over meanwhile may not know what was known then, and nobody would look at it again.
+export function noteFinalized({ number, hash }: FinalizedBlock, home: string | null = null) {
   validHash("the block's hash", hash);
   return async (tx: Tx): Promise<void> => {
+    if (home !== null) await requireHome(tx, home);
     await tx.run(
       `INSERT INTO finalized_blocks (id, number, hash) VALUES (1, $1, $2)
        ON CONFLICT (id) DO UPDATE SET number = excluded.number, hash = excluded.hash

@@ -4,8 +4,12 @@ import { lockOperators } from "../database/transactions/lockOrder.ts";
 import type { Tx } from "../database/transactions/tx.ts";
 import { interruptOperators } from "./lease.ts";
 
-// With the time there, if the database has a clock of its own.
-export type HomeCheck = ({ kind: "same" } | { kind: "moved"; from: string; to: string }) & { nowMs: number | null };
+// Where it is noted to be, and the time there, if the database has a clock of its own.
+export type HomeCheck = ({ kind: "same" } | { kind: "moved"; from: string; to: string }) & {
+  nowMs: number | null;
+  // As it is noted from now on.
+  home: string;
+};
 
 // Where the ledger is. If that is not where it was, it is a copy, or a standby that took over, and may lack what was signed
 // last: every key is fenced off before anything is planned, and whoever is in the middle of a tick changes nothing more in it.
@@ -21,15 +25,15 @@ export function noteHome() {
     const found = await read();
     if (found === undefined) {
       await tx.run(`INSERT INTO homes (id, home, moved) VALUES (1, ${written}, 0) ON CONFLICT DO NOTHING`);
-      return { kind: "same", nowMs };
+      return { kind: "same", nowMs, home: await readHome(tx) };
     }
-    if (found.known === found.here) return { kind: "same", nowMs };
+    if (found.known === found.here) return { kind: "same", nowMs, home: found.known };
     await lockOperators(tx);
     // Another daemon may have noticed as well, and been first.
     const now = await read();
-    if (now?.known === now?.here) return { kind: "same", nowMs };
+    if (now !== undefined && now.known === now.here) return { kind: "same", nowMs, home: now.known };
     await move(tx);
-    return { kind: "moved", from: found.known, to: found.place, nowMs };
+    return { kind: "moved", from: found.known, to: found.place, nowMs, home: await readHome(tx) };
   };
 }
 
@@ -49,6 +53,18 @@ async function move(tx: Tx): Promise<void> {
   await tx.run("UPDATE operators SET fence = -1 WHERE retired = 0");
   await interruptOperators(tx);
   await tx.run(`UPDATE homes SET home = ${homeOf(tx).written}, moved = 1`);
+}
+
+async function readHome(tx: Tx): Promise<string> {
+  const [row] = await tx.all("SELECT home FROM homes");
+  return text(row ?? {}, "home");
+}
+
+// Whether the ledger is where it was noted to be, and has been since.
+export async function requireHome(tx: Tx, home: string): Promise<void> {
+  const [row] = await tx.all(`SELECT ${isHere(tx)} AS here FROM homes WHERE home = $1`, [home]);
+  if (row !== undefined && count(row, "here") === 1) return;
+  throw new SettlementError("fenced", "the ledger is not where it was when the look began; nothing was changed");
 }
 
 // An expression that is 1 while the ledger is where it was when that was noted, or if nobody has noted it yet.

@@ -31,10 +31,15 @@ export type NodesOptions = {
   endpoints: number;
   // Decides what one of several endpoints makes up; null where all of them say what they see.
   lies: Rng | null;
+  // Decides which of them are always some blocks behind; null where none is.
+  lags: Rng | null;
 };
 
+// Less than what makes an endpoint stale, so that it is asked like the others.
+const MAX_STEADY_LAG_BLOCKS = 12;
+
 // An endpoint that stands still goes on answering, as if no block had been made since.
-type Endpoint = { name: string; still: View | null; until: number };
+type Endpoint = { name: string; still: View | null; until: number; behind: number };
 
 // Several endpoints that lag, stand still, forget and lie, as the engine sees the chain through them.
 export function createNodes(blocks: Blocks, rng: Rng, faults: Faults, options: NodesOptions) {
@@ -42,8 +47,12 @@ export function createNodes(blocks: Blocks, rng: Rng, faults: Faults, options: N
   const withheld = new Set<Hex>();
   const endpoints = Array.from(
     { length: options.endpoints },
-    (_, i): Endpoint => ({ name: `endpoint ${i + 1}`, still: null, until: 0 }),
+    (_, i): Endpoint => ({ name: `endpoint ${i + 1}`, still: null, until: 0, behind: 0 }),
   );
+
+  for (const endpoint of options.endpoints > 1 && options.lags !== null ? endpoints : []) {
+    if (options.lags?.happens(0.5)) endpoint.behind = options.lags.between(1, MAX_STEADY_LAG_BLOCKS);
+  }
 
   let stalls = 0;
 
@@ -54,10 +63,32 @@ export function createNodes(blocks: Blocks, rng: Rng, faults: Faults, options: N
   const liar = options.lies === null || endpoints.length < 2 ? null : createLiar(options.lies, faults);
   const lying = options.lies === null || liar === null ? null : options.lies.pick(endpoints);
 
-  const shownBy = (endpoint: Endpoint | undefined, receipt: TxReceipt | null): TxReceipt | null =>
-    receipt === null || liar === null || endpoint !== lying
-      ? receipt
-      : liar.receipt(receipt, () => calldataOf(receipt.txHash) as Hex);
+  const shownBy = (endpoint: Endpoint | undefined, seen: View, txHash: Hex): TxReceipt | null => {
+    const receipt = receiptIn(seen, txHash);
+    if (liar === null || endpoint !== lying) return receipt;
+    if (receipt === null) return liar.madeUp(txHash, (isFinal) => ran(seen, txHash, isFinal));
+    return liar.receipt(receipt, () => calldataOf(txHash) as Hex);
+  };
+
+  // What a transaction that waits would come to in a block that there is.
+  function ran(seen: View, txHash: Hex, isFinal: boolean): { receipt: TxReceipt; settles: boolean } | null {
+    const transaction = blocks.pooled().find(({ hash }) => hash === txHash);
+    const block = blocks.blockAt(seen, isFinal ? seen.finalized : seen.head.number);
+    if (transaction === undefined || block === null) return null;
+    const { gas, result, batchId } = runTransaction(copyOf(seen.head.state.protocol), transaction, block.timestamp);
+    const outcome = result?.kind === "settled" ? result.outcome : null;
+    return {
+      settles: result?.kind !== "reverted",
+      receipt: {
+        txHash,
+        blockNumber: BigInt(block.number),
+        blockHash: block.hash,
+        status: "success",
+        gasUsed: gas,
+        batches: new Map(outcome !== null && batchId !== null ? [[batchId, outcome]] : []),
+      },
+    };
+  }
 
   function calldataOf(txHash: Hex): Hex | null {
     const mined = blocks.withTransaction(txHash).flatMap(({ transactions }) => transactions);
@@ -65,8 +96,13 @@ export function createNodes(blocks: Blocks, rng: Rng, faults: Faults, options: N
   }
 
   function viewOf(endpoint: Endpoint): View {
-    const seen = endpoint.still ?? blocks.newest();
+    const seen = endpoint.still ?? laggingBy(endpoint.behind);
     return endpoint === hasty && !faults.stopped() ? { ...seen, finalized: seen.head.number } : seen;
+  }
+
+  function laggingBy(heads: number): View {
+    if (heads === 0 || faults.stopped()) return blocks.newest();
+    return blocks.shown.at(-1 - heads) ?? blocks.shown[0] ?? blocks.newest();
   }
 
   const nameOf = ({ number, hash, timestamp }: Block): BlockName => ({
@@ -181,6 +217,21 @@ export function createNodes(blocks: Blocks, rng: Rng, faults: Faults, options: N
       return block.state;
     };
 
+    // As each endpoint says that has this block, what it makes up included.
+    function fromEach<T>(at: BlockName, read: (state: State) => T, lie: (answer: T) => T): T[] {
+      const answers = endpoints.flatMap((endpoint) => {
+        const seen = endpoint === best ? view() : viewOf(endpoint);
+        const block = blocks.blockAt(seen, Number(at.number));
+        if (block === null || block.hash !== at.hash) return [];
+        return [endpoint === lying ? lie(read(block.state)) : read(block.state)];
+      });
+      if (answers.length === 0) throw unavailable("no endpoint has this block");
+      return answers;
+    }
+
+    const fromBest = <T>(read: (state: State) => T, lie: (answer: T) => T): T =>
+      best === lying ? lie(read(stateAt("latest"))) : read(stateAt("latest"));
+
     // As production compares them.
     async function survey(): Promise<void> {
       const seen = endpoints.flatMap((endpoint): SeenHead[] => {
@@ -234,30 +285,51 @@ export function createNodes(blocks: Blocks, rng: Rng, faults: Faults, options: N
           }
           return blocks.blockAt(seen, Number(number))?.hash ?? null;
         }),
-      receipt: (txHash) => ask(() => shownBy(best, receiptIn(view(), txHash))),
+      receipt: (txHash) => ask(() => shownBy(best, view(), txHash)),
       // As production compares them.
       finalReceipt: (txHash) =>
         ask(() => {
           const answers = endpoints.map((endpoint) => {
             const seen = endpoint === best ? view() : viewOf(endpoint);
-            return { seen, receipt: shownBy(endpoint, receiptIn(seen, txHash)) };
+            return { seen, receipt: shownBy(endpoint, seen, txHash) };
           });
           const shown = answers.flatMap(({ receipt }) => receipt ?? []);
           const [first, ...others] = shown;
           if (first === undefined) return null;
           if (others.some((other) => saidBy(other) !== saidBy(first)))
             return { differs: "endpoints show different receipts" };
-          const [block] = blocks.withTransaction(txHash).filter(({ hash }) => hash === first.blockHash);
           const denied = answers.some(
-            ({ seen, receipt }) => receipt === null && block !== undefined && blocks.isCanonical(seen, block),
+            ({ seen, receipt }) =>
+              receipt === null && blocks.blockAt(seen, Number(first.blockNumber))?.hash === first.blockHash,
           );
           return { ...first, isAgreed: !denied };
         }),
-      calldataOf: (txHash) => ask(() => calldataOf(txHash)),
+      // As the router's digest of it decides.
+      calldataOf: (txHash, _, brought) =>
+        ask(() => {
+          const calldata = calldataOf(txHash);
+          return brought === undefined || calldata === null || brought === calldata ? calldata : "hidden";
+        }),
       receiptOfBatch: (batchId) => ask(() => receiptOfRootIn(view(), batchId)),
-      nonce: (account, at) => ask(() => nonceOf(stateAt(at), lower(account))),
-      settledAt: (batchId, at) => ask(() => stateAt(at).protocol.settledAt.get(batchId) ?? 0n),
-      headOf: (operator) => ask(() => view().head.state.protocol.heads.get(lower(operator)) ?? NO_BATCH),
+      nonce: (account, at) =>
+        ask(() => {
+          const read = (state: State) => nonceOf(state, lower(account));
+          const lie = (nonce: number) => liar?.nonce(nonce) ?? nonce;
+          return at === "latest" ? fromBest(read, lie) : Math.min(...fromEach(at, read, lie));
+        }),
+      settledAt: (batchId, at) =>
+        ask(() => {
+          const read = (state: State) => state.protocol.settledAt.get(batchId) ?? 0n;
+          const lie = (time: bigint) => liar?.settledAt(time) ?? time;
+          return at === "latest" ? fromBest(read, lie) : (fromEach(at, read, lie).find((time) => time !== 0n) ?? 0n);
+        }),
+      headOf: (operator) =>
+        ask(() =>
+          fromBest(
+            ({ protocol }) => protocol.heads.get(lower(operator)) ?? NO_BATCH,
+            (head) => liar?.headOf(head) ?? head,
+          ),
+        ),
       operatorLimit: (operator) =>
         ask(() => {
           const { state, timestamp } = view().head;
@@ -265,7 +337,13 @@ export function createNodes(blocks: Blocks, rng: Rng, faults: Faults, options: N
           return { limit: limit.cap, left: leftOf(limit, BigInt(timestamp)), bonded: true };
         }),
       maySettle: (operator, at) =>
-        ask(() => (stateAt(at).protocol.operatorLimits.get(lower(operator))?.cap ?? 0n) > 0n),
+        ask(() =>
+          fromEach(
+            at,
+            ({ protocol }) => (protocol.operatorLimits.get(lower(operator))?.cap ?? 0n) > 0n,
+            (may) => may,
+          ).some((may) => may),
+        ),
       // Its token is no proxy.
       tokenImplementation: async () => null,
       availability: () =>
@@ -355,7 +433,7 @@ export function createNodes(blocks: Blocks, rng: Rng, faults: Faults, options: N
     for (const endpoint of endpoints) if (endpoint.until <= blocks.newest().head.number) endpoint.still = null;
   }
 
-  // All go on from now on, but for the first if it is never repaired.
+  // All go on from now on, and keep up, but for the first if it is never repaired.
   function repair(allBut: boolean): void {
     for (const endpoint of endpoints) endpoint.still = null;
     const [first] = endpoints;
@@ -371,6 +449,8 @@ export function createNodes(blocks: Blocks, rng: Rng, faults: Faults, options: N
     repair,
     stalls: () => stalls,
     lies: () => liar?.told() ?? new Map<string, number>(),
+    // Whether one of them has made a receipt up.
+    hasMadeUp: (txHash: Hex) => liar?.hasMadeUp(txHash) ?? false,
     // Whether a node has ever denied a receipt that it should have had.
     wasWithheld: (txHash: Hex) => withheld.has(txHash),
   };

@@ -14,13 +14,15 @@ export type SimulatedChainOptions = Genesis & {
   endpoints: number;
   // Decides what one of the endpoints makes up; null where none does.
   lies: Rng | null;
+  // Decides which of them are always some blocks behind; null where none is.
+  lags?: Rng | null;
 };
 
 // A chain in memory: what it is, what its nodes say about it, and what only the invariants may ask.
 export function createSimulatedChain(rng: Rng, faults: Faults, options: SimulatedChainOptions) {
-  const { protocol, insurance, maxRows, endpoints, lies } = options;
+  const { protocol, insurance, maxRows, endpoints, lies, lags = null } = options;
   const blocks = createBlocks(rng, faults, options);
-  const nodesOptions = { router: protocol.router, insurance, maxRows, endpoints, lies };
+  const nodesOptions = { router: protocol.router, insurance, maxRows, endpoints, lies, lags };
   const nodes = createNodes(blocks, rng, faults, nodesOptions);
   // One that never lags, forgets or lies.
   const honest = createNodes(
@@ -31,9 +33,10 @@ export function createSimulatedChain(rng: Rng, faults: Faults, options: Simulate
       ...nodesOptions,
       endpoints: 1,
       lies: null,
+      lags: null,
     },
   );
-  const { connect, standStill, wakeUp, repair, stalls, lies: told, wasWithheld } = nodes;
+  const { connect, standStill, wakeUp, repair, stalls, lies: told, wasWithheld, hasMadeUp } = nodes;
   const statusIn = (block: Block | undefined, txHash: Hex) =>
     block?.transactions.find(({ transaction }) => transaction.hash === txHash)?.receipt.status ?? null;
   const { produce, reorg, undo, foreign, reorgs, do: plan, pooled, drop, inject } = blocks;
@@ -69,6 +72,7 @@ export function createSimulatedChain(rng: Rng, faults: Faults, options: Simulate
     // What it came to for good, or null if that is not known yet.
     finalStatusOf: (txHash: Hex) => statusIn(blocks.withTransaction(txHash).find(blocks.isFinal), txHash),
     wasWithheld,
+    hasMadeUp,
     // Whether one of them has a transaction in a block or in the mempool.
     hasSent: (accounts: readonly Address[]) =>
       accounts.some((account) => nonceOf(blocks.newest().head.state, account) > 0) ||

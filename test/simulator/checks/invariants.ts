@@ -4,6 +4,7 @@ import { decodeSettle } from "../../../settlement/chain/router/settleCall.ts";
 import type { Batch } from "../../../settlement/domain/batch/batch.ts";
 import type { DueCharge } from "../../../settlement/domain/charges/charge.ts";
 import type { Turn, TurnHold } from "../../../settlement/domain/charges/turn.ts";
+import { SettlementError } from "../../../settlement/domain/errors.ts";
 import { creditLimitOf } from "../../../settlement/domain/payer/credit.ts";
 import type { EngineEvent, Policy } from "../../../settlement/engine/context.ts";
 import { audit } from "../../../settlement/engine/watch/audit.ts";
@@ -15,6 +16,7 @@ import { outcomeFromJson } from "../../../settlement/ledger/submissions/outcome/
 import type { Block } from "../chain/blocks.ts";
 import { budgetOf, type Protocol, prepaidOf } from "../chain/protocol.ts";
 import type { SimulatedChain } from "../chain/simulatedChain.ts";
+import { transactionOf } from "../chain/transaction.ts";
 import { fundsOf } from "../faults/disturb.ts";
 import type { Habits } from "../habits.ts";
 import type { Clients } from "../processes/clients.ts";
@@ -24,6 +26,8 @@ import { type Scenario, STAKE } from "../scenario.ts";
 // A daemon that dies between the halt and the alert leaves the alert to the next one.
 const MAX_SILENT_STEPS = 40;
 const DAY_SECONDS = 24 * 3600;
+// The audit's verdict is compared with the truth whenever that is bad, and so often when it is not.
+const CHECKS_PER_AUDIT = 20;
 // What daemons' clocks are apart at the most, and a step in which it is noticed.
 const MAX_SKEW_MS = 1_200_000;
 
@@ -55,6 +59,7 @@ export function createInvariants(options: {
   const violations: string[] = [];
   const broken = (invariant: string) => violations.push(invariant);
   let capturedTurns = 0;
+  let checks = 0;
 
   const receiptsOf = new Map<Hex, Batch["receipts"]>();
   // The tools of charges that were planned.
@@ -77,6 +82,9 @@ export function createInvariants(options: {
   const operatorSpending: { operator: Address; at: number; amount: bigint; cap: bigint }[] = [];
   const alerts = new Set<string>();
   const alarms: { operator: Address; nonce: number }[] = [];
+  // Nonces that were said to be used elsewhere, and all bytes that this service has sent.
+  const foreign = new Set<string>();
+  const sentBytes = new Map<Hex, { from: Address; nonce: number }>();
   const initialFunds = new Map(
     scenario.payers.map((payer) => [payer, initialFundsOf(chain.head().state.protocol, payer)]),
   );
@@ -182,7 +190,7 @@ export function createInvariants(options: {
         const [mined] = (await ownTransactionsOf(String(id))).filter(({ status }) => status === "success");
         if (mined !== undefined) broken(`submission ${id} was abandoned, and ${mined.txHash} of it is mined for good`);
       }
-      if (state === "included" || state === "reverted") {
+      if ((state === "included" || state === "reverted") && !chain.hasMadeUp(tx_hash as Hex)) {
         const status = chain.minedAs(tx_hash as Hex, block_hash as Hex);
         if (status !== (state === "included" ? "success" : "reverted"))
           broken(`submission ${id} is ${state} and its transaction came to ${status}`);
@@ -311,6 +319,8 @@ export function createInvariants(options: {
     silentSteps = halt === null || alerts.has(halt.reason) ? 0 : silentSteps + 1;
     if (silentSteps > MAX_SILENT_STEPS) broken(`nobody was told that all is halted: ${halt?.reason}`);
     violations.push(...clients.objections.splice(0));
+    checks += 1;
+    if (checks % CHECKS_PER_AUDIT === 0 || !(await isEqual())) await checkAudit();
   }
 
   // Nobody can keep a chain that undoes what was final from taking something twice. It must be noticed, and then be the payer's.
@@ -454,7 +464,12 @@ export function createInvariants(options: {
 
   async function checkAudit(): Promise<void> {
     const explained = await isEqual();
-    const verdict = await audit(ledger, options.port, 0n);
+    const verdict = await audit(ledger, options.port, 0n, scenario.operators).catch((error: unknown) => {
+      // A chain that is shorter than what was final says nothing.
+      if (error instanceof SettlementError && error.retryable) return null;
+      throw error;
+    });
+    if (verdict === null) return;
     const differs = verdict.kind === "different";
     if (differs === explained)
       broken(`the audit says ${JSON.stringify(verdict)} and all is ${explained ? "" : "not "}explained`);
@@ -465,8 +480,33 @@ export function createInvariants(options: {
     return batchIds.every((batchId) => ![undefined, "abandoned"].includes(states.get(batchId) as string | undefined));
   }
 
+  // Somebody who uses a key of ours is noticed, whatever it was for: where nothing was forgotten, a nonce that is spent for good and
+  // that no bytes of ours have spent has its alarm. Not so those of before this ledger's first use of the key, and those that a payout
+  // or a filler had, which are tried again.
+  async function checkForeignNonces(): Promise<void> {
+    if (scenario.forgetful || scenario.thief || habits.unfaithful) return;
+    for (const operator of scenario.operators) {
+      const own = [...sentBytes.values()].filter(({ from }) => from === operator).map(({ nonce }) => nonce);
+      const first = Math.min(...own);
+      for (let number = 0; number <= chain.finalizedNumber(); number++) {
+        for (const { transaction } of chain.blockAt(number)?.transactions ?? []) {
+          const { from, nonce, hash } = transaction;
+          if (from !== operator || nonce < first || sentBytes.has(hash) || foreign.has(`${operator} ${nonce}`))
+            continue;
+          const others = await read.all(
+            `SELECT s.id FROM submissions s LEFT JOIN broadcasts b ON b.submission_id = s.id
+             WHERE s.kind <> 'settle' AND s.operator = $1 AND COALESCE(b.nonce, s.nonce) = $2`,
+            [operator, nonce],
+          );
+          if (others.length === 0) broken(`${operator} has used nonce ${nonce} elsewhere, and nobody was told`);
+        }
+      }
+    }
+  }
+
   async function checkEnd(): Promise<void> {
     await checkAudit();
+    if (habits.lost === null) await checkForeignNonces();
     const { accrued } = await ledger.readTotals();
     if (accrued !== clients.acknowledged())
       broken(`${accrued} is in the ledger and ${clients.acknowledged()} was delivered`);
@@ -594,10 +634,17 @@ export function createInvariants(options: {
     limitsHit: () => limitsHit,
     aboveLimit: () => aboveLimit,
     reported(event: EngineEvent): void {
-      if (event.kind === "halted") alerts.add(event.reason);
+      if (event.kind === "halted") {
+        alerts.add(event.reason);
+        const [, operator, from, to = from] = FOREIGN_NONCES.exec(event.reason) ?? [];
+        for (let nonce = Number(from); nonce <= Number(to); nonce++) foreign.add(`${operator} ${nonce}`);
+      }
       if (event.kind === "holding" && event.reason.startsWith("the limit of")) limitsHit += 1;
       if (event.kind === "above_limit") aboveLimit += 1;
-      if (event.kind === "key_used_elsewhere") alarms.push(event);
+      if (event.kind === "key_used_elsewhere") {
+        alarms.push(event);
+        foreign.add(`${event.operator} ${event.nonce}`);
+      }
     },
     wroteWithoutLease: (verb: string) => broken(`${verb} changed the ledger with a lease that was lost`),
     planned: (batch: Batch, charges: readonly DueCharge[]) => {
@@ -614,6 +661,8 @@ export function createInvariants(options: {
     isOwedOnly,
     // Asked by the chain when it is handed bytes.
     async sent(raw: Hex): Promise<void> {
+      const bytes = transactionOf(raw);
+      sentBytes.set(bytes.hash, bytes);
       const [saved] = await read.all("SELECT tx_hash FROM broadcasts WHERE raw = $1", [raw]);
       if (saved !== undefined) return;
       // A process that was frozen may send what is long final.
@@ -622,6 +671,8 @@ export function createInvariants(options: {
     },
   };
 }
+
+const FOREIGN_NONCES = /^(0x\w+) has used nonce (\d+)(?: to (\d+))?,/;
 
 // What a batch charges, whatever it follows.
 function rowsOf(calldata: Hex): string {

@@ -1,5 +1,6 @@
 import { type Address, encodeFunctionData, type Hex } from "viem";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import type { Chain } from "../../../settlement/chain/chain.ts";
 import { routerAbi } from "../../../settlement/chain/router/abi.ts";
 import { encodeRows } from "../../../settlement/chain/router/encodeRows.ts";
 import { following, NO_BATCH } from "../../../settlement/chain/router/settleCall.ts";
@@ -84,6 +85,30 @@ describe("a thief with the operator's key", () => {
     history.mine(2);
     await putRight(daemon);
     await history.deliver(alice, 10n);
+    expect(await history.settle([daemon])).toBe(true);
+    expect(history.overpaid()).toEqual([]);
+  });
+});
+
+describe("a thief who settles from within a contract", () => {
+  it("is stopped, and what it took is taken in with calldata that a person brings, and no other", async () => {
+    await history.deliver(alice, 100n);
+    expect(await history.settle([history.daemon()])).toBe(true);
+    const stolen = invented(headOf(operator), hexOf(77), bob, 25n);
+    inject(operator, stolen);
+    history.mine(20);
+    const honest = history.chain.connectHonestly(() => 0);
+    // No endpoint traces.
+    const calldataOf: Chain["calldataOf"] = async (txHash, batchId, brought) =>
+      brought === undefined && batchId === hexOf(77) ? "hidden" : honest.calldataOf(txHash, batchId, brought);
+    const daemon = history.daemon({ lies: { calldataOf } });
+    await daemon.tick();
+    expect((await history.ledger.readHalt())?.reason).toMatch(/not in the ledger/);
+    const adopt = (calldata: readonly Hex[]) => daemon.reconcile({ batches: 100, adopt: true, resume: true, calldata });
+    expect((await adopt([])).adopted).toEqual([]);
+    expect((await adopt([invented(headOf(operator), hexOf(77), bob, 26n)])).adopted).toEqual([]);
+    expect(await adopt([stolen])).toMatchObject({ resumed: true, adopted: [{ unexplained: 25n }] });
+    await history.deliver(bob, 25n);
     expect(await history.settle([daemon])).toBe(true);
     expect(history.overpaid()).toEqual([]);
   });

@@ -237,4 +237,39 @@ describe("a failover that loses the last commits in the middle of a tick", () =>
     expect(await history.settle([daemon])).toBe(true);
     expect(history.overpaid()).toEqual([]);
   });
+
+  // What the tick has looked at was explained by a ledger that is gone. The standby must look at it again.
+  it("comes before the final block is noted: what the standby does not know is found all the same", async () => {
+    history = await openHistory();
+    const [alice, bob] = history.payers as [`0x${string}`, `0x${string}`];
+    const daemon = history.daemon();
+    await history.deliver(alice, 100n);
+    const standby = history.copy();
+    await daemon.tick();
+    history.mine(20);
+    const honest = history.chain.connectHonestly(() => 0);
+    let asked = 0;
+    const finalized = async () => {
+      asked += 1;
+      // For the second time when everything up to it was explained.
+      if (asked === 2) await history.restore(standby);
+      return honest.finalized();
+    };
+    await history.daemon({ lies: { finalized } }).tick();
+    expect(asked).toBeGreaterThanOrEqual(2);
+    await history.deliver(bob, 10n);
+    for (let i = 0; i < 30; i++) {
+      await daemon.tick();
+      history.mine(2);
+    }
+    expect((await history.ledger.readHalt())?.reason).toMatch(/not in the ledger/);
+    expect(history.overpaid().every((amount) => amount <= 0n)).toBe(true);
+    await reconciled([daemon]);
+    for (let i = 0; i < 20; i++) {
+      await daemon.tick();
+      history.mine(2);
+    }
+    expect(await history.settle([daemon])).toBe(true);
+    expect(history.overpaid()).toEqual([]);
+  });
 });
