@@ -3,7 +3,7 @@
 // broken in one place, and must be refuted there.
 import { availableParallelism } from "node:os";
 import { Worker } from "node:worker_threads";
-import type { Answer, Question, Twin } from "./askSolver.ts";
+import type { Answer, Engine, Question, Twin } from "./askSolver.ts";
 
 const SPLIT = "contracts/libraries/RevenueSplit.sol";
 const ONCE = "contracts/SettledBatches.sol";
@@ -35,20 +35,45 @@ const paysBeyondTheRefunds: Twin = {
 const forgetsTheBounty: Twin = { file: SLASH, from: "remainder = left - bounty;", to: "remainder = left;" };
 const refundsInFull: Twin = { file: SLASH, from: "slashed >= proposed ? amount", to: "slashed >= proposed ? proposed" };
 
-type Invariant = { file: string; contract: string; twins: Record<string, Twin> };
+type Invariant = { file: string; contract: string; engine: Engine; twins: Record<string, Twin> };
 
 const invariants: readonly Invariant[] = [
-  { file: "test/formal/Once.sol", contract: "BatchSettlesOnce", twins: { forgetsToStore } },
-  { file: "test/formal/Once.sol", contract: "BatchStaysSettled", twins: { forgetsToLook, keepsNothing } },
-  { file: "test/formal/Chain.sol", contract: "BatchesFollowEachOther", twins: { forgetsTheHead, followsAnything } },
-  { file: "test/formal/Split.sol", contract: "NoUnitIsLost", twins: { losesUnits } },
-  { file: "test/formal/Split.sol", contract: "DeveloperGetsNineTenths", twins: { roundsUp } },
-  { file: "test/formal/Split.sol", contract: "DeveloperGetsNineTenthsOfABatch", twins: { roundsUp } },
-  { file: "test/formal/Split.sol", contract: "RoundingGivesTheDeveloperLessThanOneUnit", twins: { takesAnEleventh } },
-  { file: "test/formal/Split.sol", contract: "NettingMovesOneUnitAtMost", twins: { roundsUp } },
-  { file: "test/formal/Slashed.sol", contract: "NoUnitOfASlashIsLost", twins: { forgetsTheBounty } },
-  { file: "test/formal/Slashed.sol", contract: "RefundsComeBeforeTheBounty", twins: { paysBeyondTheRefunds } },
-  { file: "test/formal/Slashed.sol", contract: "RefundIsNeverMoreThanProposed", twins: { refundsInFull } },
+  { file: "test/formal/Once.sol", contract: "BatchSettlesOnce", engine: "chc", twins: { forgetsToStore } },
+  {
+    file: "test/formal/Once.sol",
+    contract: "BatchStaysSettled",
+    engine: "chc",
+    twins: { forgetsToLook, keepsNothing },
+  },
+  {
+    file: "test/formal/Chain.sol",
+    contract: "BatchesFollowEachOther",
+    engine: "chc",
+    twins: { forgetsTheHead, followsAnything },
+  },
+  { file: "test/formal/Split.sol", contract: "NoUnitIsLost", engine: "bmc", twins: { losesUnits } },
+  { file: "test/formal/Split.sol", contract: "DeveloperGetsNineTenths", engine: "bmc", twins: { roundsUp } },
+  { file: "test/formal/Split.sol", contract: "DeveloperGetsNineTenthsOfABatch", engine: "bmc", twins: { roundsUp } },
+  {
+    file: "test/formal/Split.sol",
+    contract: "RoundingGivesTheDeveloperLessThanOneUnit",
+    engine: "bmc",
+    twins: { takesAnEleventh },
+  },
+  { file: "test/formal/Split.sol", contract: "NettingMovesOneUnitAtMost", engine: "bmc", twins: { roundsUp } },
+  { file: "test/formal/Slashed.sol", contract: "NoUnitOfASlashIsLost", engine: "bmc", twins: { forgetsTheBounty } },
+  {
+    file: "test/formal/Slashed.sol",
+    contract: "RefundsComeBeforeTheBounty",
+    engine: "bmc",
+    twins: { paysBeyondTheRefunds },
+  },
+  {
+    file: "test/formal/Slashed.sol",
+    contract: "RefundIsNeverMoreThanProposed",
+    engine: "bmc",
+    twins: { refundsInFull },
+  },
 ];
 
 // The solver counts its own steps and gives up; this is for the case that it does not.
@@ -56,11 +81,11 @@ const TIMEOUT_MS = 600_000;
 
 type Task = { name: string; question: Question; check: (answer: Answer) => string | undefined };
 
-const tasks: Task[] = invariants.flatMap(({ file, contract, twins }) => [
-  { name: `${contract} is proved`, question: { file, contract }, check: whyNotProved },
+const tasks: Task[] = invariants.flatMap(({ file, contract, engine, twins }) => [
+  { name: `${contract} is proved`, question: { file, contract, engine }, check: whyNotProved },
   ...Object.entries(twins).map(([name, twin]) => ({
     name: `${contract} is refuted of code that ${wordsOf(name)}`,
-    question: { file, contract, twin },
+    question: { file, contract, engine, twin },
     check: whyNotRefuted,
   })),
 ]);

@@ -3,6 +3,7 @@
 // freezes itself.
 
 import { writeSync } from "node:fs";
+import { flushCompileCache } from "node:module";
 import { DatabaseSync } from "node:sqlite";
 import { serve } from "../../../settlement/cli/commands/daemon.ts";
 import { type KeyConfig, readConfig } from "../../../settlement/config.ts";
@@ -69,6 +70,9 @@ async function openUnreliableSigner(key: KeyConfig) {
     },
   };
 }
+
+// Node keeps what it has compiled when a process ends, and this one is killed as a rule.
+flushCompileCache();
 
 try {
   await serve(readConfig(process.env), {

@@ -1,4 +1,5 @@
-import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import { once } from "node:events";
+import { Agent, request as ask, createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 
 export type RpcRequest = { id: number; method: string; params: unknown[] };
@@ -172,13 +173,14 @@ async function carryOut(
   }
 }
 
+const agent = new Agent({ keepAlive: true });
+
+// A daemon asks a hundred things in a second, and `fetch` takes several times as long for each.
 async function forward(url: string, request: RpcRequest): Promise<RpcAnswer> {
-  const response = await fetch(url, {
-    method: "POST",
-    headers: { "content-type": "application/json" },
-    body: JSON.stringify(request),
-  });
-  return (await response.json()) as RpcAnswer;
+  const asked = ask(url, { method: "POST", agent, headers: { "content-type": "application/json" } });
+  asked.end(JSON.stringify(request));
+  const [response] = (await once(asked, "response")) as [IncomingMessage];
+  return JSON.parse(await textOf(response)) as RpcAnswer;
 }
 
 async function textOf(incoming: IncomingMessage): Promise<string> {

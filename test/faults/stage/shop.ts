@@ -68,9 +68,14 @@ async function openShop(stage: Stage, endings: (() => Promise<unknown>)[]): Prom
   const { world, folder } = stage;
   const door = await startFrontDoor();
   endings.push(door.close);
-  // What is reported after a session was to be closed is due by its age, which nobody wants to wait for here.
-  const startDaemon = async () =>
-    door.open(urlOf(await stage.start({ environment: { SETTLEMENT_FLUSH_SECONDS: "1" } })));
+  const environmentOfDaemon = {
+    // What is reported after a session was to be closed is due by its age, which nobody wants to wait for here.
+    SETTLEMENT_FLUSH_SECONDS: "1",
+    // Nothing happens to the chain in a shop, and a daemon that others wait a minute for should look at it less often.
+    SETTLEMENT_RPC_URLS: world.url,
+    SETTLEMENT_TICK_MS: "250",
+  };
+  const startDaemon = async () => door.open(urlOf(await stage.start({ environment: environmentOfDaemon })));
   const openDoor = () => door.open(urlOf(stage.daemon));
   await startDaemon();
   const tool = await startTool();

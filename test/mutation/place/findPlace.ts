@@ -2,7 +2,13 @@ import { type Change, type Cut, cutChange } from "./cutChange.ts";
 import { createRenaming, isAlike } from "./renaming.ts";
 import { type Token, tokenize } from "./tokenize.ts";
 
-export type Source = { file: string; text: string; tokens: readonly Token[] };
+export type Source = {
+  file: string;
+  text: string;
+  tokens: readonly Token[];
+  // Where each text is that cannot have another name.
+  fixed: ReadonlyMap<string, readonly number[]>;
+};
 
 // Where a change belongs in the code of today: `text` goes there instead of what is from `from` to `to`.
 export type Place = { source: Source; from: number; to: number; text: string };
@@ -12,6 +18,7 @@ const MIN_KEPT_NAMES = 3;
 
 export function createSource(file: string, text: string): Source {
   let tokens: readonly Token[] | undefined;
+  let fixed: ReadonlyMap<string, readonly number[]> | undefined;
   return {
     file,
     text,
@@ -20,7 +27,22 @@ export function createSource(file: string, text: string): Source {
       tokens ??= tokenize(text);
       return tokens;
     },
+    get fixed() {
+      fixed ??= placesOf(this.tokens);
+      return fixed;
+    },
   };
+}
+
+function placesOf(tokens: readonly Token[]): Map<string, number[]> {
+  const places = new Map<string, number[]>();
+  for (const [i, { kind, text }] of tokens.entries()) {
+    if (kind === "name") continue;
+    const known = places.get(text);
+    if (known === undefined) places.set(text, [i]);
+    else known.push(i);
+  }
+  return places;
 }
 
 // The one place in the code where the change belongs, whatever has been renamed, moved or formatted since it was written.
@@ -54,7 +76,7 @@ function candidatesIn(source: Source, cut: Cut): Candidate[] {
   const from = Math.max(0, cut.from - 1);
   const to = Math.min(before.length, cut.to + 1);
   const candidates: Candidate[] = [];
-  for (let shift = -from; shift + to <= source.tokens.length; shift += 1) {
+  for (const shift of shiftsIn(source, before, from, to)) {
     let i = from;
     while (i < to && isAlike(before[i], source.tokens[shift + i])) i += 1;
     if (i < to) continue;
@@ -62,6 +84,21 @@ function candidatesIn(source: Source, cut: Cut): Candidate[] {
     if (candidate !== null) candidates.push(candidate);
   }
   return candidates;
+}
+
+// Where the lines could begin, if the rarest of the tokens that have no other name is where it should be.
+function shiftsIn({ tokens, fixed }: Source, before: readonly Token[], from: number, to: number): Iterable<number> {
+  const last = tokens.length - to;
+  let fewest: { at: number; places: readonly number[] } | undefined;
+  for (let at = from; at < to; at += 1) {
+    const token = before[at];
+    if (token === undefined || token.kind === "name") continue;
+    const places = fixed.get(token.text) ?? [];
+    if (fewest === undefined || places.length < fewest.places.length) fewest = { at, places };
+  }
+  if (fewest === undefined) return Array.from({ length: Math.max(0, last + from + 1) }, (_, i) => i - from);
+  const { at, places } = fewest;
+  return places.map((place) => place - at).filter((shift) => shift >= -from && shift <= last);
 }
 
 // How far the lines agree with the source, if their first token stands at `shift` there.
