@@ -1,4 +1,5 @@
 import { accrue, accrueByCallers } from "../accrue.ts";
+import { measureCourt } from "../court/measureCourt.ts";
 import { drainByBacklog } from "../drain/measureDrain.ts";
 import { measureGas } from "../gas/measureGas.ts";
 import { measureGrowth } from "../gas/measureGrowth.ts";
@@ -9,7 +10,10 @@ import { medianOf } from "./medianOf.ts";
 
 const RUNS = 3;
 
-export type Measured = Awaited<ReturnType<typeof measureAll>>;
+// Results that were written before there was a court have none.
+export type Measured = Omit<Everything, "court"> & Partial<Pick<Everything, "court">>;
+
+type Everything = Awaited<ReturnType<typeof measureAll>>;
 
 // Everything that is on the page. Timings are medians of several runs, or say so where they are not.
 export async function measureAll() {
@@ -33,5 +37,6 @@ export async function measureAll() {
   const http = await measureHttp();
   console.error("Room in the ledger …");
   const ledger = await measureLedger();
-  return { ...measured, gas, growth, accrue: medianOf(accruals), callers, drains, http, ledger };
+  const court = await measureCourt();
+  return { ...measured, gas, growth, accrue: medianOf(accruals), callers, drains, http, ledger, court };
 }

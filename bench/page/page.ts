@@ -1,7 +1,8 @@
 import type { Measured } from "./measureAll.ts";
 
 // docs/benchmarks.md. The sentences must stay true whatever was measured, so they hold numbers, and no adjectives for them.
-export function page({ date, commit, machine, gas, growth, accrue, callers, drains, http, ledger }: Measured): string {
+export function page(measured: Measured): string {
+  const { date, commit, machine, gas, growth, accrue, callers, drains, http, ledger, court } = measured;
   const [first] = growth.byPayers;
   const last = growth.byPayers.at(-1);
   const perPayer =
@@ -245,6 +246,32 @@ ${table(
     ["`ratio`", exact(http.ratio), "the one divided by the other"],
     ["`p99Ms`", exact(http.p99Ms), "99th percentile of the time to an answer, in milliseconds"],
   ],
+)}
+${court ? courtOf(court) : ""}`;
+}
+
+function courtOf(court: NonNullable<Measured["court"]>): string {
+  return `
+## Court
+
+What it costs to convict a tool of an answer that does not match its schema, whose last value is wrong, so that all of it is read; and how often the contract and Ajv decide ${whole(court.cases)} generated cases in the same way. A test fails above 2,000,000 gas for an answer of 2 KB.
+
+${table(
+  ["name", "value", "what it is"],
+  [
+    ["`gasPerConviction`", whole(court.gasPerConviction), "of an answer of 2 KB, with a schema of the next row"],
+    ["`schemaBytes`", whole(court.schemaBytes), "that schema's text"],
+    ["`maxAnswerBytes`", whole(court.maxAnswerBytes), "the longest answer that one transaction convicts of"],
+    ["`agree`", whole(court.agree), "cases that both decide in the same way"],
+    ["`unknown`", whole(court.unknown), "cases that the contract does not decide"],
+    ["`wrongConvictions`", whole(court.wrongConvictions), "cases that only the contract refuses"],
+    ["`wrongAcquittals`", whole(court.wrongAcquittals), "cases that only Ajv refuses"],
+  ],
+)}
+
+${table(
+  ["bytes of the answer", "gas", "gas per byte"],
+  court.gasPerByte.map(({ bytes, gas, gasPerByte }) => [whole(bytes), whole(gas), whole(gasPerByte)]),
 )}
 `;
 }

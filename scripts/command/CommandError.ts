@@ -5,11 +5,10 @@ import type { Json } from "./output.ts";
 // thrown is a defect and keeps its stack trace.
 export class CommandError extends Error {
   override readonly name = "CommandError";
+  readonly details: { [key: string]: Json };
 
-  constructor(
-    message: string,
-    readonly details: { [key: string]: Json } = {},
-  ) {
+  constructor(message: string, details: { [key: string]: Json } = {}) {
     super(message);
+    this.details = details;
   }
 }

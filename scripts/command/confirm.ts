@@ -3,11 +3,18 @@ import { createInterface } from "node:readline";
 import { CommandError } from "./CommandError.ts";
 import type { Session } from "./session.ts";
 
+// Whoever says no to one thing is not asked about the next.
+export class NotConfirmed extends CommandError {
+  constructor() {
+    super("not confirmed");
+  }
+}
+
 // Returns only with a yes, given at the keyboard or beforehand with --yes.
 export async function confirm({ output, yes }: Session, question: string): Promise<void> {
   if (yes) return;
   if (output.json) throw new CommandError("--json asks no questions: add --yes");
-  if (!(await ask(question))) throw new CommandError("not confirmed");
+  if (!(await ask(question))) throw new NotConfirmed();
 }
 
 // Asks a yes-or-no question. Everything but a clear yes is a no: an empty line, the end of the input and Ctrl-C.

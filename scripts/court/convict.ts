@@ -1,6 +1,6 @@
 import type { TransactionReceipt } from "ethers";
 import { z } from "zod";
-import { canonicalJson, judgeAnswer, type SignedAnswer } from "../../marketplace/toolkit/index.ts";
+import type { SignedAnswer } from "../../marketplace/toolkit/index.ts";
 import { formatUsd, microUsdc } from "../../settlement/domain/money.ts";
 import { toolIdFromUuid } from "../../settlement/domain/toolId.ts";
 import { IPenalties__factory, type SchemaCourt } from "../../typechain-types/index.ts";
@@ -10,6 +10,7 @@ import { openDeployment } from "../command/openDeployment.ts";
 import type { CommonArguments, Session } from "../command/session.ts";
 import { report, send } from "../command/transaction/send.ts";
 import type { Call } from "../command/transaction/simulate.ts";
+import { askJudge, bytesOf } from "./askJudge.ts";
 import { findPaid } from "./findPaid.ts";
 import { openCourt } from "./openCourt.ts";
 import { readJson } from "./readJson.ts";
@@ -34,13 +35,14 @@ const evidence = z.object({
   }),
 });
 
-const bytesOf = (value: unknown) => `0x${Buffer.from(canonicalJson(value), "utf8").toString("hex")}`;
-
 export default command<Arguments>(async (args, session) => {
   const { schema, content, answer } = readEvidence(args.file);
-  const verdict = judgeAnswer(schema, content);
-  if (verdict === "valid") throw new CommandError("the answer matches its schema: there is nothing to convict");
   const { court, address } = await openCourt(session, args.court);
+  const verdict = await askJudge(session, court, schema, content);
+  if (verdict === "valid") throw new CommandError("the answer matches its schema: there is nothing to convict");
+  if (verdict === "unknown") {
+    throw new CommandError("the court cannot tell whether the answer matches its schema: it convicts nobody of that");
+  }
   const { signature, toolId: uuid, ...signed } = answer;
   const toolId = toolIdFromUuid(uuid);
   const parts = [{ ...signed, toolId }, bytesOf(schema), bytesOf(content), signature] as const;

@@ -1,12 +1,14 @@
 import { hashJson, judgeAnswer } from "../../marketplace/toolkit/index.ts";
+import type { SchemaCourt } from "../../typechain-types/index.ts";
 import { required } from "../command/arguments.ts";
 import { CommandError } from "../command/CommandError.ts";
 import { command } from "../command/command.ts";
 import { findTool } from "../command/findTool.ts";
 import { formatTime } from "../command/format.ts";
 import { openDeployment } from "../command/openDeployment.ts";
-import type { CommonArguments } from "../command/session.ts";
+import type { CommonArguments, Session } from "../command/session.ts";
 import { report, send } from "../command/transaction/send.ts";
+import { askJudge } from "./askJudge.ts";
 import { openCourt } from "./openCourt.ts";
 import { readJson } from "./readJson.ts";
 
@@ -23,8 +25,7 @@ export default command<Arguments>(async (args, session) => {
   const schemaHash = hashJson(schema);
   const receipts = await send(session, {
     sentence: `Promise that the answers of "${method}" of tool ${uuid} match the schema ${schemaHash}.`,
-    // Whoever writes a schema of which the court can judge nothing learns it here.
-    rows: judgeAnswer(schema, null) === "unknown" ? [["note", "the court leaves parts of this schema undecided"]] : [],
+    rows: (await isUndecided(session, court, schema)) ? [["note", UNDECIDED]] : [],
     calls: [
       {
         title: `pin the schema of "${method}"`,
@@ -41,3 +42,10 @@ export default command<Arguments>(async (args, session) => {
     from: Number(from),
   });
 });
+
+const UNDECIDED = "the court leaves parts of this schema undecided";
+
+// Whoever writes a schema of which the court can judge little learns it here: from the court, and for what no answer has reached yet
+// from its twin.
+const isUndecided = async (session: Session, court: SchemaCourt, schema: unknown): Promise<boolean> =>
+  (await askJudge(session, court, schema, null)) === "unknown" || judgeAnswer(schema, null) === "unknown";

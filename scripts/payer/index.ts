@@ -84,6 +84,11 @@ export const payerTasks = [
       description: "For how many hours a marketplace may be silent about a batch before that is contested",
       defaultValue: "48",
     })
+    .addOption({
+      name: "least",
+      description: "What a row or a double charge must be worth in USDC to be demanded back",
+      defaultValue: "0.05",
+    })
     .addFlag({ name: "follow", description: "Go on until stopped" })
     .addOption({ name: "every", description: "Seconds between two looks with --follow", defaultValue: "60" })
     .setAction(() => import("./watch/watch.ts"))

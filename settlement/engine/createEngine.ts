@@ -177,15 +177,18 @@ export function createEngine(options: Omit<EngineContext, "looking">, readSpenda
     }
   }
 
-  // Shows receipts for one contested row, if any is, and says how many transactions that was. The last room there is goes to
-  // answers and batches in turns, so that neither waits for the end of the other.
+  // Shows receipts for contested rows, if any are, and says how many transactions that was. The last room there is goes to answers and
+  // batches in turns, so that neither waits for the end of the other.
   async function answerNext(signer: Signer, lease: Lease, unmined: readonly Submission[]): Promise<number> {
-    const room = policy.maxInFlight - unmined.length;
-    if (room <= 0 || (room === 1 && hasAnswered.delete(lease.operator))) return 0;
-    const answer = await answers.planNext(lease, unmined);
-    if (answer === null || (await take(signer, lease, answer)) !== "sent") return 0;
-    hasAnswered.add(lease.operator);
-    return 1;
+    const inFlight = [...unmined];
+    for (let room = policy.maxInFlight - inFlight.length; room > 0; room -= 1) {
+      if (room === 1 && hasAnswered.delete(lease.operator)) break;
+      const answer = await answers.planNext(lease, inFlight);
+      if (answer === null || (await take(signer, lease, answer)) !== "sent") break;
+      hasAnswered.add(lease.operator);
+      inFlight.push(answer);
+    }
+    return inFlight.length - unmined.length;
   }
 
   async function submitNew(signer: Signer, lease: Lease, maxNew: number, mayWait: boolean): Promise<void> {

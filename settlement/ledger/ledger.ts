@@ -27,7 +27,7 @@ export type { Archive } from "./archive/listArchives.ts";
 export type { ArchiveLimits } from "./archive/selectBlocks.ts";
 export type { Carried } from "./budgets/noteCarried.ts";
 export type { Answer } from "./callers/saveAnswer.ts";
-export type { NotedContest } from "./contests/listContests.ts";
+export type { ContestOrder, NotedContest } from "./contests/listContests.ts";
 export type { Lease } from "./operators/lease.ts";
 export type { SettledBatch } from "./reads/batches.ts";
 export type { ToolEarnings } from "./reads/earnings.ts";

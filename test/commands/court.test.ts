@@ -29,10 +29,10 @@ describe("a promise and its breach", () => {
     return join(folder, name);
   };
 
-  async function signed(content: unknown, charge: string): Promise<SignedAnswer> {
+  async function signed(content: unknown, charge: string, schema: unknown = SCHEMA): Promise<SignedAnswer> {
     const block = await deployed.chain.provider.getBlock("latest");
     return signAnswer(
-      { method: "quote", args: {}, chargeId: isHash(charge) ? charge : hashJson(charge), content, schema: SCHEMA },
+      { method: "quote", args: {}, chargeId: isHash(charge) ? charge : hashJson(charge), content, schema },
       { toolId: tool, account, court: { chainId: 8453, address }, nowMs: () => (block?.timestamp ?? 0) * 1_000 },
     );
   }
@@ -68,6 +68,21 @@ describe("a promise and its breach", () => {
     const evidence = file("kept.json", { schema: SCHEMA, content, answer: await signed(content, "kept") });
     expect(await refused("convict", evidence)).toBe(
       "The answer matches its schema: there is nothing to convict. Nothing was sent.",
+    );
+  });
+
+  it("the court itself is asked, and convicts of what a calculation in doubles would let pass", async () => {
+    const convict = async (name: string, schema: object) => {
+      const content = { price: 1.0000000001 };
+      const answer = await signed(content, name, schema);
+      return refused("convict", file(`${name}.json`, { schema, content, answer }));
+    };
+    // It comes as far as the schema, which nobody has pinned.
+    expect(await convict("decimals", { properties: { price: { multipleOf: 1 } } })).toContain(
+      "had not promised the schema",
+    );
+    expect(await convict("undecided", { properties: { price: { $ref: "https://example.com/price" } } })).toBe(
+      "The court cannot tell whether the answer matches its schema: it convicts nobody of that. Nothing was sent.",
     );
   });
 

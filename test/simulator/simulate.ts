@@ -449,7 +449,8 @@ async function simulateOn(
     if (violations.length > 0) return;
     if (done && archives) await archiveRest();
     // What the chain undid, or the ledger was made to forget, may have been paid twice through no fault of an operator's.
-    if (done && !habits.unfaithful && !scenario.forgetful) violations.push(...watching.check(clients.delivered));
+    if (done && !habits.unfaithful && !scenario.forgetful)
+      violations.push(...(await watching.check(clients.delivered)));
     if (done) await invariants.checkEnd();
     else violations.push(`not everything has ended ${MAX_STEPS_TO_THE_END} steps after the last fault`);
   }

@@ -41,6 +41,9 @@ describe("canonical JSON", () => {
   it("refuses what is no JSON", () => {
     expect(() => canonicalJson({ a: () => 1 })).toThrow("function");
     expect(() => canonicalJson(1n)).toThrow();
+    for (const number of [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY, Number.NaN]) {
+      expect(() => canonicalJson({ a: [number] })).toThrow(`${number} is no JSON value`);
+    }
   });
 });
 

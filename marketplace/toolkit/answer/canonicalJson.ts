@@ -9,6 +9,8 @@ export function canonicalJson(value: unknown): string {
       .map(([key, field]) => `${JSON.stringify(key)}:${canonicalJson(field)}`);
     return `{${fields.join(",")}}`;
   }
+  // What JSON has no number for would be written as null, and two values would have one text.
+  if (typeof value === "number" && !Number.isFinite(value)) throw new TypeError(`${value} is no JSON value`);
   const text = JSON.stringify(value);
   if (text === undefined) throw new TypeError(`a ${typeof value} is no JSON value`);
   return text;

@@ -1,7 +1,20 @@
 import { Ajv2020 } from "ajv/dist/2020.js";
+import {
+  IN_PLACE,
+  IN_PLACE_LISTS,
+  IN_PLACE_NAMED,
+  ownOf,
+  schemasIn,
+  TO_PARTS,
+  TO_PARTS_LISTS,
+  TO_PARTS_NAMED,
+} from "./applied.ts";
+import { appliedDepth } from "./appliedDepth.ts";
+import { canonicalJson } from "./canonicalJson.ts";
+import { isMultiple } from "./isMultiple.ts";
 
-// What the schema court would say of an answer. It says `unknown` more often than the court, which looks only at the parts of
-// a schema that the answer reaches; but it never says `valid` where the court says `invalid`, or the other way round.
+// What the schema court would say of an answer, or `unknown`, which it is more often than for the court: that looks only at the parts
+// of a schema that the answer reaches. What is decided here, the court decides in the same way.
 export type Verdict = "valid" | "invalid" | "unknown";
 
 const DRAFT = /^https:\/\/json-schema\.org\/draft\/2020-12\/schema#?$/;
@@ -9,49 +22,65 @@ const DRAFT = /^https:\/\/json-schema\.org\/draft\/2020-12\/schema#?$/;
 // Characters that stand for themselves, with `^` before or `$` after them.
 const PLAIN_PATTERN = /^\^?(?:[^^$\\.*+?()[\]{}|]|\\[\^$\\.*+?()[\]{}|/])*\$?$/;
 
-const ONE_SCHEMA = ["not", "if", "then", "else", "items", "contains", "additionalProperties", "propertyNames"];
-const SCHEMA_LISTS = ["allOf", "anyOf", "oneOf", "prefixItems"];
-const NAMED_SCHEMAS = ["properties", "patternProperties", "dependentSchemas", "$defs"];
+const SCHEMAS = {
+  single: [...IN_PLACE, ...TO_PARTS],
+  lists: [...IN_PLACE_LISTS, ...TO_PARTS_LISTS],
+  named: [...IN_PLACE_NAMED, ...TO_PARTS_NAMED, "$defs"],
+};
 const UNDECIDED = ["$dynamicRef", "$recursiveRef", "dependencies", "unevaluatedItems", "unevaluatedProperties"];
 
-// The court counts in decimals. Quotients of doubles are rounded to where decimals of a usual length are exact.
-const ajv = new Ajv2020({
-  strict: false,
-  validateFormats: false,
-  ownProperties: true,
-  logger: false,
-  multipleOfPrecision: 9,
+// The court's own bounds: on a text, and on schemas that are applied within one another.
+const MAX_BYTES = 65_536;
+const MAX_DEPTH = 40;
+
+const ajv = new Ajv2020({ strict: false, validateFormats: false, ownProperties: true, logger: false });
+// The court counts in decimals and not in doubles.
+ajv.removeKeyword("multipleOf");
+ajv.addKeyword({
+  keyword: "multipleOf",
+  type: "number",
+  schemaType: "number",
+  validate: (divisor: number, number: number) => isMultiple(number, divisor),
 });
 
 export function judgeAnswer(schema: unknown, content: unknown): Verdict {
-  if (typeof schema === "boolean") return schema ? "valid" : "invalid";
-  if (!isDecided(schema, true)) return "unknown";
   try {
+    if ([schema, content].some((value) => Buffer.byteLength(canonicalJson(value)) > MAX_BYTES)) return "unknown";
+    if (typeof schema === "boolean") return schema ? "valid" : "invalid";
+    if (!isOfThisDraft(schema) || !isDecided(schema)) return "unknown";
+    if (appliedDepth(schema, content) > MAX_DEPTH) return "unknown";
     return ajv.validate(schema as object, content) ? "valid" : "invalid";
   } catch {
-    // A schema that Ajv refuses, or that refers to itself without end.
+    // A schema that Ajv refuses, or one that is nested deeper than can be looked into.
     return "unknown";
   } finally {
     // Otherwise every schema would be kept.
-    ajv.removeSchema(schema as object);
+    if (typeof schema === "object" && schema !== null) ajv.removeSchema(schema);
   }
 }
 
+// Whether nothing in a schema changes the meaning of all the rest. The court looks for that everywhere, also in what is only an
+// example.
+function isOfThisDraft(value: unknown, isRoot = true): boolean {
+  if (typeof value !== "object" || value === null) return true;
+  return Object.entries(value).every(([name, inner]) => {
+    if (name === "$schema" && typeof inner === "string") return DRAFT.test(inner);
+    if (name === "$id" && typeof inner === "string") return isRoot;
+    return isOfThisDraft(inner, false);
+  });
+}
+
 // Whether the court understands all that a schema says.
-function isDecided(schema: unknown, isRoot = false): boolean {
+function isDecided(schema: unknown): boolean {
   if (typeof schema === "boolean") return true;
   if (typeof schema !== "object" || schema === null || Array.isArray(schema)) return false;
-  const own = (keyword: string): unknown => (Object.hasOwn(schema, keyword) ? schema[keyword as never] : undefined);
+  const own = (keyword: string): unknown => ownOf(schema, keyword);
   const text = (keyword: string) => String(own(keyword) ?? "");
   if (UNDECIDED.some((keyword) => own(keyword) !== undefined)) return false;
-  if (own("$schema") !== undefined && !DRAFT.test(text("$schema"))) return false;
-  if (own("$id") !== undefined && !isRoot) return false;
   if (own("$ref") !== undefined && !/^#(\/|$)/.test(text("$ref"))) return false;
   if (own("pattern") !== undefined && !PLAIN_PATTERN.test(text("pattern"))) return false;
   if (!Object.keys(own("patternProperties") ?? {}).every((pattern) => PLAIN_PATTERN.test(pattern))) return false;
-  return [
-    ...ONE_SCHEMA.map(own).filter((inner) => inner !== undefined),
-    ...SCHEMA_LISTS.flatMap((keyword) => own(keyword) ?? []),
-    ...NAMED_SCHEMAS.flatMap((keyword) => Object.values(own(keyword) ?? {})),
-  ].every((inner) => isDecided(inner));
+  // Ajv counts what is contained from behind the prefix on.
+  if (own("contains") !== undefined && own("prefixItems") !== undefined) return false;
+  return schemasIn(schema, SCHEMAS).every(isDecided);
 }

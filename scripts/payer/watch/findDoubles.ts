@@ -3,8 +3,9 @@ import type { Leaf } from "./receipts.ts";
 
 export type PaidLeaf = Leaf & { row: PaidRow };
 
-// A charge that was paid more than once: the payment that counts, and one that does not.
-export type Double = { chargeId: string; kept: PaidLeaf; doubled: PaidLeaf };
+// A charge that was paid more than once: the payment that counts, and one that does not. `others` are payments that it could be set
+// against as well, should the court not hear the first.
+export type Double = { chargeId: string; kept: PaidLeaf; doubled: PaidLeaf; others: readonly PaidLeaf[] };
 
 // Every charge of all batches that was paid more than once. Of the payments the first counts. The court holds an operator to its
 // own receipts, so a later one is set against the first of the same operator, if there is one.
@@ -13,9 +14,12 @@ export function findDoubles(paid: readonly PaidLeaf[]): Double[] {
   return [...byCharge].flatMap(([chargeId, payments]) => {
     const [first, ...others] = payments.toSorted(byTime);
     if (!first) return [];
+    const byOperator = Map.groupBy([first, ...others], ({ row }) => row.operator);
     return others.map((doubled) => {
-      const own = [first, ...others].find(({ row }) => row.operator === doubled.row.operator);
-      return { chargeId, kept: own === undefined || own === doubled ? first : own, doubled };
+      const ofOperator = byOperator.get(doubled.row.operator) ?? [];
+      const [own] = ofOperator;
+      const kept = own === undefined || own === doubled ? first : own;
+      return { chargeId, kept, doubled, others: ofOperator };
     });
   });
 }

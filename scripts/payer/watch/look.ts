@@ -1,7 +1,9 @@
 import type { IReceiptCourt } from "../../../typechain-types/contracts/court/ReceiptCourt.ts";
+import { isUnreachable } from "../../command/isUnreachable.ts";
 import type { Deployment } from "../../command/openDeployment.ts";
 import type { Session } from "../../command/session.ts";
 import type { AskReceipts } from "./askReceipts.ts";
+import { type DoubleState, examineDoubles, type SeenDouble } from "./examineDoubles.ts";
 import { type Double, findDoubles } from "./findDoubles.ts";
 import { type Found, findRows, type HiddenBatch, type PaidRow } from "./findRows.ts";
 import { type Finding, judgeRow } from "./judgeRow.ts";
@@ -26,9 +28,6 @@ export type SeenRow = PaidRow & {
   owed: bigint;
 };
 
-// A charge that was paid more than once. `state` is what the court would say to a proof.
-export type SeenDouble = Double & { state: "provable" | "given back" | "too late" | "two operators" };
-
 export type Sight = { rows: SeenRow[]; doubles: SeenDouble[]; hidden: HiddenBatch[] };
 
 export type Watching = {
@@ -38,6 +37,8 @@ export type Watching = {
   fromBlock: number;
   known: Map<string, Found>;
   kept: KeptReceipts;
+  // What is worth demanding.
+  least: bigint;
 };
 
 // Looks at all that a payer was charged: what the chain says, compared with the receipts that somebody shows.
@@ -64,8 +65,7 @@ export async function look(watching: Watching, askReceipts: AskReceipts): Promis
     // A row that was given back counts as no payment.
     if (stage !== "refunded") paid.push(...(judged?.leaves ?? []).map((leaf) => ({ ...leaf, row })));
   }
-  const doubles: SeenDouble[] = [];
-  for (const double of findDoubles(paid)) doubles.push({ ...double, state: await stateOf(deployment, double) });
+  const doubles = await examineDoubles(findDoubles(paid), watching.least, (double) => stateOf(deployment, double));
   return { rows, doubles, hidden };
 }
 
@@ -101,15 +101,17 @@ async function readLeaves(
   return { leaves, silent: null };
 }
 
-async function stateOf({ receiptCourt }: Deployment, { kept, doubled }: Double): Promise<SeenDouble["state"]> {
-  if (kept.row.operator !== doubled.row.operator) return "two operators";
+// What the court would say to a proof. It may refuse one for reasons that are the operator's to arrange, and then the others are
+// still to be looked at.
+async function stateOf({ receiptCourt }: Deployment, { kept, doubled }: Double): Promise<DoubleState> {
   try {
     await receiptCourt.proveDoubleCharge.staticCall(paidCharge(kept), paidCharge(doubled));
     return "provable";
   } catch (error) {
-    const name = receiptCourt.interface.parseError((error as { data?: string }).data ?? "0x")?.name;
+    if (isUnreachable(error)) throw error;
+    const { data } = error as { data?: unknown };
+    const name = typeof data === "string" ? receiptCourt.interface.parseError(data)?.name : undefined;
     if (name === "AlreadyRefunded") return "given back";
-    if (name === "WindowClosed") return "too late";
-    throw error;
+    return name === "WindowClosed" ? "too late" : "not provable";
   }
 }

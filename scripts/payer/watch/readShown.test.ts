@@ -74,6 +74,12 @@ describe("the receipts that were shown to the court", () => {
     expect(await shown(answers)).toEqual([1n, 2n, 3n]);
   });
 
+  it("are found behind what only looks like an answer", async () => {
+    const junk = wrapped(answerWith(own).slice(0, 2 + 8 + 64 * 6));
+    const { to, data } = wrapped(answerWith(own));
+    expect(await shown([{ to, data: junk.data + data.slice(2) }])).toEqual([1n, 2n, 3n]);
+  });
+
   it("are found in what a contract was given, too", async () => {
     expect(await shown([wrapped(answerWith(own))])).toEqual([1n, 2n, 3n]);
   });

@@ -46,12 +46,23 @@ export async function readShown(
   return [...shown.values()].filter(({ receipt }) => receipt.chargedTo.toLowerCase() === payer.toLowerCase());
 }
 
+// What only looks like an answer, as whoever gives one from within a contract can have it, shows nothing.
 function leavesOf(domain: Domain, data: string): Leaf[] {
-  const call = court.parseTransaction({ data });
-  if (call?.name !== "answer") return [];
-  const { receipts, proof, proofFlags } = call.args[2] as Answer;
-  const read = receipts.map((receipt) => receipt.toObject());
+  const answer = answerIn(data);
+  if (answer === null) return [];
+  const { read, proof, proofFlags } = answer;
   const hashes = read.map((receipt) => leafOf(domain, receipt));
   const paths = pathsOf(hashes, proof, proofFlags);
   return read.map((receipt, i) => ({ receipt, leaf: hashes[i] as string, path: paths[i] ?? [] }));
+}
+
+function answerIn(data: string): (Omit<Answer, "receipts"> & { read: Receipt[] }) | null {
+  try {
+    const call = court.parseTransaction({ data });
+    if (call?.name !== "answer") return null;
+    const { receipts, proof, proofFlags } = call.args[2] as Answer;
+    return { read: receipts.map((receipt) => receipt.toObject()), proof: [...proof], proofFlags: [...proofFlags] };
+  } catch {
+    return null;
+  }
 }

@@ -1,13 +1,14 @@
 import { formatUsd, microUsdc } from "../../../settlement/domain/money.ts";
 import { formatTime } from "../../command/format.ts";
 import type { Json, Output, Row } from "../../command/output.ts";
-import type { Windows } from "./act.ts";
-import type { SeenDouble, SeenRow, Sight } from "./look.ts";
+import type { Terms } from "./act.ts";
+import type { SeenDouble } from "./examineDoubles.ts";
+import type { SeenRow, Sight } from "./look.ts";
 
 const usd = (amount: bigint) => formatUsd(microUsdc(amount));
 
 // Says of each batch what is right or wrong, and says it again only when that has changed.
-export function createTeller(output: Output, windows: Windows) {
+export function createTeller(output: Output, terms: Terms) {
   const told = new Map<string, string>();
   const tellOnce = (key: string, sentence: string, rows: Row[]) => {
     const text = JSON.stringify(rows);
@@ -22,7 +23,7 @@ export function createTeller(output: Output, windows: Windows) {
         tellOnce(row.batchId, `Batch ${row.batchId} of ${formatTime(row.settledAt)}, transaction ${row.transaction}`, [
           ["charged", `${usd(row.charged)} USDC`],
           ...verdictOf(row),
-          ...courtOf(row, now, windows),
+          ...courtOf(row, now, terms),
         ]);
       }
       for (const double of doubles) {
@@ -48,6 +49,8 @@ const DOUBLE_STATES: Record<SeenDouble["state"], string> = {
   provable: "it can be proven: add --contest",
   "given back": "given back",
   "too late": "too late to prove it",
+  "not provable": "the court does not take the proof now",
+  "too small": "it is less than what a proof is worth: see --least",
   "two operators": "two operators charged it, which no court decides: demand consent",
 };
 
@@ -63,9 +66,9 @@ function verdictOf({ findings, silent, receipts, stage }: SeenRow): Row[] {
 }
 
 function courtOf(
-  { stage, until, owed, settledAt, findings, silent }: SeenRow,
+  { stage, until, owed, settledAt, findings, silent, charged }: SeenRow,
   now: bigint,
-  { contest }: Windows,
+  { contest, least }: Terms,
 ): Row[] {
   switch (stage) {
     case "contested":
@@ -81,6 +84,7 @@ function courtOf(
       if (silent === null && !findings.some(({ contestable }) => contestable)) {
         return [["court", "it has receipts, so no court gives it back: demand consent"]];
       }
+      if (charged < least) return [["court", `it is less than ${usd(least)} USDC and so not contested: see --least`]];
       const end = settledAt + contest;
       return [["court", now < end ? `it can be contested until ${formatTime(end)}` : "too late to contest it"]];
     }
@@ -109,7 +113,11 @@ export function summaryOf({ rows, doubles, hidden }: Sight, contests: boolean): 
   return `${open}: ${contests ? "run watch --contest again until it is" : "demand it back with watch --contest"}`;
 }
 
-export function documentOf(payer: string, { rows, doubles, hidden }: Sight): { [key: string]: Json } {
+export function documentOf(
+  payer: string,
+  { rows, doubles, hidden }: Sight,
+  failed: readonly string[],
+): { [key: string]: Json } {
   return {
     payer,
     inOrder: isInOrder({ rows, doubles, hidden }),
@@ -133,5 +141,7 @@ export function documentOf(payer: string, { rows, doubles, hidden }: Sight): { [
       court: state,
     })),
     hidden: hidden.map(({ batchId, transaction }) => ({ batchId, transaction })),
+    // What was demanded in vain.
+    failed: [...failed],
   };
 }

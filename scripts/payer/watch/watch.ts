@@ -1,6 +1,6 @@
 import { setTimeout as pause } from "node:timers/promises";
 import { sentenceOf } from "../../../settlement/domain/text/sentence.ts";
-import { required } from "../../command/arguments.ts";
+import { parseAmount, required } from "../../command/arguments.ts";
 import { CommandError } from "../../command/CommandError.ts";
 import { command } from "../../command/command.ts";
 import { isUnreachable } from "../../command/isUnreachable.ts";
@@ -9,7 +9,7 @@ import { openDeployment } from "../../command/openDeployment.ts";
 import { printable } from "../../command/printable.ts";
 import { accountOf, type CommonArguments, type Session, timeOf } from "../../command/session.ts";
 import { environment } from "../../config/environment.ts";
-import { act, type Windows } from "./act.ts";
+import { act, type Terms } from "./act.ts";
 import { createAskReceipts } from "./askReceipts.ts";
 import { createKeptReceipts } from "./keptReceipts.ts";
 import { look, type Sight, type Watching } from "./look.ts";
@@ -17,7 +17,7 @@ import { createTeller, documentOf, isInOrder, summaryOf } from "./tell.ts";
 
 type Arguments = CommonArguments &
   Record<"account" | "marketplace" | "receipts", string | undefined> &
-  Record<"days" | "patience" | "every", string> & { contest: boolean; follow: boolean };
+  Record<"days" | "patience" | "least" | "every", string> & { contest: boolean; follow: boolean };
 
 const SECONDS_PER_HOUR = 3_600n;
 const SECONDS_PER_DAY = 86_400n;
@@ -28,6 +28,7 @@ export default command<Arguments>(async (args, session) => {
   const days = wholeNumber("--days", args.days);
   const every = wholeNumber("--every", args.every);
   const patience = BigInt(wholeNumber("--patience", args.patience)) * SECONDS_PER_HOUR;
+  const least = parseAmount("--least", args.least);
   if (args.follow && args.json) throw new CommandError("--follow goes on and --json is one document: leave one out");
   if (args.follow && args.contest && !session.yes) throw new CommandError("--follow asks no questions: add --yes");
   const apiKey = required("MARKETPLACE_API_KEY", environment.marketplaceApiKey);
@@ -35,10 +36,11 @@ export default command<Arguments>(async (args, session) => {
   const deployment = await openDeployment(session);
   const payer = await accountOf(session, args.account);
   const { receiptCourt, record } = deployment;
-  const windows: Windows = {
+  const terms: Terms = {
     contest: await receiptCourt.CONTEST_WINDOW(),
     deposit: await receiptCourt.DEPOSIT(),
     patience,
+    least,
   };
   const since = (await timeOf(session)) - BigInt(days) * SECONDS_PER_DAY;
   const watching: Watching = {
@@ -48,28 +50,33 @@ export default command<Arguments>(async (args, session) => {
     fromBlock: await blockAt(session, since, record.contracts.router.block),
     known: new Map(),
     kept: createKeptReceipts(args.receipts),
+    least,
   };
   // Whoever goes on for weeks is asked for a password now, and not when there is something to contest.
   if (args.contest) await session.signer();
-  const teller = createTeller(session.output, windows);
+  const teller = createTeller(session.output, terms);
   session.output.say(`What ${payer} was charged in ${days} days:`);
 
   // One look, and what follows from it.
-  async function round(): Promise<Sight> {
+  async function round(): Promise<{ sight: Sight; failed: string[] }> {
     const askReceipts = createAskReceipts({ url: url.origin, apiKey });
     const sight = await look(watching, askReceipts);
     teller.tell(sight, await timeOf(session));
-    if (!args.contest || (await act(session, deployment, payer, sight, windows)) === 0) return sight;
+    if (!args.contest) return { sight, failed: [] };
+    const { sent, failed } = await act(session, deployment, payer, sight, terms);
+    // A document has them at its end.
+    if (!args.json) for (const failure of failed) session.output.fail(sentenceOf(failure));
+    if (sent === 0) return { sight, failed };
     const after = await look(watching, askReceipts);
     teller.tell(after, await timeOf(session));
-    return after;
+    return { sight: after, failed };
   }
 
   if (!args.follow) {
-    const sight = await round();
-    if (!isInOrder(sight)) throw new CommandError(summaryOf(sight, args.contest), documentOf(payer, sight));
+    const { sight, failed } = await round();
+    if (!isInOrder(sight)) throw new CommandError(summaryOf(sight, args.contest), documentOf(payer, sight, failed));
     session.output.say(summaryOf(sight, args.contest));
-    session.output.result(documentOf(payer, sight));
+    session.output.result(documentOf(payer, sight, failed));
     return;
   }
   const stopped = new AbortController();

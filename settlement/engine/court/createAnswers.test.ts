@@ -3,8 +3,9 @@ import type { Chain } from "../../chain/chain.ts";
 import { NO_BATCH } from "../../chain/router/settleCall.ts";
 import { spendableOf } from "../../chain/testing/spendableOf.ts";
 import type { Contest } from "../../domain/batch/contest.ts";
+import type { Submission } from "../../domain/batch/submission.ts";
 import { SettlementError } from "../../domain/errors.ts";
-import type { Ledger } from "../../ledger/ledger.ts";
+import type { Lease, Ledger } from "../../ledger/ledger.ts";
 import { ledgers, type Store } from "../../ledger/testing/backends.ts";
 import {
   ALICE,
@@ -23,7 +24,7 @@ import { net } from "../batch/net.ts";
 import { NO_TOOL } from "../batch/receipt.ts";
 import type { EngineContext } from "../context.ts";
 import { DEFAULT_POLICY } from "../policy.ts";
-import { createAnswers } from "./createAnswers.ts";
+import { type Answers, createAnswers } from "./createAnswers.ts";
 
 const DAY_MS = 86_400_000;
 const TICK_MS = 2_000;
@@ -63,9 +64,11 @@ describe.each(ledgers)("answers to contests on $name", ({ create }) => {
   const contextOf = (own: Ledger, report: EngineContext["report"] = () => {}) =>
     ({ ledger: own, chain, clock: { nowMs: () => nowMs }, policy: DEFAULT_POLICY, report }) as unknown as EngineContext;
 
+  let turns = 0;
   async function settled() {
     const lease = await leaseOf(ledger);
-    await ledger.recordTurn(turnOf("of alice", { payer: ALICE, modelCost: usdc(7), tools: [] }), 1);
+    turns += 1;
+    await ledger.recordTurn(turnOf(`of alice ${turns}`, { payer: ALICE, modelCost: usdc(7), tools: [] }), 1);
     const funds = new Map([[ALICE, { ...spendableOf(ALICE, 10n ** 9n), refunding: 0n }]]);
     const bounds = { maxRows: 10, maxLines: 10, maxCharges: 100, limit: 10n ** 9n, room: 10n ** 9n };
     const planned = await ledger.planBatch(
@@ -83,6 +86,15 @@ describe.each(ledgers)("answers to contests on $name", ({ create }) => {
     return { lease, batchId: planned?.id ?? expect.fail("nothing was due") };
   }
 
+  async function planWithin(ticks: number, answers: Answers, lease: Lease, unmined: Submission[]) {
+    for (let tick = 0; tick < ticks; tick++) {
+      const planned = await answers.planNext(lease, unmined);
+      if (planned !== null) return planned;
+      nowMs += TICK_MS;
+    }
+    return null;
+  }
+
   it("are given however many contests there is nothing to answer with", async () => {
     const { lease, batchId } = await settled();
     // Of a batch that was taken in from the chain, for example, there are no receipts.
@@ -90,12 +102,37 @@ describe.each(ledgers)("answers to contests on $name", ({ create }) => {
     await ledger.noteContests(hopeless, nowMs);
     await ledger.noteContests([contestOf({ batchId, untilMs: nowMs + DAY_MS + 1_000 })], nowMs);
     const answers = createAnswers(contextOf(ledger));
-    let planned: Awaited<ReturnType<typeof answers.planNext>> = null;
-    for (let ticks = 0; ticks < 100 && planned === null; ticks++) {
-      planned = await answers.planNext(lease, []);
-      nowMs += TICK_MS;
-    }
-    expect(planned).toMatchObject({ kind: "answer", state: { kind: "planned" } });
+    expect(await planWithin(100, answers, lease, [])).toMatchObject({ kind: "answer", state: { kind: "planned" } });
+  });
+
+  it("are given to a large row first, however many small ones end before it", async () => {
+    const { lease, batchId } = await settled();
+    const flood = Array.from({ length: 300 }, (_, i) => contestOf({ account: accountOf(0x9000 + i), charged: 1n }));
+    await ledger.noteContests(flood, nowMs);
+    const large = contestOf({ batchId, untilMs: nowMs + 2 * DAY_MS });
+    await ledger.noteContests([large], nowMs);
+    const answers = createAnswers(contextOf(ledger));
+    // The largest has its turn, and then what ends first.
+    const planned = (await answers.planNext(lease, [])) ?? (await answers.planNext(lease, []));
+    expect(planned?.calldata).toContain(batchId.slice(2));
+    nowMs += DEFAULT_POLICY.court.lookMs;
+    // While it is on its way it is not answered again.
+    for (let ticks = 0; ticks < 4; ticks++) expect(await answers.planNext(lease, [planned as never])).toBeNull();
+  });
+
+  it("are on their way beside each other, and leave room for batches", async () => {
+    const [one, other] = [await settled(), await settled()];
+    const answers = createAnswers(contextOf(ledger));
+    await ledger.noteContests(
+      [one, other].map(({ batchId }) => contestOf({ batchId })),
+      nowMs,
+    );
+    const first = await planWithin(100, answers, one.lease, []);
+    const second = await planWithin(100, answers, one.lease, [first as never]);
+    expect([first?.kind, second?.kind]).toEqual(["answer", "answer"]);
+    expect(second?.id).not.toBe(first?.id);
+    expect(DEFAULT_POLICY.maxInFlight).toBe(4);
+    expect(await answers.planNext(one.lease, [first, second] as never)).toBeNull();
   });
 
   it("wait for nothing, and batches for no answer, where a file of the archive is damaged", async () => {

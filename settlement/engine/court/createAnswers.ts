@@ -4,13 +4,14 @@ import type { Block } from "../../chain/chain.ts";
 import type { Contest } from "../../domain/batch/contest.ts";
 import type { Submission } from "../../domain/batch/submission.ts";
 import { SettlementError } from "../../domain/errors.ts";
-import type { Lease, NotedContest } from "../../ledger/ledger.ts";
+import type { ContestOrder, Lease, NotedContest } from "../../ledger/ledger.ts";
 import type { EngineContext } from "../context.ts";
 import { answerOf } from "./answerOf.ts";
 import { receiptsOf } from "./receiptsOf.ts";
 
-// A flood of contests is worked off from the one that ends first on. Those that there is nothing to answer with stay open until they
-// end, and keep none of the others waiting: all are looked through, and they come last.
+// A flood of contests is worked off from the one that ends first on and from the largest on, in turns: whoever contests a thousand
+// small rows keeps no large one waiting, and what ends next has its turn as well. Those that there is nothing to answer with stay open
+// until they end, and keep none of the others waiting: they come last, and do not count as looked through.
 const PAGE = 200;
 const MAX_OPEN = 50 * PAGE;
 // How many of them are looked at in a tick: each takes a question to the chain, and the receipts of a batch.
@@ -34,6 +35,8 @@ export function createAnswers(context: EngineContext) {
   const underway = new LRUCache<Hex, NotedContest>({ max: PAGE });
   const told = remember<true>();
   const refusals = remember<number>();
+  // From which end the contests of an operator are worked off next.
+  const orders = new Map<Address, ContestOrder>();
 
   // What the watch has found.
   async function note(contests: readonly Contest[]): Promise<void> {
@@ -46,12 +49,15 @@ export function createAnswers(context: EngineContext) {
     context.report({ kind: "contested", ...about(contest) });
   }
 
-  // The next answer of this operator, or null if none can be given now. One is on its way at a time, so that however many rows are
-  // contested, batches go on beside them.
+  // The next answer of this operator, or null if none can be given now. However many rows are contested, half of what may be on its
+  // way is left for batches.
   async function planNext(lease: Lease, unmined: readonly Submission[]): Promise<Submission | null> {
     const { court } = chain;
-    if (court === null || unmined.some(({ kind }) => kind === "answer")) return null;
-    const contests = await listDue(lease.operator);
+    const underwayNow = unmined.filter(({ kind }) => kind === "answer").length;
+    if (court === null || underwayNow >= Math.max(1, Math.floor(policy.maxInFlight / 2))) return null;
+    const order = orders.get(lease.operator) ?? "largest";
+    orders.set(lease.operator, order === "largest" ? "ending" : "largest");
+    const contests = await listDue(lease.operator, order);
     if (contests.length === 0) return null;
     const [head, finalized] = await Promise.all([chain.head(), chain.finalized()]);
     for (const contest of contests) {
@@ -68,13 +74,16 @@ export function createAnswers(context: EngineContext) {
   }
 
   // As many as are looked at in a tick.
-  async function listDue(operator: Address): Promise<NotedContest[]> {
+  async function listDue(operator: Address, order: ContestOrder): Promise<NotedContest[]> {
     const hopeful: NotedContest[] = [];
     const others: NotedContest[] = [];
-    for (let offset = 0; offset < MAX_OPEN && hopeful.length < MAX_LOOKS_PER_TICK; offset += PAGE) {
-      const page = await ledger.listOpenContests(operator, PAGE, offset);
+    let counted = 0;
+    // As many as are remembered to be hopeless can be passed over.
+    for (let offset = 0; offset < 3 * MAX_OPEN && counted < MAX_OPEN; offset += PAGE) {
+      const page = await ledger.listOpenContests(operator, PAGE, offset, order);
+      counted += page.filter((contest) => !hopeless.has(nameOf(contest))).length;
       for (const contest of page.filter(isDue)) (hopeless.has(nameOf(contest)) ? others : hopeful).push(contest);
-      if (page.length < PAGE) break;
+      if (page.length < PAGE || hopeful.length >= MAX_LOOKS_PER_TICK) break;
     }
     return [...hopeful, ...others].slice(0, MAX_LOOKS_PER_TICK);
   }
@@ -102,8 +111,10 @@ export function createAnswers(context: EngineContext) {
     context.report({ kind: "contest_unanswerable", ...about(contest), reason });
   }
 
-  // Not twice within a while, unless something has happened.
+  // Not twice within a while, unless something has happened; and not while an answer to it is on its way, because what is still to be
+  // shown depends on that.
   function isDue(contest: NotedContest): boolean {
+    if (contest.answer?.state === "planned" || contest.answer?.state === "submitted") return false;
     const last = looked.get(nameOf(contest));
     const nowMs = clock.nowMs();
     return last?.as !== stateOf(contest) || nowMs - last.atMs >= policy.court.lookMs || nowMs < last.atMs;

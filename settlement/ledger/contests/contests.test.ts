@@ -109,6 +109,22 @@ describe.each(ledgers)("contests on $name", ({ create }) => {
     expect(await ledger.audit()).toEqual([]);
   });
 
+  it("are listed from the one that ends first on, or from the largest on", async () => {
+    const third = hashOf("a third");
+    await ledger.noteContests(
+      [
+        contestOf({ charged: 900n, untilMs: 7_000 }),
+        contestOf({ batchId: OTHER, charged: 1_000n, untilMs: 8_000 }),
+        contestOf({ batchId: third, charged: 20n, untilMs: 6_000 }),
+      ],
+      10,
+    );
+    const listed = async (order: "ending" | "largest") =>
+      (await ledger.listOpenContests(OPERATOR, 10, 0, order)).map(({ batchId }) => batchId);
+    expect(await listed("ending")).toEqual([third, ROOT, OTHER]);
+    expect(await listed("largest")).toEqual([OTHER, ROOT, third]);
+  });
+
   it("of another operator are nobody else's to answer or to end", async () => {
     await ledger.noteContests([contestOf({ operator: BOB })], 10);
     expect(await answer(0)).toBeNull();

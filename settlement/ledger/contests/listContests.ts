@@ -16,12 +16,16 @@ export type NotedContest = Contest & {
 const CONTESTS = `SELECT c.*, s.state AS answer_state, s.tx_hash AS answer_tx_hash, s.block_number AS answer_block
   FROM contests c LEFT JOIN submissions s ON s.id = c.answer_id`;
 
-// Against an operator, those that end first first.
-export function listOpenContests(operator: Address, limit: number, offset = 0) {
+const ORDERS = { ending: "c.until_at, c.batch_id, c.account", largest: "c.charged DESC, c.batch_id, c.account" };
+
+export type ContestOrder = keyof typeof ORDERS;
+
+// Against an operator, those that end first first, or those first that most was charged for.
+export function listOpenContests(operator: Address, limit: number, offset = 0, order: ContestOrder = "ending") {
   const page = [validCount("the limit", limit), validCount("the offset", offset)];
   return async (sql: Reader): Promise<NotedContest[]> => {
     const rows = await sql.all(
-      `${CONTESTS} WHERE c.operator = $1 AND c.state = 'open' ORDER BY c.until_at, c.batch_id, c.account LIMIT $2 OFFSET $3`,
+      `${CONTESTS} WHERE c.operator = $1 AND c.state = 'open' ORDER BY ${ORDERS[order]} LIMIT $2 OFFSET $3`,
       [lower(operator), ...page],
     );
     return rows.map(contestFrom);

@@ -302,14 +302,16 @@ describe("a contested row", () => {
     expect((await settlement.ledger.readTotals()).pending).toBe(0n);
   });
 
-  it("is one of many of which one is answered at a time", async () => {
+  it("is one of many of which several are answered at a time, with room left for batches", async () => {
     await deliver(1, 0, 1, 2, 3);
     await settlement.settleAll();
     const { txHash } = await lastBatch();
     for (const account of world.payers) await contestRow(world, txHash, account);
     await world.rpc("evm_setAutomine", [false]);
     for (let tick = 0; tick < 3; tick++) await settlement.engine.tick();
-    expect(await settlement.ledger.listUnmined(lower(operator()))).toMatchObject([{ kind: "answer" }]);
+    const unmined = await settlement.ledger.listUnmined(lower(operator()));
+    expect(unmined).toMatchObject([{ kind: "answer" }, { kind: "answer" }]);
+    expect(new Set(unmined.map(({ id }) => id)).size).toBe(2);
   });
 
   it("is answered once by two daemons that share its ledger and its key", async () => {

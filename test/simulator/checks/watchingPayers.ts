@@ -1,5 +1,7 @@
 import { type Address, bytesToHex, type Hex } from "viem";
-import { findDoubles, type PaidLeaf } from "../../../scripts/payer/watch/findDoubles.ts";
+import { demandEach } from "../../../scripts/payer/watch/demandEach.ts";
+import { type DoubleState, examineDoubles } from "../../../scripts/payer/watch/examineDoubles.ts";
+import { type Double, findDoubles, type PaidLeaf } from "../../../scripts/payer/watch/findDoubles.ts";
 import type { PaidRow } from "../../../scripts/payer/watch/findRows.ts";
 import { judgeRow } from "../../../scripts/payer/watch/judgeRow.ts";
 import type { Leaf } from "../../../scripts/payer/watch/receipts.ts";
@@ -15,6 +17,8 @@ import type { SimulatedChain } from "../chain/simulatedChain.ts";
 import { INSURANCE, ROUTER, type Scenario } from "../scenario.ts";
 
 const DOMAIN = { chainId: CHAIN_ID, router: ROUTER };
+// Not a unit is too small for whoever wants to know whether any could be lost.
+const LEAST = 1n;
 const NO_TOOL = `0x${"0".repeat(32)}`;
 
 export type WatchingPayers = ReturnType<typeof createWatchingPayers>;
@@ -24,6 +28,7 @@ export type WatchingPayers = ReturnType<typeof createWatchingPayers>;
 export function createWatchingPayers({ chain, scenario }: { chain: SimulatedChain; scenario: Scenario }) {
   // The charges under each root, as whoever made it can show them.
   const shown = new Map<Hex, readonly DueCharge[]>();
+  const forged = new Map<Hex, readonly DueCharge[]>();
   let givenBackInAll = 0n;
 
   function leavesOf(batchId: Hex, payer: Address): Leaf[] {
@@ -39,25 +44,25 @@ export function createWatchingPayers({ chain, scenario }: { chain: SimulatedChai
   }
 
   // What a payer gets back of all that was taken from it for good.
-  function givenBackTo(payer: Address): { paid: bigint; givenBack: bigint; undecided: bigint } {
+  async function givenBackTo(payer: Address): Promise<{ paid: bigint; givenBack: bigint; undecided: bigint }> {
     const rows = finalBlocks(chain).flatMap((block) => rowsIn(block, payer));
+    const court = createCourt();
     const paid: PaidLeaf[] = [];
-    const backOf = new Map<string, bigint>();
     for (const row of rows) {
       const { findings, leaves } = judgeRow(row, payer, leavesOf(row.batchId as Hex, payer), INSURANCE);
-      if (findings.some(({ contestable }) => contestable)) backOf.set(row.batchId, row.charged);
+      if (findings.some(({ contestable }) => contestable)) court.refund(row);
       else paid.push(...leaves.map((leaf) => ({ ...leaf, row })));
     }
-    let undecided = 0n;
-    for (const { kept, doubled } of findDoubles(paid)) {
-      const { batchId, charged } = doubled.row;
-      const before = backOf.get(batchId) ?? 0n;
-      const amount = smaller(doubled.receipt.amount, charged - before);
-      // For the court the same charge under another key is another charge.
-      if (kept.row.operator !== doubled.row.operator) undecided += amount;
-      else backOf.set(batchId, before + amount);
-    }
-    return { paid: sumOf(rows.map(({ charged }) => charged)), givenBack: sumOf([...backOf.values()]), undecided };
+    const doubles = await examineDoubles(findDoubles(paid), LEAST, async (double) => court.stateOf(double));
+    await demandEach(
+      doubles.filter(({ state }) => state === "provable"),
+      async (double) => court.prove(double),
+    );
+    // For the court the same charge under another key is another charge.
+    const undecided = sumOf(
+      doubles.flatMap(({ doubled, state }) => (state === "two operators" ? [court.leftOf(doubled)] : [])),
+    );
+    return { paid: sumOf(rows.map(({ charged }) => charged)), givenBack: court.givenBack(), undecided };
   }
 
   return {
@@ -68,19 +73,59 @@ export function createWatchingPayers({ chain, scenario }: { chain: SimulatedChai
         charges.filter(({ id }) => inBatch.has(id)),
       );
     },
-    // What a dishonest operator has put under a root of its own.
-    forged: (batchId: Hex, charges: readonly DueCharge[]) => shown.set(batchId, charges),
-    chargesOf: (batchId: Hex) => shown.get(batchId) ?? [],
+    // What a dishonest operator has charged, and what it has put under a root of its own.
+    forged(batchId: Hex, charges: readonly DueCharge[], receipts: readonly DueCharge[]): void {
+      forged.set(batchId, charges);
+      shown.set(batchId, receipts);
+    },
+    chargesOf: (batchId: Hex) => forged.get(batchId) ?? shown.get(batchId) ?? [],
     givenBack: () => givenBackInAll,
     // Once all is over nobody has paid more than was delivered, but for what came back.
-    check(delivered: (payer: Address) => bigint): string[] {
-      return scenario.payers.flatMap((payer) => {
-        const { paid, givenBack, undecided } = givenBackTo(payer);
+    async check(delivered: (payer: Address) => bigint): Promise<string[]> {
+      const losses: string[] = [];
+      for (const payer of scenario.payers) {
+        const { paid, givenBack, undecided } = await givenBackTo(payer);
         givenBackInAll += givenBack;
         const lost = paid - givenBack - undecided - delivered(payer);
-        return lost > 0n ? [`${payer} watches, paid ${paid}, got ${givenBack} back, and has lost ${lost}`] : [];
-      });
+        if (lost > 0n) losses.push(`${payer} watches, paid ${paid}, got ${givenBack} back, and has lost ${lost}`);
+      }
+      return losses;
     },
+  };
+}
+
+// What ReceiptCourt does with proofs of one payer: it hears no receipt that no line has room for, gives a row back no more than once,
+// and takes a payment that was proven to be the second for no other proof.
+function createCourt() {
+  const backOf = new Map<string, bigint>();
+  const isDouble = new Set<string>();
+  const keyOf = ({ row, leaf }: PaidLeaf) => `${row.batchId} ${leaf}`;
+  const leftOf = ({ row, receipt }: PaidLeaf) => smaller(receipt.amount, row.charged - (backOf.get(row.batchId) ?? 0n));
+
+  function hear({ receipt, row }: PaidLeaf): void {
+    const hasLine = row.lines.some(({ toolId, amount }) => toolId === receipt.toolId && amount >= receipt.amount);
+    if (!hasLine || receipt.amount === 0n) throw new Error(`NothingCharged(${row.batchId})`);
+  }
+
+  function stateOf({ kept, doubled }: Double): DoubleState {
+    hear(kept);
+    hear(doubled);
+    const isOver = isDouble.has(keyOf(kept)) || isDouble.has(keyOf(doubled)) || leftOf(doubled) === 0n;
+    return isOver ? "given back" : "provable";
+  }
+
+  return {
+    stateOf,
+    leftOf,
+    refund: ({ batchId, charged }: PaidRow) => backOf.set(batchId, charged),
+    prove(double: Double): void {
+      if (stateOf(double) !== "provable") throw new Error("AlreadyRefunded");
+      const { row } = double.doubled;
+      const amount = leftOf(double.doubled);
+      isDouble.add(keyOf(double.doubled));
+      backOf.set(row.batchId, (backOf.get(row.batchId) ?? 0n) + amount);
+    },
+    givenBack: () => sumOf([...backOf.values()]),
   };
 }
 

@@ -3,6 +3,7 @@ import { routerAbi } from "../../../settlement/chain/router/abi.ts";
 import { encodeRows } from "../../../settlement/chain/router/encodeRows.ts";
 import { NO_BATCH } from "../../../settlement/chain/router/settleCall.ts";
 import type { DueCharge } from "../../../settlement/domain/charges/charge.ts";
+import { microUsdc } from "../../../settlement/domain/money.ts";
 import { createMerkleTree } from "../../../settlement/engine/batch/merkleTree.ts";
 import { leafOf } from "../../../settlement/engine/batch/receipt.ts";
 import { CHAIN_ID } from "../chain/protocol.ts";
@@ -16,7 +17,8 @@ export const CHARGES_AGAIN = "an operator charges again what it has charged";
 const GAS = 2_000_000n;
 
 // An operator who is not honest: with its own key it charges a payer again for what it has charged before, under another root that
-// has good receipts of it, so that no contest shows it. Returns whether it did.
+// has good receipts of it, so that no contest shows it, and forged ones beside them, which are to stop whoever looks. Returns whether
+// it did.
 export function chargeAgain(chain: SimulatedChain, rng: Rng, { payers }: Scenario, watching: WatchingPayers): boolean {
   const settled = newestBatches(chain);
   if (settled.length === 0 || !rng.happens(0.1)) return false;
@@ -27,11 +29,21 @@ export function chargeAgain(chain: SimulatedChain, rng: Rng, { payers }: Scenari
   const charges = paid
     .filter(({ chargedTo }) => chargedTo === payer)
     .map((due) => ({ ...due, attempts: due.attempts + 7 }));
-  const { root: batchId } = createMerkleTree(charges.map((due) => leafOf({ chainId: CHAIN_ID, router: ROUTER }, due)));
-  watching.forged(batchId, charges);
+  const receipts = [...charges, ...charges.flatMap((due) => forgeriesOf(rng, due))];
+  const { root: batchId } = createMerkleTree(receipts.map((due) => leafOf({ chainId: CHAIN_ID, router: ROUTER }, due)));
+  watching.forged(batchId, charges, receipts);
   const calldata = settleAgain(batchId, payer, charges, chain.head().state.protocol.heads.get(operator) ?? NO_BATCH);
   chain.inject({ from: operator, to: ROUTER, calldata, gasLimit: GAS, fleeting: false });
   return true;
+}
+
+// Receipts of nothing and of more than was charged, which the court does not hear, and others of the same charge, of which each proof
+// takes something away from the next.
+function forgeriesOf(rng: Rng, due: DueCharge): DueCharge[] {
+  const amounts = [microUsdc(0n), microUsdc(due.amount * 1_000n), due.amount, due.amount];
+  return amounts.flatMap((amount, i) =>
+    rng.happens(0.3) ? [{ ...due, amount, attempts: due.attempts + 11 + i }] : [],
+  );
 }
 
 function settleAgain(batchId: Hex, payer: Address, charges: readonly DueCharge[], previous: Hex): Hex {
