@@ -1,6 +1,6 @@
 import type { FastifyBaseLogger, FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
-import { createServer } from "../../settlement/daemon/http/createServer.ts";
-import { createRateLimit } from "../../settlement/daemon/http/rateLimit.ts";
+import { createRateLimit } from "../../settlement/daemon/http/gate/rateLimit.ts";
+import { createServer } from "../../settlement/daemon/http/server/createServer.ts";
 import { registerDocs } from "../../settlement/daemon/routes/docs.ts";
 import { registerHealth } from "../../settlement/daemon/routes/health.ts";
 import { allowBrowsers } from "../api/allowBrowsers.ts";

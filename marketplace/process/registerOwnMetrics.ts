@@ -2,7 +2,7 @@ import { hash, timingSafeEqual } from "node:crypto";
 import type { FastifyInstance, FastifyReply } from "fastify";
 import { z } from "zod";
 import { ApiError } from "../../settlement/daemon/http/errors.ts";
-import type { RateLimit } from "../../settlement/daemon/http/rateLimit.ts";
+import type { RateLimit } from "../../settlement/daemon/http/gate/rateLimit.ts";
 import { enforceRateLimit } from "../../settlement/daemon/http/registerRoutes.ts";
 import type { Printable } from "../../settlement/daemon/routes/metrics.ts";
 import { networkOf } from "../api/networkOf.ts";

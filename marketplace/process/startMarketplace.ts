@@ -1,6 +1,6 @@
 import type { FastifyBaseLogger, FastifyInstance } from "fastify";
 import { type Clock, systemClock } from "../../settlement/clock.ts";
-import { listenError } from "../../settlement/daemon/http/tryListen.ts";
+import { listenError } from "../../settlement/daemon/http/server/tryListen.ts";
 import { createSignIn } from "../accounts/signIn.ts";
 import { openChain } from "../chain/openChain.ts";
 import type { MarketConfig } from "../config.ts";

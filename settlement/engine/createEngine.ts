@@ -83,7 +83,8 @@ export function createEngine(options: Omit<EngineContext, "looking">, readSpenda
 
   // On what comes with it, or on the budget that it names.
   async function recordOne({ turn, brought }: ReportedTurn) {
-    const found = await bringBudget(context, turn.payer, brought);
+    const wasDone = async () => (await ledger.listChargesOf({ turnId: turn.id })).length > 0;
+    const found = await bringBudget(context, turn.payer, brought, wasDone);
     if (found.kind === "budget_refused") return found;
     const budgetId = found.budgetId ?? turn.budgetId ?? null;
     return recordTurn(context, readSpendable, admission, prices, { ...turn, budgetId });
@@ -297,7 +298,8 @@ export function createEngine(options: Omit<EngineContext, "looking">, readSpenda
       return refund;
     },
     async holdTurn(held: Omit<TurnHold, "budgetId">, brought: BroughtBudget | null = null) {
-      const found = await bringBudget(context, held.payer, brought);
+      const wasDone = async () => (await ledger.findTurnHold(held.turnId)) !== null;
+      const found = await bringBudget(context, held.payer, brought, wasDone);
       if (found.kind === "budget_refused") return found;
       return holdTurn(context, check, admission, { ...held, budgetId: found.budgetId });
     },
@@ -311,7 +313,8 @@ export function createEngine(options: Omit<EngineContext, "looking">, readSpenda
       ttlMs = policy.sessionTtlMs,
       brought: BroughtBudget | null = null,
     ) {
-      const found = payer === null ? null : await bringBudget(context, payer, brought);
+      const wasDone = async () => (await ledger.findSession(id)) !== null;
+      const found = payer === null ? null : await bringBudget(context, payer, brought, wasDone);
       if (found?.kind === "budget_refused") return found;
       const budgetId = found?.budgetId ?? null;
       return startSession(context, checkSession, { id, payer, maxSpend, ttlMs, budgetId });

@@ -5,7 +5,7 @@ import { formatEther } from "viem";
 import { inspectChain } from "../../chain/inspectChain.ts";
 import { readChainIds } from "../../chain/rpc/readChainIds.ts";
 import { type Config, readConfig } from "../../config.ts";
-import { reasonNotToListen, tryListen } from "../../daemon/http/tryListen.ts";
+import { reasonNotToListen, tryListen } from "../../daemon/http/server/tryListen.ts";
 import { formatUsd, microUsdc } from "../../domain/money.ts";
 import { isPostgres } from "../../domain/text/isPostgres.ts";
 import { openEngine } from "../../openEngine.ts";

@@ -1,11 +1,11 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
-import type { Authenticate } from "./authenticate.ts";
 import { ApiError } from "./errors.ts";
+import type { Authenticate } from "./gate/authenticate.ts";
+import type { RateLimit } from "./gate/rateLimit.ts";
+import { createWithIdempotency, idempotencyKeyOf, newIdOf, type WithIdempotency } from "./gate/withIdempotency.ts";
 import { documentedOf } from "./openApi.ts";
-import type { RateLimit } from "./rateLimit.ts";
 import type { Answered, AnsweredText, Asked, Caller, Route, Services } from "./route.ts";
 import { validate } from "./validate.ts";
-import { createWithIdempotency, idempotencyKeyOf, newIdOf, type WithIdempotency } from "./withIdempotency.ts";
 
 export type Gate = {
   authenticate: Authenticate;

@@ -1,11 +1,11 @@
 import type { FastifyBaseLogger, FastifyInstance } from "fastify";
 import { createLogin } from "../../console/login.ts";
 import { readinessSchema } from "../../views/service/readiness.ts";
-import { createAuthenticate } from "../http/authenticate.ts";
-import { createServer } from "../http/createServer.ts";
-import { createRateLimit } from "../http/rateLimit.ts";
+import { createAuthenticate } from "../http/gate/authenticate.ts";
+import { createRateLimit } from "../http/gate/rateLimit.ts";
 import { registerRoutes } from "../http/registerRoutes.ts";
 import type { Route, Services } from "../http/route.ts";
+import { createServer } from "../http/server/createServer.ts";
 import type { Metrics } from "../observability/metrics.ts";
 import { registerConsole } from "../routes/console.ts";
 import { registerDocs } from "../routes/docs.ts";

@@ -3,7 +3,7 @@ import { systemClock } from "../../clock.ts";
 import { type Config, policyOf } from "../../config.ts";
 import { SettlementError } from "../../domain/errors.ts";
 import { type OpenEngineOptions, openEngine } from "../../openEngine.ts";
-import { listenError } from "../http/tryListen.ts";
+import { listenError } from "../http/server/tryListen.ts";
 import { createAlerts } from "../observability/alerts.ts";
 import { createMetrics } from "../observability/metrics.ts";
 import { createReadiness } from "../observability/readiness.ts";

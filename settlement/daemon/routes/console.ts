@@ -4,7 +4,7 @@ import { z } from "zod";
 import type { Login } from "../../console/login.ts";
 import { readAssets } from "../../console/readAssets.ts";
 import { ApiError } from "../http/errors.ts";
-import type { RateLimit } from "../http/rateLimit.ts";
+import type { RateLimit } from "../http/gate/rateLimit.ts";
 import { enforceRateLimit } from "../http/registerRoutes.ts";
 import { validate } from "../http/validate.ts";
 

@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { SettlementError } from "../../domain/errors.ts";
 import type { Backlog } from "../../ledger/ledger.ts";
 import type { EngineEvent } from "../context.ts";
 import { DEFAULT_POLICY } from "../policy.ts";
@@ -65,6 +66,22 @@ describe("admission", () => {
     expect(await refusedAt(0.5)).toBe(true);
     // By then all of it is in the ledger, or was refused by it.
     expect(await refusedAt(1)).toBe(false);
+  });
+
+  it("counts nothing of what became no charge, or was wrong, so that it can come again in parts", async () => {
+    const { admission, refusedAt } = begin(() => ({ due: 40, taken: 0 }));
+    const wrong = new SettlementError("invalid_input", "wrong");
+    await expect(admission.write(60, () => Promise.reject(wrong))).rejects.toBe(wrong);
+    await admission.write(
+      60,
+      async () => "found again",
+      () => 60,
+    );
+    expect(await refusedAt(0.5)).toBe(false);
+    // Whether this one was written nobody knows.
+    const away = new SettlementError("ledger_unavailable", "away", { retryable: true });
+    await expect(admission.write(60, () => Promise.reject(away))).rejects.toBe(away);
+    expect(await refusedAt(0.6)).toBe(true);
   });
 
   it("refuses while more waits than is taken in the window, and it grows", async () => {

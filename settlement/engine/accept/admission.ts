@@ -3,8 +3,9 @@ import type { Backlog } from "../../ledger/ledger.ts";
 import type { EngineContext } from "../context.ts";
 
 export type Admission = {
-  // Writes what may become so many charges, or refuses to while settlement does not keep up.
-  write<T>(charges: number, write: () => Promise<T>): Promise<T>;
+  // Writes what may become so many charges, or refuses to while settlement does not keep up. `unused` says how many of them it did not
+  // become.
+  write<T>(charges: number, write: () => Promise<T>, unused?: (written: T) => number): Promise<T>;
 };
 
 type AdmissionContext = Pick<EngineContext, "clock" | "policy" | "report"> & {
@@ -79,14 +80,21 @@ export function createAdmission({ ledger, clock, policy, report }: AdmissionCont
   }
 
   return {
-    async write(charges, write) {
+    async write(charges, write, unused = () => 0) {
       const sample = newest();
       refuse(refusalOf(sample instanceof Promise ? await sample : sample));
       const own = { sinceMs: clock.nowMs(), charges };
       writing.add(own);
       notInSample += charges;
+      // What became of nothing takes no room: else a list of which one is wrong would leave none for its turns one by one, however often
+      // it comes.
       try {
-        return await write();
+        const written = await write();
+        notInSample -= unused(written);
+        return written;
+      } catch (error) {
+        if (error instanceof SettlementError && !error.retryable) notInSample -= charges;
+        throw error;
       } finally {
         writing.delete(own);
       }

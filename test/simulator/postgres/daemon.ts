@@ -1,31 +1,10 @@
-import type { Address, Hex } from "viem";
-import type { ChargeFailure, Net } from "../../../settlement/domain/batch/batch.ts";
-import type { DueCharge } from "../../../settlement/domain/charges/charge.ts";
 import { SettlementError } from "../../../settlement/domain/errors.ts";
-import type { FoundBatch, Lease, Ledger } from "../../../settlement/ledger/ledger.ts";
-import {
-  accountOf,
-  HASHES,
-  hashOf,
-  INSURANCE,
-  inclusionAt,
-  netOf,
-  outcomeOf,
-  POLICY,
-  RETRY,
-  RICH,
-  ROUTER,
-  toolOf,
-  turnOf,
-  usdc,
-} from "../../../settlement/ledger/testing/fixtures.ts";
+import type { Budget } from "../../../settlement/domain/payer/budget.ts";
+import type { Lease, Ledger } from "../../../settlement/ledger/ledger.ts";
 import type { Rng } from "../rng.ts";
+import { drawCall } from "./deeds/calls.ts";
+import { drawStep } from "./deeds/steps.ts";
 
-export const PAYERS = [1, 2, 3].map(accountOf);
-export const ACCOUNTS: readonly Address[] = [INSURANCE, ...PAYERS];
-const REASONS: readonly ChargeFailure[] = ["allowance", "balance"];
-const MAX_AGE_MS = 3_000;
-const HOLD_TTL_MS = 15_000;
 const MAX_TOGETHER = 5;
 
 // What one daemon does to the ledger that it shares with others: calls of its clients, several at a time, and what its engine
@@ -38,8 +17,12 @@ export type Daemon = {
   answered: (kind: string) => void;
   // What was done that a deed alone does not show: most of them find nothing to be done to.
   reached: (rarity: Rarity) => void;
+  // What payers have signed, as far as the ledger has said that it is kept.
+  kept: (budget: Budget) => void;
+  // What must never be.
+  broken: (what: string) => void;
 };
-type Deed = { name: string; run: (daemon: Daemon) => Promise<unknown> };
+export type Deed = { name: string; run: (daemon: Daemon) => Promise<unknown> };
 
 // What must be reached by some seeds.
 export const RARITIES = [
@@ -48,6 +31,13 @@ export const RARITIES = [
   "a root that was on its way is taken in with other rows",
   "a batch that was given up is taken in",
   "charges are postponed",
+  "a batch reverts",
+  "a budget is used up",
+  "a payer's last cent is somebody else's",
+  "a payer's credit is used up",
+  "a lease that was lost is refused",
+  "a key is fenced off and let go on",
+  "a row is contested and answered",
 ] as const;
 export type Rarity = (typeof RARITIES)[number];
 
@@ -63,214 +53,10 @@ function drawCalls(rng: Rng): Deed {
     run: (daemon) =>
       Promise.all(
         calls.map(async ({ run }) => {
-          const answer = (await run(daemon)) as { kind?: string } | undefined;
-          if (answer?.kind !== undefined) daemon.answered(answer.kind);
+          const answers = [await run(daemon)].flat() as ({ kind?: string } | undefined)[];
+          for (const answer of answers) if (answer?.kind !== undefined) daemon.answered(answer.kind);
         }),
       ),
-  };
-}
-
-function drawCall(rng: Rng): Deed {
-  const [n, session, amount] = [rng.between(1, 12), `${rng.between(1, 3)}`, usdc(rng.below(40))];
-  const [payer, toolId] = [rng.pick(PAYERS), toolOf(rng.between(1, 2))];
-  const draws: Deed[] = [
-    {
-      name: `turn ${n}`,
-      run: ({ ledger, nowMs }) =>
-        ledger.recordTurn(turnOf(`${n}`, { payer, tools: [{ toolId, amount, calls: 1 }] }), nowMs()),
-    },
-    {
-      name: `hold turn ${n}`,
-      run: ({ ledger, nowMs }) =>
-        ledger.holdTurn({ turnId: `${n}`, payer, amount: usdc(amount + 1n), budgetId: null }, RICH, nowMs()),
-    },
-    { name: `void turn ${n}`, run: ({ ledger }) => ledger.voidTurn(`${n}`, payer) },
-    {
-      name: `open ${session}`,
-      run: ({ ledger, nowMs }) =>
-        ledger.openSession({ id: session, payer, maxSpend: usdc(200), expiresAtMs: nowMs() + 20_000 }, nowMs()),
-    },
-    {
-      name: `hold ${n} in ${session}`,
-      run: ({ ledger, nowMs }) =>
-        ledger.hold({ callId: `${n}`, sessionId: session, toolId, method: "m", amount }, RICH, nowMs()),
-    },
-    {
-      name: `capture ${n}`,
-      run: ({ ledger, nowMs }) =>
-        ledger.capture({ callId: `${n}`, hashes: HASHES }, { ...POLICY, maxCount: 3, maxAgeMs: MAX_AGE_MS }, nowMs()),
-    },
-    { name: `void ${n}`, run: ({ ledger }) => ledger.void(`${n}`) },
-    { name: `close ${session}`, run: ({ ledger, nowMs }) => ledger.closeSession(session, nowMs()) },
-    {
-      name: `claim ${n}`,
-      run: ({ ledger, nowMs }) => ledger.claimKey({ caller: "c", key: `${n}`, digest: hashOf("d") }, nowMs(), 3_000),
-    },
-    { name: `answer ${n}`, run: ({ ledger }) => ledger.saveAnswer("c", `${n}`, { status: 200, body: "" }) },
-    { name: `name ${toolId}`, run: ({ ledger, nowMs }) => ledger.nameTool(toolId, `${n}`, nowMs()) },
-  ];
-  return rng.pick([...draws.slice(0, 4), ...draws]);
-}
-
-// One write of an engine's tick.
-function drawStep(rng: Rng): Deed {
-  const failed = new Set(rng.shuffled(ACCOUNTS).slice(0, rng.below(3)));
-  const [reason, refuses, unpayable] = [rng.pick(REASONS), rng.happens(0.25), rng.happens(0.2)];
-  const retry = { ...RETRY, maxAttempts: 2 };
-  const block = BigInt(rng.between(1, 1_000));
-  const [payer, n] = [rng.pick(PAYERS), rng.between(1, 1_000_000)];
-  const outcome = outcomeOf({
-    failed: [...failed].map((chargedTo) => ({ chargedTo, amount: usdc(0), reason })),
-    refused: refuses
-      ? PAYERS.map((chargedTo) => ({ chargedTo, toolId: toolOf(1), amount: usdc(0), reason: "unlisted" as const }))
-      : [],
-    paid: rng.shuffled([1, 2, 3]).map((tool) => ({
-      toolId: toolOf(tool),
-      payee: accountOf(0xdef + tool),
-      amount: usdc(1),
-      developerShare: usdc(1),
-    })),
-  });
-  const net = netOf(({ chargedTo }) => (unpayable && failed.has(chargedTo) ? reason : null));
-  const plan = { accounts: ACCOUNTS, maxCharges: 6, router: ROUTER, retry };
-  const found = (operator: Address, fields: Pick<FoundBatch, "batchId" | "otherRows" | "lost">): FoundBatch => ({
-    operator,
-    router: ROUTER,
-    calldata: "0x01",
-    rows: 1,
-    inclusion: inclusionAt(block),
-    outcome,
-    taken: PAYERS.map((chargedTo) => ({ chargedTo, toolId: toolOf(1), amount: usdc(n % 50) })),
-    ...fields,
-  });
-  const draws: Deed[] = [
-    {
-      name: "sweep",
-      run: ({ ledger, nowMs }) => ledger.sweepSessions({ ...POLICY, maxAgeMs: MAX_AGE_MS }, HOLD_TTL_MS, nowMs(), 3),
-    },
-    { name: "sweep turns", run: ({ ledger, nowMs }) => ledger.sweepTurnHolds(HOLD_TTL_MS, nowMs(), 3) },
-    {
-      name: "plan",
-      run: ({ ledger, lease, nowMs }) => ledger.planBatch(lease, { ...plan, net }, nowMs()),
-    },
-    {
-      name: "submit",
-      run: ofState(["planned"], async ({ ledger, lease, nowMs }, id) => {
-        await ledger.assignNonce(lease, id, 0, 1n);
-        const bytes = { txHash: hashOf(`${n}`), raw: "0x", maxFeePerGas: 1n, maxPriorityFeePerGas: 1n } as const;
-        await ledger.saveBroadcast(lease, id, { ...bytes, signedAtMs: nowMs() });
-      }),
-    },
-    {
-      name: "include",
-      run: ofState(["submitted", "reverted", "included"], ({ ledger, lease }, id) =>
-        ledger.recordInclusion(lease, id, inclusionAt(block), "success", outcome),
-      ),
-    },
-    {
-      name: "finalize",
-      run: ofState(["included"], ({ ledger, lease, nowMs }, id) => ledger.finalize(lease, id, outcome, retry, nowMs())),
-    },
-    {
-      name: "unplan",
-      run: ofState(["planned"], ({ ledger, lease, nowMs }, id) =>
-        ledger.unplanBatch(lease, id, [payer], 5_000, nowMs()),
-      ),
-    },
-    {
-      name: "abandon",
-      run: ofState(["submitted", "reverted"], ({ ledger, lease, nowMs }, id) => ledger.abandon(lease, id, nowMs())),
-    },
-    { name: "lose", run: ofState(["included"], ({ ledger, lease }, id) => ledger.recordLoss(lease, id)) },
-    { name: "clear", run: ({ ledger }) => ledger.clearDebt(payer) },
-    { name: "forget", run: ({ ledger, nowMs }) => ledger.forgetStats(nowMs(), 2) },
-    {
-      name: "adopt",
-      run: ({ ledger, lease, nowMs }) =>
-        ledger.adoptBatch(found(lease.operator, { batchId: hashOf(`adopted ${n}`), otherRows: false }), nowMs()),
-    },
-    // A thief has settled a root that is on its way with other rows, and all others that are.
-    {
-      name: "adopt forged",
-      run: async ({ ledger, lease, nowMs, reached }) => {
-        const open = (await ledger.listBatches(MAX_OPEN, 0)).filter(({ state }) => ON_THEIR_WAY.includes(state));
-        const [first] = open;
-        if (first === undefined) return;
-        const lost = open.map(({ batchId }) => batchId);
-        const adoption = await ledger.adoptBatch(
-          found(lease.operator, { batchId: first.batchId, otherRows: true, lost }),
-          nowMs(),
-        );
-        if (adoption.kind === "adopted") reached("a root that was on its way is taken in with other rows");
-      },
-    },
-    // The chain has it all the same.
-    {
-      name: "adopt abandoned",
-      run: async ({ ledger, lease, nowMs, reached }) => {
-        const given = (await ledger.listBatches(MAX_OPEN, 0)).find(({ state }) => state === "abandoned");
-        if (given === undefined) return;
-        const adoption = await ledger.adoptBatch(
-          found(lease.operator, { batchId: given.batchId, otherRows: refuses }),
-          nowMs(),
-        );
-        if (adoption.kind === "adopted") reached("a batch that was given up is taken in");
-      },
-    },
-    // A person's command, whoever's batch it is.
-    {
-      name: "reopen",
-      run: async ({ ledger, nowMs, reached }) => {
-        const final = await ledger.listFinalSince(0n);
-        const vanished = final[n % Math.max(1, final.length)];
-        if (vanished === undefined) return;
-        const { kind } = await ledger.reopen(vanished.id, nowMs());
-        if (kind === "reopened") reached("a final batch is reopened");
-        if (kind === "taken_back") reached("a final batch that cannot come back is given up");
-      },
-    },
-    // What was due when it was looked at, and may be in a batch of the other's by now.
-    {
-      name: "postpone",
-      run: async ({ ledger, lease, nowMs, reached }) => {
-        let due: readonly DueCharge[] = [];
-        const look: Net = (charges) => {
-          due = charges;
-          return { batch: null, unpayable: [] };
-        };
-        await ledger.planBatch(lease, { ...plan, net: look }, nowMs());
-        if (due.length === 0) return;
-        await ledger.postponeCharges(lease, due.slice(0, (n % due.length) + 1), nowMs() + 2_500);
-        reached("charges are postponed");
-      },
-    },
-  ];
-  // One transaction after the other, between which the other daemon has its turns: of what is drawn one by one little gets so far.
-  const inTurn = (...names: string[]): Deed => ({
-    name: names.join(", "),
-    run: async (daemon) => {
-      for (const name of names) await draws.find((deed) => deed.name === name)?.run(daemon);
-    },
-  });
-  const histories = [
-    inTurn("plan", "submit", "include", "finalize"),
-    inTurn("plan", "submit", "include", "finalize", "reopen"),
-    inTurn("plan", "submit", "abandon", "adopt abandoned"),
-    inTurn("plan", "submit", "adopt forged"),
-  ];
-  return rng.pick([...draws.slice(0, 5), ...histories, ...histories, ...draws]);
-}
-
-const ON_THEIR_WAY: readonly string[] = ["planned", "submitted", "included", "reverted"];
-
-const MAX_OPEN = 1_000;
-
-// What its engine would do to the first batch of its key in one of these states. Without one there is nothing to do.
-function ofState(kinds: readonly string[], deed: (daemon: Daemon, id: Hex) => Promise<unknown>): Deed["run"] {
-  return async (daemon) => {
-    const open = await daemon.ledger.listOpenSubmissions(daemon.lease.operator, MAX_OPEN);
-    const found = open.find(({ kind, state }) => kind === "settle" && kinds.includes(state));
-    if (found !== undefined) await deed(daemon, found.id);
   };
 }
 

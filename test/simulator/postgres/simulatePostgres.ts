@@ -1,13 +1,16 @@
 import { createHash } from "node:crypto";
+import { larger } from "../../../settlement/domain/money.ts";
+import { type Budget, budgetName } from "../../../settlement/domain/payer/budget.ts";
 import { createLedger } from "../../../settlement/ledger/createLedger.ts";
 import { openPostgres } from "../../../settlement/ledger/database/postgres/openPostgres.ts";
-import type { Database } from "../../../settlement/ledger/database/sql.ts";
+import type { Database, Reader } from "../../../settlement/ledger/database/sql.ts";
 import { accountOf, leaseOf } from "../../../settlement/ledger/testing/fixtures.ts";
 import { COMMIT, createInterleaving } from "../../../settlement/ledger/testing/interleave.ts";
 import { misorderedIn } from "../../../settlement/ledger/testing/lockOf.ts";
 import { administer } from "../../../settlement/ledger/testing/startPostgres.ts";
 import { createRng, type Rng } from "../rng.ts";
 import { drawDeeds, isRefusal, type Rarity } from "./daemon.ts";
+import { EDGE, EDGE_FUNDS } from "./deeds/names.ts";
 
 export type PostgresRun = {
   seed: number;
@@ -46,11 +49,18 @@ export async function simulatePostgres(server: string, seed: number): Promise<Po
 async function simulateOn([one, two, monitor]: readonly [Database, Database, Database], seed: number) {
   const rng = createRng(seed);
   const truth = await createLedger(monitor);
+  // Whoever is first says where the ledger is; nobody has a key by then.
+  await truth.noteHome("the first home");
   const interleaving = createInterleaving(monitor.read);
   const violations: string[] = [];
   const trace: string[] = [];
   const answers = new Map<string, number>();
   const reached = new Set<Rarity>();
+  const signed = new Map<string, bigint>();
+  const kept = (budget: Budget) => {
+    const name = budgetName(budget);
+    signed.set(name, larger(signed.get(name) ?? 0n, budget.maxSpend));
+  };
   // What each is at. It is told with its next statement: a commit that lets the other one go on has both begin something, in
   // whichever order the server answers them.
   const begun = new Map<string, string>();
@@ -70,7 +80,16 @@ async function simulateOn([one, two, monitor]: readonly [Database, Database, Dat
         const nowMs = () => (n + 1) * STEP_MS;
         // As an engine does in every tick: a person's command may have taken the last one away.
         const lease = await leaseOf(ledger, accountOf(0x0e + i), name);
-        const daemon = { ledger, lease, nowMs, answered, reached: (rarity: Rarity) => reached.add(rarity) };
+        const broken = (what: string) => violations.push(what);
+        const daemon = {
+          ledger,
+          lease,
+          nowMs,
+          answered,
+          kept,
+          broken,
+          reached: (rarity: Rarity) => reached.add(rarity),
+        };
         await deed.run(daemon).catch((error: unknown) => {
           if (!isRefusal(error)) violations.push(`${name}, ${deed.name}: ${error}`);
         });
@@ -78,10 +97,12 @@ async function simulateOn([one, two, monitor]: readonly [Database, Database, Dat
     }),
   );
 
-  const { statements, waits } = await take(interleaving, rng, violations, trace, begun);
+  const { statements, waits } = await take(interleaving, rng, violations, trace, begun, async () => {
+    violations.push(...(await edgeOf(monitor.read)));
+  });
   await Promise.all(ended);
 
-  violations.push(...(await truth.audit()));
+  violations.push(...(await truth.audit()), ...(await budgetsOf(monitor.read, signed)));
   const { accrued, pending, settled, absorbed, refused, voided } = await truth.readTotals();
   if (pending + settled + absorbed + refused + voided !== accrued) violations.push("the sums do not add up");
   const recorded = await monitor.read.all("SELECT COUNT(*) AS turns FROM turns");
@@ -101,13 +122,16 @@ async function take(
   violations: string[],
   trace: string[],
   begun: Map<string, string>,
+  committed: () => Promise<void>,
 ) {
   let statements = 0;
   let waits = 0;
   let circles = 0;
+  let hasCommitted = false;
   const transactions = new Map<string, string[]>();
   for (; statements < MAX_STATEMENTS; statements += 1) {
     const turns = await interleaving.turns();
+    if (hasCommitted) await committed();
     const blocked = interleaving.blocked();
     if (turns.length === 0 && blocked.length === 0) return { statements, waits };
     if (blocked.length > 0 && turns.length > 0) waits += 1;
@@ -124,9 +148,35 @@ async function take(
     trace.push(`${turn.process}: ${turn.text.replaceAll(/\s+/g, " ").slice(0, 100)}`);
     const own = transactions.get(turn.process) ?? [];
     transactions.set(turn.process, turn.text === COMMIT ? [] : [...own, turn.text]);
-    if (turn.text === COMMIT) violations.push(...misorderedIn(own));
+    hasCommitted = turn.text === COMMIT;
+    if (hasCommitted) violations.push(...misorderedIn(own));
     interleaving.take(turn);
   }
   violations.push(`not everything has ended after ${MAX_STATEMENTS} statements`);
   return { statements, waits };
+}
+
+// All that a payer at the edge owes and runs, in however many sessions and questions, is what it can spend at the most.
+async function edgeOf(read: Reader): Promise<string[]> {
+  const [row] = await read.all("SELECT pending + held AS committed FROM payers WHERE payer = $1", [EDGE]);
+  const committed = BigInt((row?.committed ?? 0n) as bigint);
+  return committed > EDGE_FUNDS.amount ? [`${committed} is owed and runs of ${EDGE_FUNDS.amount}`] : [];
+}
+
+// Of every budget the highest limit that was kept counts, and no more is drawn on it than that.
+async function budgetsOf(read: Reader, signed: ReadonlyMap<string, bigint>): Promise<string[]> {
+  const rows = await read.all(
+    "SELECT payer, id, max_spend, held + pending + taken AS drawn FROM budgets ORDER BY payer, id",
+  );
+  return rows.flatMap((row) => {
+    const [name, limit, drawn] = [
+      `${row.payer} ${row.id}`,
+      BigInt(row.max_spend as bigint),
+      BigInt(row.drawn as bigint),
+    ];
+    return [
+      ...(limit === signed.get(name) ? [] : [`budget ${name} is ${limit}, and ${signed.get(name)} was kept`]),
+      ...(drawn <= limit ? [] : [`${drawn} is drawn on budget ${name} of ${limit}`]),
+    ];
+  });
 }

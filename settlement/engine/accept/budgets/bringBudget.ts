@@ -9,14 +9,16 @@ export type BroughtBudget = Omit<SignedBudget, "payer">;
 // It came with a budget that cannot be kept, and nothing else was done.
 export type BudgetNotKept = { kind: "budget_refused"; refusal: Extract<KeptBudget, { kind: "refused" }> };
 
-// The newest signature travels with what needs it. It is kept first, and then drawn on: null if nothing is drawn on.
+// The newest signature travels with what needs it. It is kept first, and then drawn on: null if nothing is drawn on. What was done before
+// is found again whatever has become of the signature since, which a smart account may have withdrawn.
 export async function bringBudget(
   context: Pick<EngineContext, "ledger" | "chain" | "clock">,
   payer: Address,
   brought: BroughtBudget | null,
+  wasDone: () => Promise<boolean> = async () => false,
 ): Promise<{ kind: "brought"; budgetId: bigint | null } | BudgetNotKept> {
   if (brought === null) return { kind: "brought", budgetId: null };
   const kept = await keepBudget(context, { ...brought, payer });
-  if (kept.kind === "refused") return { kind: "budget_refused", refusal: kept };
-  return { kind: "brought", budgetId: kept.budget.id };
+  if (kept.kind === "kept" || (await wasDone())) return { kind: "brought", budgetId: brought.id };
+  return { kind: "budget_refused", refusal: kept };
 }

@@ -35,8 +35,9 @@ export async function recordTurn(
   const isDelivered = reported.outcome === "delivered";
   const turn = isDelivered ? { ...reported, tools: await prices.lower(reported.tools) } : reported;
   const onChain = await budgetOf(readSpendable, turn);
-  // A charge for each tool and one for the model.
-  const recorded = await admission.write(turn.tools.length + 1, async () => {
+  const charges = mostCharges(turn);
+  const unused = ({ kind }: TurnOutcome) => (kind === "recorded" ? 0 : charges);
+  const write = async () => {
     let answer = await ledger.recordTurn(turn, clock.nowMs(), { credit, prepaid: null }, onChain);
     await whileOutdated(async () => {
       if (answer.kind !== "credit_exceeded") return { answer };
@@ -49,9 +50,13 @@ export async function recordTurn(
     });
     if (answer.kind === "credit_exceeded") await settleAtOnce({ ledger, clock }, turn.payer);
     return answer;
-  });
+  };
+  const recorded = await admission.write(charges, write, unused);
   return recorded.kind === "budget_refused" ? explain(recorded.reason, { ledger, clock }, turn, onChain) : recorded;
 }
+
+// One for each tool and one for the model.
+export const mostCharges = ({ tools }: Turn) => tools.length + 1;
 
 async function budgetOf(readSpendable: ReadSpendable, { payer, budgetId = null }: Turn): Promise<BudgetOnChain | null> {
   if (budgetId === null) return null;

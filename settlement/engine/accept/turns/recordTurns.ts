@@ -1,9 +1,10 @@
 import type { Turn } from "../../../domain/charges/turn.ts";
 import { SettlementError } from "../../../domain/errors.ts";
+import type { TurnOutcome } from "../../../ledger/ledger.ts";
 import type { Admission } from "../admission.ts";
 import type { BroughtBudget, BudgetNotKept } from "../budgets/bringBudget.ts";
 import type { Prices } from "../prices.ts";
-import type { RecordContext, RecordedTurn } from "./recordTurn.ts";
+import { mostCharges, type RecordContext, type RecordedTurn } from "./recordTurn.ts";
 
 export type ReportedTurn = { turn: Turn; brought: BroughtBudget | null };
 
@@ -47,10 +48,12 @@ async function recordTogether(
   }
   const answers = new Map<ReportedTurn, RecordedTurn>();
   if (plain.length === 0) return answers;
-  const charges = plain.reduce((sum, { turn }) => sum + turn.tools.length + 1, 0);
+  const charges = plain.reduce((sum, { turn }) => sum + mostCharges(turn), 0);
+  const unused = (outcomes: readonly TurnOutcome[]) =>
+    plain.reduce((sum, { turn }, i) => (outcomes[i]?.kind === "recorded" ? sum : sum + mostCharges(turn)), 0);
   const reports = plain.map(({ turn }) => ({ turn, terms: { credit, prepaid: null } }));
   try {
-    const outcomes = await admission.write(charges, () => ledger.recordTurns(reports, clock.nowMs()));
+    const outcomes = await admission.write(charges, () => ledger.recordTurns(reports, clock.nowMs()), unused);
     for (const [i, one] of plain.entries()) {
       const outcome = outcomes[i];
       const isAnswer = outcome !== undefined && outcome.kind !== "credit_exceeded" && outcome.kind !== "budget_refused";

@@ -1,8 +1,8 @@
 import Fastify, { type FastifyBaseLogger, type FastifyInstance, type FastifyReply, LogController } from "fastify";
+import { ApiError, answerErrors, apiErrorOf, EVERY_ANSWER } from "../errors.ts";
 import { ANSWER_TIMEOUT_MS, answerInTime } from "./answerInTime.ts";
 import { answerUnreadable, refuseExpectation, refuseTunnel } from "./answerUnreadable.ts";
 import { createCloseServer } from "./closeServer.ts";
-import { ApiError, answerErrors, apiErrorOf, EVERY_ANSWER } from "./errors.ts";
 
 export type ServerOptions = {
   log: FastifyBaseLogger;

@@ -1,11 +1,11 @@
 import { hash, randomUUID } from "node:crypto";
 import { setTimeout as pause } from "node:timers/promises";
 import type { Hex } from "viem";
-import type { Clock } from "../../clock.ts";
-import { uuidFromDigest } from "../../domain/text/uuid.ts";
-import type { Answer, Ledger } from "../../ledger/ledger.ts";
-import { ANSWER_TIMEOUT_MS } from "./answerInTime.ts";
-import { ApiError } from "./errors.ts";
+import type { Clock } from "../../../clock.ts";
+import { uuidFromDigest } from "../../../domain/text/uuid.ts";
+import type { Answer, Ledger } from "../../../ledger/ledger.ts";
+import { ApiError } from "../errors.ts";
+import { ANSWER_TIMEOUT_MS } from "../server/answerInTime.ts";
 
 export type OnceRequest = { caller: string; key: string; method: string; path: string; body: unknown };
 

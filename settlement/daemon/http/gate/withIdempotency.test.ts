@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { SettlementError } from "../../domain/errors.ts";
-import { ledgers, type Store } from "../../ledger/testing/backends.ts";
-import { ApiError } from "./errors.ts";
+import { SettlementError } from "../../../domain/errors.ts";
+import { ledgers, type Store } from "../../../ledger/testing/backends.ts";
+import { ApiError } from "../errors.ts";
 import { createWithIdempotency, newIdOf, type OnceResult, type WithIdempotency } from "./withIdempotency.ts";
 
 const CLAIM_MS = 30_000;

@@ -1,7 +1,7 @@
 import { type IncomingMessage, type ServerResponse, STATUS_CODES } from "node:http";
 import type { Socket } from "node:net";
 import type { Duplex } from "node:stream";
-import { type ApiCode, ApiError, EVERY_ANSWER } from "./errors.ts";
+import { type ApiCode, ApiError, EVERY_ANSWER } from "../errors.ts";
 
 // What Node itself would answer, or not answer at all, before a request gets to Fastify: each in the shape of every error.
 

@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import { type AddressInfo, createServer } from "node:net";
 import { expect, it } from "vitest";
-import { SettlementError } from "../../domain/errors.ts";
+import { SettlementError } from "../../../domain/errors.ts";
 import { listenError, tryListen } from "./tryListen.ts";
 
 it("a taken port, and an address of another machine, are said with the setting that names them", async () => {

@@ -1,7 +1,7 @@
 import { hash, timingSafeEqual } from "node:crypto";
-import type { Login } from "../../console/login.ts";
-import { ApiError } from "./errors.ts";
-import type { Caller, Route } from "./route.ts";
+import type { Login } from "../../../console/login.ts";
+import { ApiError } from "../errors.ts";
+import type { Caller, Route } from "../route.ts";
 
 // The name of the scheme is written in any case (RFC 9110).
 const BEARER = /^bearer +/i;

@@ -1,5 +1,5 @@
 import { createServer } from "node:net";
-import { SettlementError } from "../../domain/errors.ts";
+import { SettlementError } from "../../../domain/errors.ts";
 
 type Listen = { host: string; port: number };
 
