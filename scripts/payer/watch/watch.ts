@@ -9,9 +9,9 @@ import { openDeployment } from "../../command/openDeployment.ts";
 import { printable } from "../../command/printable.ts";
 import { accountOf, type CommonArguments, type Session, timeOf } from "../../command/session.ts";
 import { environment } from "../../config/environment.ts";
+import { createKeptReceipts } from "../../receipts/keptReceipts.ts";
 import { act, type Windows } from "./act.ts";
 import { createAskReceipts } from "./askReceipts.ts";
-import { createKeptReceipts } from "./keptReceipts.ts";
 import { look, type Sight, type Watching } from "./look.ts";
 import { createTeller, documentOf, isInOrder, summaryOf } from "./tell.ts";
 

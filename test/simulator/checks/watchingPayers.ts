@@ -1,8 +1,8 @@
 import { type Address, bytesToHex, type Hex } from "viem";
 import { findDoubles, type PaidLeaf } from "../../../scripts/payer/watch/findDoubles.ts";
-import type { PaidRow } from "../../../scripts/payer/watch/findRows.ts";
 import { judgeRow } from "../../../scripts/payer/watch/judgeRow.ts";
-import type { Leaf } from "../../../scripts/payer/watch/receipts.ts";
+import type { PaidRow } from "../../../scripts/receipts/findRows.ts";
+import type { Leaf } from "../../../scripts/receipts/receipts.ts";
 import { decodeSettle } from "../../../settlement/chain/router/settleCall.ts";
 import type { Batch, BatchOutcome } from "../../../settlement/domain/batch/batch.ts";
 import type { DueCharge } from "../../../settlement/domain/charges/charge.ts";

@@ -1,5 +1,5 @@
 import type { Hex } from "viem";
-import type { Session } from "../../command/session.ts";
+import type { Session } from "../command/session.ts";
 
 const WORD_DIGITS = 64;
 

@@ -1,6 +1,6 @@
 import type { Hex } from "viem";
-import { ContextRouter__factory } from "../../../typechain-types/index.ts";
-import type { Session } from "../../command/session.ts";
+import { ContextRouter__factory } from "../../typechain-types/index.ts";
+import type { Session } from "../command/session.ts";
 import { findCalls } from "./findCalls.ts";
 
 const { selector } = ContextRouter__factory.createInterface().getFunction("settle");
