@@ -55,7 +55,7 @@ export default command<Arguments>(async (args, session) => {
   session.output.say(`What ${payer} was charged in ${days} days:`);
 
   // One look, and what follows from it.
-  async function round(): Promise<Sight> {
+  async function tick(): Promise<Sight> {
     const askReceipts = createAskReceipts({ url: url.origin, apiKey });
     const sight = await look(watching, askReceipts);
     teller.tell(sight, await timeOf(session));
@@ -66,7 +66,7 @@ export default command<Arguments>(async (args, session) => {
   }
 
   if (!args.follow) {
-    const sight = await round();
+    const sight = await tick();
     if (!isInOrder(sight)) throw new CommandError(summaryOf(sight, args.contest), documentOf(payer, sight));
     session.output.say(summaryOf(sight, args.contest));
     session.output.result(documentOf(payer, sight));
@@ -78,7 +78,7 @@ export default command<Arguments>(async (args, session) => {
   while (!stopped.signal.aborted) {
     // Whatever stops one look, the next may succeed: a node that is overloaded, behind or in the middle of a reorg answers with
     // errors of all kinds, and a payer whose watch has ended loses what it does not contest in time.
-    await round().catch((error: unknown) => session.output.fail(sentenceOf(failureOf(error))));
+    await tick().catch((error: unknown) => session.output.fail(sentenceOf(failureOf(error))));
     await pause(every * 1_000, undefined, { signal: stopped.signal }).catch(() => undefined);
   }
 });
