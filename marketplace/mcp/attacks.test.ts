@@ -176,7 +176,7 @@ describe("a tool that wants our memory", () => {
     expect((await callAnsweredBy(answer, { maxAnswerBytes })).outcome).toMatchObject(failed("tooLarge"));
   });
 
-  it("streams comments forever", async () => {
+  it("streams comments without end", async () => {
     const { outcome } = await callAnsweredBy(
       (_message, response) => {
         startStream(response);
@@ -317,7 +317,7 @@ describe("a tool that wants our time", () => {
     expect(outcome).toEqual({ ...timedOut, sent: false });
   });
 
-  it("wants to be asked again at once, forever, and is asked once", async () => {
+  it("wants to be asked again at once, without end, and is asked once", async () => {
     const { outcome, server } = await callAnsweredBy((_message, response) => {
       startStream(response).end("id: 1\nretry: 0\n\n");
     });

@@ -1,7 +1,7 @@
 import type { ToolView } from "../discovery/toolView.ts";
 import { CATEGORIES } from "../registry/listing.ts";
-import { badges, cheapestOf, percent, plural } from "./figures.ts";
 import { type Html, html } from "./html/html.ts";
+import { badges, cheapestOf, percent, plural } from "./stats.ts";
 
 export type Search = {
   text: string;

@@ -5,9 +5,9 @@ import { isOffered, type Listing, type Method } from "../registry/listing.ts";
 import { sampleArguments } from "../registry/sampleArguments.ts";
 import type { Earnings } from "../settlement/createSettlementClient.ts";
 import { inputsOf } from "./describeSchema.ts";
-import { badges, dollars, figure, percent, plural, priceOf } from "./figures.ts";
 import { type Html, html } from "./html/html.ts";
 import { snippetsOf } from "./snippets.ts";
+import { badges, dollars, percent, plural, priceOf, stat } from "./stats.ts";
 
 export type Shown = {
   listing: Listing;
@@ -37,13 +37,13 @@ export function toolPage({ listing, chosen, earnings, baseUrl }: Shown): Html {
       <h1><bdi>${tool.name}</bdi> ${badges(tool)}</h1>
       <p class="lead"><bdi>${tool.description}</bdi></p>
       ${!isOffered(listing) && html`<p class="notice">Not offered at present: ${reasonOf(listing)}</p>`}
-      <dl class="figures">
-        ${figure("Success", percent(tool.successRate), `of ${plural(tool.totalQueries, "call")} that cost something`)}
-        ${figure("Uptime", percent(tool.uptimePercent), `of ${plural(listing.pings, "ping")}`)}
-        ${figure("Stake", dollars(formatUsd(stake)), `${dollars(formatUsd(requiredStake))} required`)}
-        ${figure("Earned", earnings === null ? "–" : dollars(earnings.developerShareUsd), "paid to its developer")}
-        ${figure("Listed", html`<time datetime="${dayOf(registeredAtMs)}">${dayOf(registeredAtMs)}</time>`)}
-        ${figure("Owner", html`<code title="${owner}">${owner.slice(0, 6)}…${owner.slice(-4)}</code>`)}
+      <dl class="stats">
+        ${stat("Success", percent(tool.successRate), `of ${plural(tool.totalQueries, "call")} that cost something`)}
+        ${stat("Uptime", percent(tool.uptimePercent), `of ${plural(listing.pings, "ping")}`)}
+        ${stat("Stake", dollars(formatUsd(stake)), `${dollars(formatUsd(requiredStake))} required`)}
+        ${stat("Earned", earnings === null ? "–" : dollars(earnings.developerShareUsd), "paid to its developer")}
+        ${stat("Listed", html`<time datetime="${dayOf(registeredAtMs)}">${dayOf(registeredAtMs)}</time>`)}
+        ${stat("Owner", html`<code title="${owner}">${owner.slice(0, 6)}…${owner.slice(-4)}</code>`)}
       </dl>
       ${bought !== undefined && purchase(listing.toolId, bought, baseUrl)}
       <section aria-labelledby="methods">

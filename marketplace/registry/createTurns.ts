@@ -1,7 +1,7 @@
 import type { Address } from "viem";
 import type { Clock } from "../../settlement/clock.ts";
 import { ApiError } from "../../settlement/daemon/http/errors.ts";
-import { createRateLimit } from "../../settlement/daemon/http/rateLimit.ts";
+import { createRateLimit } from "../../settlement/daemon/http/gate/rateLimit.ts";
 
 // Runs what an owner wants checked when it is that owner's turn, or throws what to wait for.
 export type Turns = <T>(owner: Address, work: () => Promise<T>) => Promise<T>;

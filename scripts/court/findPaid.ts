@@ -3,9 +3,9 @@ import { basename } from "node:path";
 import { CommandError } from "../command/CommandError.ts";
 import type { Deployment } from "../command/openDeployment.ts";
 import type { Session } from "../command/session.ts";
-import { findRows, type Settlement } from "../payer/watch/findRows.ts";
-import { createKeptReceipts } from "../payer/watch/keptReceipts.ts";
-import { isInBatch, leavesOf, type Receipt } from "../payer/watch/receipts.ts";
+import { findRows, type Settlement } from "../receipts/findRows.ts";
+import { createKeptReceipts } from "../receipts/keptReceipts.ts";
+import { isInBatch, leavesOf, type Receipt } from "../receipts/receipts.ts";
 
 // That a call was paid, as the courts want it shown.
 export type PaidCall = { settlement: Settlement; receipt: Receipt; path: string[] };

@@ -5,7 +5,7 @@ import { type Address, isHash } from "viem";
 import { privateKeyToAccount } from "viem/accounts";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { hashJson, type SignedAnswer, signAnswer } from "../../marketplace/toolkit/index.ts";
-import { createKeptReceipts } from "../../scripts/payer/watch/keptReceipts.ts";
+import { createKeptReceipts } from "../../scripts/receipts/keptReceipts.ts";
 import { toolIdFromUuid } from "../../settlement/domain/toolId.ts";
 import type { SchemaCourt } from "../../typechain-types/index.ts";
 import { addressOf, fail, passTime, startDeployedChain, succeed } from "./chain.ts";

@@ -38,7 +38,7 @@ export async function recordHistory(world: LocalWorld, ledger: string, options: 
   const { minutes, turns, callsPerTurn } = options;
   const clock = createMovableClock(Date.now() - minutes * 60_000);
   const policy = { firstRetryMs: STEP_MS, maxRetryMs: STEP_MS };
-  const { engine, ledger: book, close } = await openWorldEngine(world, { ledger, clock, policy });
+  const { engine, ledger: recorded, close } = await openWorldEngine(world, { ledger, clock, policy });
   const [absorbed, failing, ...payers] = world.payers;
   const [unstaked, ...tools] = world.tools;
   if (!absorbed || !failing || !unstaked) throw new RangeError("the history needs payers and tools");
@@ -110,7 +110,7 @@ export async function recordHistory(world: LocalWorld, ledger: string, options: 
     clock.advance(STEP_MS);
   }
   await engine.releaseLeases();
-  const differences = await book.audit();
+  const differences = await recorded.audit();
   await close();
   if (differences.length > 0) throw new Error(differences.join("\n"));
   return {

@@ -534,7 +534,7 @@ render_chart({"type": "bar", "xKey": "n", "series": [{"key": "g"}]}, [{"n": 7, "
     expect((await answered()).cost).toEqual({ modelCostUsd: "0.01", toolCostUsd: "0.05", totalCostUsd: "0.06" });
   });
 
-  it("costs no more than was held for it, though its model has become dearer over a restart", async () => {
+  it("costs no more than was held for it, though its model has become more expensive over a restart", async () => {
     script(first, [call(7), { say: "420." }]);
     const { body: model } = await ask();
     const { attemptId } = model.querySession as { attemptId: string };
@@ -552,11 +552,11 @@ render_chart({"type": "bar", "xKey": "n", "series": [{"key": "g"}]}, [{"n": 7, "
     );
     if (database === undefined || first === undefined) throw new Error("there is no database");
     const { url } = first;
-    const dearer = { inputPrice: microUsdc(600_000n), outputPrice: NOTHING, maxCost: microUsdc(500_000n) };
+    const raised = { inputPrice: microUsdc(600_000n), outputPrice: NOTHING, maxCost: microUsdc(500_000n) };
     const other = await openMarketplace(database, {
       daemonUrl: daemon.url,
       holder: "other",
-      models: [{ id: "first", url, model: "endpoint-first", key: SECRET, ...dearer }],
+      models: [{ id: "first", url, model: "endpoint-first", key: SECRET, ...raised }],
     });
     try {
       await other.catalogue.follow();

@@ -87,6 +87,8 @@ const ROOMS: Readonly<Record<string, readonly string[]>> = {
   "scripts/protocol": PROTOCOL,
   "scripts/world": WORLD,
   "scripts/command": COMMANDS,
+  // What a batch says of a payer's charges, and where it was kept.
+  "scripts/receipts": COMMANDS,
   // The parties know nothing of each other.
   "scripts/deployer": COMMANDS,
   "scripts/governance": COMMANDS,
@@ -95,13 +97,9 @@ const ROOMS: Readonly<Record<string, readonly string[]>> = {
   "scripts/governance/adjudicator": [...COMMANDS, "scripts/governance/act.ts"],
   "scripts/operator": COMMANDS,
   "scripts/developer": COMMANDS,
-  "scripts/payer": COMMANDS,
-  // It signs nothing, and hashes what the toolkit lets a tool sign. What a payer shows that it paid is what `watch` has kept.
-  "scripts/court": [
-    ...COMMANDS,
-    "marketplace/toolkit",
-    ...["findRows.ts", "keptReceipts.ts", "receipts.ts"].map((name) => `scripts/payer/watch/${name}`),
-  ],
+  "scripts/payer": [...COMMANDS, "scripts/receipts"],
+  // It signs nothing, and hashes what the toolkit lets a tool sign.
+  "scripts/court": [...COMMANDS, "scripts/receipts", "marketplace/toolkit"],
   "scripts/local": [...COMMANDS, "scripts/world"],
   "scripts/marketplace": [...WORLD, "scripts/client"],
   // Whoever signs a registration reads it as the marketplace does, and signs the same statement.

@@ -29,7 +29,7 @@ const SESSION_ID = /^[\x21-\x7e]{1,256}$/;
 const COURTESY_MS = 5_000;
 
 // Streamable HTTP for a client that trusts nobody. The SDK's own transport reconnects as often as a server asks it to, keeps
-// a stream open for messages that nobody reads, and waits forever if an answer ends without the answer. Here a request is
+// a stream open for messages that nobody reads, and waits without end if an answer ends without the answer. Here a request is
 // one HTTP exchange: `send` ends when its answer has come, and throws when it can no longer come.
 export function createHttpTransport({ agent, url, maxAnswerBytes }: TransportOptions): GuardedTransport {
   const closing = new AbortController();

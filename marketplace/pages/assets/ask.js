@@ -94,7 +94,7 @@ async function showFunds() {
     ]);
     funds.replaceChildren(
       ...(has.reason === null ? [] : [make("p", { class: "notice" }, said(has.reason))]),
-      make("dl", { class: "figures" }, ...facts),
+      make("dl", { class: "stats" }, ...facts),
       ...(rows.length === 0 ? [] : [tablePart("Signed budgets", ["Budget", "At most", "Left", "Until"], rows)]),
     );
   } catch (error) {

@@ -1,5 +1,5 @@
 import { printable } from "../../command/printable.ts";
-import { type ReceiptsAnswer, receiptsAnswer } from "./receipts.ts";
+import { type ReceiptsAnswer, receiptsAnswer } from "../../receipts/receipts.ts";
 
 // What a marketplace says of a batch: receipts, that it has none, or nothing that could be read. None of it is believed.
 export type Asked =

@@ -1,5 +1,5 @@
-import type { PaidRow } from "./findRows.ts";
-import type { Leaf } from "./receipts.ts";
+import type { PaidRow } from "../../receipts/findRows.ts";
+import type { Leaf } from "../../receipts/receipts.ts";
 
 export type PaidLeaf = Leaf & { row: PaidRow };
 

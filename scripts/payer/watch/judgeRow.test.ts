@@ -6,9 +6,9 @@ import { microUsdc } from "../../../settlement/domain/money.ts";
 import type { ToolId } from "../../../settlement/domain/toolId.ts";
 import { createMerkleTree } from "../../../settlement/engine/batch/merkleTree.ts";
 import { leafOf, receiptOf } from "../../../settlement/engine/batch/receipt.ts";
-import type { PaidRow } from "./findRows.ts";
+import type { PaidRow } from "../../receipts/findRows.ts";
+import type { Leaf } from "../../receipts/receipts.ts";
 import { judgeRow } from "./judgeRow.ts";
-import type { Leaf } from "./receipts.ts";
 
 const DOMAIN = { chainId: 8453, router: `0x${"a".repeat(40)}` as Address };
 const PAYER: Address = `0x${"1".repeat(40)}`;

@@ -1,7 +1,7 @@
 import { formatUsd, microUsdc } from "../../../settlement/domain/money.ts";
 import { uuidFromToolId } from "../../../settlement/domain/toolId.ts";
-import type { PaidRow } from "./findRows.ts";
-import { isInBatch, type Leaf } from "./receipts.ts";
+import type { PaidRow } from "../../receipts/findRows.ts";
+import { isInBatch, type Leaf } from "../../receipts/receipts.ts";
 
 // What is wrong with a row: whether the court would give it back, and why.
 export type Finding = { sentence: string; contestable: boolean };

@@ -2,15 +2,15 @@ import type { IReceiptCourt } from "../../../typechain-types/contracts/court/Rec
 import { isUnreachable } from "../../command/isUnreachable.ts";
 import type { Deployment } from "../../command/openDeployment.ts";
 import type { Session } from "../../command/session.ts";
+import { type Found, findRows, type HiddenBatch, type PaidRow } from "../../receipts/findRows.ts";
+import type { KeptReceipts } from "../../receipts/keptReceipts.ts";
+import { type Domain, isInBatch, type Leaf, leavesOf } from "../../receipts/receipts.ts";
 import type { AskReceipts } from "./askReceipts.ts";
 import { type DoubleState, examineDoubles, type SeenDouble } from "./examineDoubles.ts";
 import { type Double, findDoubles } from "./findDoubles.ts";
-import { type Found, findRows, type HiddenBatch, type PaidRow } from "./findRows.ts";
 import { type Finding, judgeRow } from "./judgeRow.ts";
-import type { KeptReceipts } from "./keptReceipts.ts";
 import { paidCharge } from "./proveDouble.ts";
 import { readShown } from "./readShown.ts";
-import { type Domain, isInBatch, type Leaf, leavesOf } from "./receipts.ts";
 
 // In the order of IReceiptCourt.Stage.
 export const STAGES = ["none", "contested", "answered", "refunded"] as const;

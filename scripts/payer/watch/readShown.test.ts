@@ -3,8 +3,8 @@ import { createMerkleTree } from "../../../settlement/engine/batch/merkleTree.ts
 import { ReceiptCourt__factory } from "../../../typechain-types/index.ts";
 import type { Deployment } from "../../command/openDeployment.ts";
 import type { Session } from "../../command/session.ts";
+import { leafOf, type Receipt } from "../../receipts/receipts.ts";
 import { readShown } from "./readShown.ts";
-import { leafOf, type Receipt } from "./receipts.ts";
 
 const COURT = "0x00000000000000000000000000000000000000CC";
 const PAYER = `0x${"a1".repeat(20)}`;

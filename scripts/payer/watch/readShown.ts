@@ -2,9 +2,9 @@ import { ReceiptCourt__factory } from "../../../typechain-types/index.ts";
 import type { Deployment } from "../../command/openDeployment.ts";
 import { readLogs } from "../../command/readLogs.ts";
 import type { Session } from "../../command/session.ts";
-import { findCalls } from "./findCalls.ts";
-import type { PaidRow } from "./findRows.ts";
-import { type Domain, isInBatch, type Leaf, leafOf, pathsOf, type Receipt } from "./receipts.ts";
+import { findCalls } from "../../receipts/findCalls.ts";
+import type { PaidRow } from "../../receipts/findRows.ts";
+import { type Domain, isInBatch, type Leaf, leafOf, pathsOf, type Receipt } from "../../receipts/receipts.ts";
 
 const court = ReceiptCourt__factory.createInterface();
 const { selector } = court.getFunction("answer");

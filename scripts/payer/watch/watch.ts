@@ -9,9 +9,9 @@ import { openDeployment } from "../../command/openDeployment.ts";
 import { printable } from "../../command/printable.ts";
 import { accountOf, type CommonArguments, type Session, timeOf } from "../../command/session.ts";
 import { environment } from "../../config/environment.ts";
+import { createKeptReceipts } from "../../receipts/keptReceipts.ts";
 import { act, type Terms } from "./act.ts";
 import { createAskReceipts } from "./askReceipts.ts";
-import { createKeptReceipts } from "./keptReceipts.ts";
 import { look, type Sight, type Watching } from "./look.ts";
 import { createTeller, documentOf, isInOrder, summaryOf } from "./tell.ts";
 
@@ -58,7 +58,7 @@ export default command<Arguments>(async (args, session) => {
   session.output.say(`What ${payer} was charged in ${days} days:`);
 
   // One look, and what follows from it.
-  async function round(): Promise<{ sight: Sight; failed: string[] }> {
+  async function tick(): Promise<{ sight: Sight; failed: string[] }> {
     const askReceipts = createAskReceipts({ url: url.origin, apiKey });
     const sight = await look(watching, askReceipts);
     teller.tell(sight, await timeOf(session));
@@ -73,7 +73,7 @@ export default command<Arguments>(async (args, session) => {
   }
 
   if (!args.follow) {
-    const { sight, failed } = await round();
+    const { sight, failed } = await tick();
     if (!isInOrder(sight)) throw new CommandError(summaryOf(sight, args.contest), documentOf(payer, sight, failed));
     session.output.say(summaryOf(sight, args.contest));
     session.output.result(documentOf(payer, sight, failed));
@@ -85,7 +85,7 @@ export default command<Arguments>(async (args, session) => {
   while (!stopped.signal.aborted) {
     // Whatever stops one look, the next may succeed: a node that is overloaded, behind or in the middle of a reorg answers with
     // errors of all kinds, and a payer whose watch has ended loses what it does not contest in time.
-    await round().catch((error: unknown) => session.output.fail(sentenceOf(failureOf(error))));
+    await tick().catch((error: unknown) => session.output.fail(sentenceOf(failureOf(error))));
     await pause(every * 1_000, undefined, { signal: stopped.signal }).catch(() => undefined);
   }
 });

@@ -28,7 +28,7 @@ export function poll<T>({ load, show, fail, isDone, everyMs = EVERY_MS }: PollOp
   let pauseMs = everyMs;
   let answeredAtMs = Date.now();
 
-  async function round(): Promise<void> {
+  async function tick(): Promise<void> {
     if (asking || stopped || document.hidden) return;
     clearTimeout(timer);
     asking = true;
@@ -47,7 +47,7 @@ export function poll<T>({ load, show, fail, isDone, everyMs = EVERY_MS }: PollOp
       fail(error, answeredAtMs);
     } finally {
       asking = false;
-      if (!stopped) timer = setTimeout(() => void round(), pauseMs);
+      if (!stopped) timer = setTimeout(() => void tick(), pauseMs);
     }
   }
 
@@ -56,8 +56,8 @@ export function poll<T>({ load, show, fail, isDone, everyMs = EVERY_MS }: PollOp
     clearTimeout(timer);
     document.removeEventListener("visibilitychange", wake);
   }
-  const wake = () => void round();
+  const wake = () => void tick();
   document.addEventListener("visibilitychange", wake);
-  void round();
+  void tick();
   return { now: wake, stop };
 }

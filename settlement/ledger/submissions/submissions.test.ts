@@ -289,12 +289,12 @@ describe.each(ledgers)("submissions on $name", ({ create }) => {
       {},
     ]);
     expect(await ledger.listChargesOf({ turnId: "bob" })).toMatchObject([{ state: { dueAtMs: 520 }, attempts: 0 }, {}]);
-    const [fill, ...others] = await ledger.listUnmined(OPERATOR);
-    expect(fill).toMatchObject({ kind: "filler", nonce: 4, to: OPERATOR, state: { kind: "planned" } });
+    const [filler, ...others] = await ledger.listUnmined(OPERATOR);
+    expect(filler).toMatchObject({ kind: "filler", nonce: 4, to: OPERATOR, state: { kind: "planned" } });
     expect(others).toEqual([]);
-    // Whoever wants to fill the same nonce gets the fill that is there.
+    // Whoever wants to fill the same nonce gets the filler that is there.
     const wish = { id: hashOf("filler"), kind: "filler", to: OPERATOR, calldata: "0x", nonce: 4 } as const;
-    expect(await ledger.planSubmission(lease, wish, 40)).toEqual(fill);
+    expect(await ledger.planSubmission(lease, wish, 40)).toEqual(filler);
   });
 
   it("who breaks a batch waits with everything that is due, and keeps nobody else from the next one", async () => {

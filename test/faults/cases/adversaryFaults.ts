@@ -8,7 +8,7 @@ import { encodeRows } from "../../../settlement/chain/router/encodeRows.ts";
 import { settleCommand } from "../../local/daemon/testDaemon.ts";
 import { stallEndpoint } from "../proxies/stall.ts";
 import { PAYERS, type Stage, type StartOptions, TURN_CHARGES } from "../stage/stage.ts";
-import { FIRST, poolHas, submitStalled } from "./chainFaults.ts";
+import { FIRST, mempoolHas, submitStalled } from "./chainFaults.ts";
 import type { FaultCase, FaultGroup } from "./faultCase.ts";
 
 const nonEmpty = <T>(list: readonly T[]) => (list.length > 0 ? list : null);
@@ -102,7 +102,7 @@ const cases: FaultCase[] = [
       await stage.settled();
       await stage.sequencer.stall();
       const waiting = await stage.recordTurns(6);
-      await poolHas(stage, 1);
+      await mempoolHas(stage, 1);
 
       await walkRestore(stage);
       const [message = ""] = await until("the alert", () => nonEmpty(stage.daemon.alerts("ledger_moved")));
@@ -166,7 +166,7 @@ const cases: FaultCase[] = [
       await submitStalled(stage, 6);
       const guardian = stage.world.router.connect(stage.world.parties.guardian);
       await guardian.suspendOperator(stage.operator.address, FIRST);
-      await poolHas(stage, 2);
+      await mempoolHas(stage, 2);
       await stage.sequencer.mine(4);
       await until("the batch to be given up", () => stage.daemon.events("abandoned").length === 1);
       await stage.daemon.stop();

@@ -23,14 +23,14 @@ export async function submitStalled(stage: Stage, payers?: number) {
 const stateBecomes = (stage: Stage, batchId: Hex, state: string) =>
   until(`the batch to be ${state}`, async () => (await stage.batch(batchId)).state === state);
 
-export const poolHas = (stage: Stage, transactions: number) =>
+export const mempoolHas = (stage: Stage, transactions: number) =>
   until(`${transactions} transactions in the mempool`, async () => {
     const { pending } = (await stage.world.rpc("txpool_status")) as { pending: string };
     return Number(pending) === transactions;
   });
 
 // Every tick begins with the question for the newest final block.
-async function severalRounds({ endpoint }: Stage): Promise<void> {
+async function severalTicks({ endpoint }: Stage): Promise<void> {
   const ticks = () => endpoint.asked.filter(({ params }) => params[0] === "finalized").length;
   const before = ticks();
   await until("several ticks", () => ticks() > before + MANY_LOOKS);
@@ -70,7 +70,7 @@ const cases: FaultCase[] = [
       await stage.settled();
       await stage.sequencer.stall();
       await stage.sequencer.mine(12);
-      await severalRounds(stage);
+      await severalTicks(stage);
       await stage.sequencer.reorg(8);
       const [message = ""] = await until("the alert", () => nonEmpty(stage.daemon.alerts("halted")));
       assert.match(message, /^Block \d+ was final as 0x[0-9a-f]{64} and is now 0x[0-9a-f]{64}\.$/);
@@ -107,7 +107,7 @@ const cases: FaultCase[] = [
       await stage.sequencer.reorg(1);
       await until("the loss to be noticed", () => stage.daemon.events("lost").length === 1);
       await stage.world.usdc.pause(FIRST);
-      await poolHas(stage, 2);
+      await mempoolHas(stage, 2);
       await stage.sequencer.mine();
       await stateBecomes(stage, batchId, "reverted");
       await stage.world.usdc.unpause();
@@ -127,10 +127,10 @@ const cases: FaultCase[] = [
     async run(stage) {
       const { batchId } = await submitStalled(stage);
       await stage.world.usdc.pause(FIRST);
-      await poolHas(stage, 2);
+      await mempoolHas(stage, 2);
       await stage.sequencer.mine();
       await stateBecomes(stage, batchId, "reverted");
-      await severalRounds(stage);
+      await severalTicks(stage);
       await stage.sequencer.reorg(1);
       await stateBecomes(stage, batchId, "submitted");
       stage.sequencer.resume();
@@ -212,7 +212,7 @@ const cases: FaultCase[] = [
         gasLimit: 5_000_000n,
         ...FIRST,
       });
-      await poolHas(stage, 2);
+      await mempoolHas(stage, 2);
       stage.sequencer.resume();
       await stage.settled();
       const receipt = await stage.world.provider.getTransactionReceipt(own?.hash ?? "0x");

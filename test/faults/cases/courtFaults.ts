@@ -1,11 +1,12 @@
 import assert from "node:assert/strict";
 import { until } from "../../../scripts/waiting/until.ts";
+import { mined } from "../../../scripts/world/mined.ts";
 import type { KeyedAccount } from "../../../scripts/world/parties.ts";
 import type { Failpoint } from "../../../settlement/engine/context.ts";
 import type { ContestView } from "../../../settlement/views/batches/contest.ts";
 import { contestRow, settlementOf } from "../../local/court/contestRow.ts";
 import type { Stage } from "../stage/stage.ts";
-import { poolHas } from "./chainFaults.ts";
+import { mempoolHas } from "./chainFaults.ts";
 import type { FaultCase, FaultGroup } from "./faultCase.ts";
 
 const KILLED = { code: null, signal: "SIGKILL" };
@@ -47,10 +48,12 @@ async function contestView(stage: Stage): Promise<ContestView> {
 async function contest(stage: Stage, txHash: string): Promise<void> {
   const { world, sequencer } = stage;
   const [payer, { receiptCourt, bonds, usdc }] = [payerOf(stage), world];
-  await usdc.connect(payer).approve(bonds, DEPOSIT);
+  const approval = await usdc.connect(payer).approve(bonds, DEPOSIT);
   await sequencer.mine();
-  await receiptCourt.connect(payer).contest(await settlementOf(world, txHash), payer.address);
+  await mined(approval);
+  const contested = await receiptCourt.connect(payer).contest(await settlementOf(world, txHash), payer.address);
   await sequencer.mine();
+  await mined(contested);
 }
 
 const cases: FaultCase[] = [
@@ -93,7 +96,7 @@ const cases: FaultCase[] = [
       const bond = await bondOf(stage);
       await stage.sequencer.stall();
       await contest(stage, txHash);
-      await poolHas(stage, 1);
+      await mempoolHas(stage, 1);
       await stage.sequencer.reorg(1);
       // The court has not heard of the contest, and the answer reverts.
       await stage.sequencer.mine();

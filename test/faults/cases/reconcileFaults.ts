@@ -4,7 +4,7 @@ import { mined } from "../../../scripts/world/mined.ts";
 import { encodeRows } from "../../../settlement/chain/router/encodeRows.ts";
 import { settleCommand } from "../../local/daemon/testDaemon.ts";
 import type { Stage } from "../stage/stage.ts";
-import { FIRST, poolHas } from "./chainFaults.ts";
+import { FIRST, mempoolHas } from "./chainFaults.ts";
 import type { FaultCase, FaultGroup } from "./faultCase.ts";
 
 const HOUR_MS = 3_600_000;
@@ -76,7 +76,7 @@ const cases: FaultCase[] = [
       assert.ok(payer);
       const usdc = stage.world.usdc.connect(payer);
       await usdc.approve(stage.world.router, 0n, FIRST);
-      await poolHas(stage, 2);
+      await mempoolHas(stage, 2);
       stage.sequencer.resume();
       await until("the row to fail", async () => (await stage.batch(batchId)).state === "final");
       await mined(usdc.approve(stage.world.router, 10n ** 12n));

@@ -103,8 +103,8 @@ const cases: FaultCase[] = [
         });
       });
       const signed = stage.signed();
-      const fill = signed.find((transaction) => transaction.nonce === nonce);
-      assert.equal(fill?.to?.toLowerCase(), stage.operator.address.toLowerCase());
+      const filler = signed.find((transaction) => transaction.nonce === nonce);
+      assert.equal(filler?.to?.toLowerCase(), stage.operator.address.toLowerCase());
       assert.equal(signed.filter((transaction) => transaction.nonce === nonce + 1).length, 1);
       const balances = await stage.balances();
       return {
@@ -179,8 +179,8 @@ const cases: FaultCase[] = [
         return found.length === 3 && stage.outcomes().length >= 3 ? found : null;
       });
       await stage.world.rpc("anvil_dropTransaction", [signed[0]?.hash]);
-      assert.equal(await poolSize(stage), 0);
-      await until("them to be back", async () => (await poolSize(stage)) === 3);
+      assert.equal(await mempoolSize(stage), 0);
+      await until("them to be back", async () => (await mempoolSize(stage)) === 3);
       stage.sequencer.resume();
       await stage.settled();
       assert.equal(stage.signed().length, 3);
@@ -489,7 +489,7 @@ const cases: FaultCase[] = [
 
 export const rpcFaults: FaultGroup = { name: "RPC and mempool", cases };
 
-async function poolSize({ world }: Stage): Promise<number> {
+async function mempoolSize({ world }: Stage): Promise<number> {
   const { pending, queued } = (await world.rpc("txpool_status")) as { pending: string; queued: string };
   return Number(pending) + Number(queued);
 }

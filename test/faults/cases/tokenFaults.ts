@@ -8,7 +8,7 @@ import { deployUsdcImplementation } from "../../../scripts/world/usdc.ts";
 import { settleCommand } from "../../local/daemon/testDaemon.ts";
 import { hexOf } from "../stage/sequencer.ts";
 import { PAYERS, type Stage, TURN_CHARGES } from "../stage/stage.ts";
-import { FIRST, poolHas, submitStalled } from "./chainFaults.ts";
+import { FIRST, mempoolHas, submitStalled } from "./chainFaults.ts";
 import type { FaultCase, FaultGroup } from "./faultCase.ts";
 
 const AFFECTED = 3;
@@ -65,7 +65,7 @@ const cases: FaultCase[] = [
       await stage.recordTurns();
       await stage.submitted();
       await usdcOfPayer(stage).approve(stage.world.router, 0n, FIRST);
-      await poolHas(stage, 2);
+      await mempoolHas(stage, 2);
       stage.sequencer.resume();
       await until("the row to fail", async () => (await failuresOf(stage, turnOfPayer(stage, AFFECTED))).length === 1);
       await stage.balances({ pending: TURN_CHARGES });
@@ -94,7 +94,7 @@ const cases: FaultCase[] = [
         // An estimate would count what the batch in the mempool is about to take.
         gasLimit: 100_000n,
       });
-      await poolHas(stage, 2);
+      await mempoolHas(stage, 2);
       stage.sequencer.resume();
       await stage.settled();
       const failures = await failuresOf(stage, turnOfPayer(stage, AFFECTED));
@@ -142,7 +142,7 @@ const cases: FaultCase[] = [
       await stage.recordTurns();
       await stage.submitted();
       await usdc.blacklist(stage.payer(AFFECTED), FIRST);
-      await poolHas(stage, 2);
+      await mempoolHas(stage, 2);
       stage.sequencer.resume();
       await until("the row to fail", async () => (await failuresOf(stage, turnOfPayer(stage, AFFECTED))).length === 1);
       await stage.balances({ pending: TURN_CHARGES });
@@ -276,7 +276,7 @@ const cases: FaultCase[] = [
       await submitStalled(stage);
       const { toolId, developer, stake } = stage.tool(1);
       await stage.world.staking.connect(developer).requestWithdrawal(toolId, stake, FIRST);
-      await poolHas(stage, 2);
+      await mempoolHas(stage, 2);
       stage.sequencer.resume();
       await stage.settled();
       const balances = await stage.balances({ refused: PAYERS });

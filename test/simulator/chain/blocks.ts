@@ -251,7 +251,7 @@ export function createBlocks(rng: Rng, faults: Faults, genesisOptions: Genesis) 
   }
 
   // The newest transaction that came from elsewhere and would not come back: how deep it lies, and whether the same key has
-  // signed for a later nonce since, which would then wait forever. Null if it is out of reach.
+  // signed for a later nonce since, which would then wait without end. Null if it is out of reach.
   function foreign(): { depth: number; followed: boolean } | null {
     let block: Block | null = fresh().head;
     for (let depth = 1; depth <= MAX_REORG_BLOCKS && block !== null; depth++, block = block.parent) {

@@ -50,7 +50,7 @@ async function simulateOn([one, two, monitor]: readonly [Database, Database, Dat
   const rng = createRng(seed);
   const truth = await createLedger(monitor);
   // Whoever is first says where the ledger is; nobody has a key by then.
-  await truth.noteHome("the first home");
+  await truth.noteHome();
   const interleaving = createInterleaving(monitor.read);
   const violations: string[] = [];
   const trace: string[] = [];

@@ -51,7 +51,7 @@ contract StakingHandler is Handler {
 
     bytes16[] public toolIds;
     IToolStaking.Parameters private _parameters = IToolStaking.Parameters(10e6, 100, 1000, 5e6, 2500, 100);
-    mapping(uint256 index => Balances) private _books;
+    mapping(uint256 index => Balances) private _balances;
     mapping(uint256 index => Penalty[]) private _penalties;
 
     uint256 public deposited;
@@ -101,7 +101,7 @@ contract StakingHandler is Handler {
     function list(uint256 seed) external later(seed) {
         Rng memory rng = Rng(seed);
         uint256 index = rng.between(0, TOOLS - 1);
-        Balances storage balances = _books[index];
+        Balances storage balances = _balances[index];
         address owner = Parties.developer(index);
         if (balances.listed || !_tokenMoves(owner, address(staking))) return;
         balances.listed = true;
@@ -110,26 +110,26 @@ contract StakingHandler is Handler {
         _fund(index, amount);
         vm.prank(owner);
         staking.list(bytes32(index), balances.price, Parties.payout(index, 0), amount);
-        _booksDeposit(index, amount);
+        _addBalance(index, amount);
         _reach("list");
     }
 
     function stake(uint256 seed) external later(seed) {
         Rng memory rng = Rng(seed);
         uint256 index = rng.between(0, TOOLS - 1);
-        if (!_books[index].listed || !_tokenMoves(Parties.developer(index), address(staking))) return;
+        if (!_balances[index].listed || !_tokenMoves(Parties.developer(index), address(staking))) return;
         uint256 amount = rng.between(1, 50e6);
         _fund(index, amount);
         vm.prank(Parties.developer(index));
         staking.stake(toolIds[index], amount);
-        _booksDeposit(index, amount);
+        _addBalance(index, amount);
         _reach("stake");
     }
 
     function setPrice(uint256 seed) external later(seed) {
         Rng memory rng = Rng(seed);
         uint256 index = rng.between(0, TOOLS - 1);
-        Balances storage balances = _books[index];
+        Balances storage balances = _balances[index];
         if (!balances.listed) return;
         uint256 price = rng.between(0, 1e6);
         bool expected = price <= balances.price || balances.counted >= _required(price);
@@ -144,7 +144,7 @@ contract StakingHandler is Handler {
     function setPayout(uint256 seed) external later(seed) {
         Rng memory rng = Rng(seed);
         uint256 index = rng.between(0, TOOLS - 1);
-        if (!_books[index].listed) return;
+        if (!_balances[index].listed) return;
         vm.prank(Parties.developer(index));
         staking.setPayout(toolIds[index], Parties.payout(index, rng.between(0, 1)));
         _reach("change the payout");
@@ -153,7 +153,7 @@ contract StakingHandler is Handler {
     function requestWithdrawal(uint256 seed) external later(seed) {
         Rng memory rng = Rng(seed);
         uint256 index = rng.between(0, TOOLS - 1);
-        Balances storage balances = _books[index];
+        Balances storage balances = _balances[index];
         if (balances.counted == 0 || balances.requestedAt != 0) return;
         uint256 amount = rng.happens(30) ? balances.counted : rng.between(1, balances.counted);
         vm.prank(Parties.developer(index));
@@ -167,7 +167,7 @@ contract StakingHandler is Handler {
     function cancelWithdrawal(uint256 seed) external later(seed) {
         Rng memory rng = Rng(seed);
         uint256 index = rng.between(0, TOOLS - 1);
-        Balances storage balances = _books[index];
+        Balances storage balances = _balances[index];
         if (balances.requestedAt == 0 || rng.happens(70)) return;
         vm.prank(Parties.developer(index));
         staking.cancelWithdrawal(toolIds[index]);
@@ -181,7 +181,7 @@ contract StakingHandler is Handler {
     function withdraw(uint256 seed) external later(seed) {
         Rng memory rng = Rng(seed);
         uint256 index = _toolWithWithdrawal(rng);
-        Balances storage balances = _books[index];
+        Balances storage balances = _balances[index];
         if (!balances.listed) return;
         address to = rng.happens(30) ? address(0xFEE) : Parties.developer(index);
         if (balances.requestedAt != 0 && rng.happens(40)) _warpToTheEdgeOf(balances.requestedAt + 7 days, rng);
@@ -215,7 +215,7 @@ contract StakingHandler is Handler {
     function executeSlash(uint256 seed) external later(seed) {
         Rng memory rng = Rng(seed);
         uint256 index = _toolWithSlash(rng);
-        Balances storage balances = _books[index];
+        Balances storage balances = _balances[index];
         if (balances.terms.length == 0) return;
         if (rng.happens(40)) _warpToTheEdgeOf(balances.proposedAt + (rng.happens(70) ? 3 days : 7 days), rng);
         IToolStaking.SlashTerms memory terms = abi.decode(balances.terms, (IToolStaking.SlashTerms));
@@ -240,7 +240,7 @@ contract StakingHandler is Handler {
         bounties += paid.bounties;
         remainders += paid.remainders;
         slashed += amount;
-        _booksTake(index, amount);
+        _takeBalance(index, amount);
         balances.judged = terms.evidenceHash;
         delete balances.terms;
         _reach("execute a slash");
@@ -249,7 +249,7 @@ contract StakingHandler is Handler {
     function dropSlash(uint256 seed) external later(seed) {
         Rng memory rng = Rng(seed);
         uint256 index = _toolWithSlash(rng);
-        Balances storage balances = _books[index];
+        Balances storage balances = _balances[index];
         if (balances.terms.length == 0 || rng.happens(70)) return;
         bool veto = rng.happens(50);
         vm.prank(veto ? Parties.GUARDIAN : Parties.ADJUDICATOR);
@@ -283,7 +283,7 @@ contract StakingHandler is Handler {
         if (_slashPending(index)) _reach("penalize beside a slash");
         _penalties[index].push(Penalty(_now(), amount));
         penalized += amount;
-        _booksTake(index, amount);
+        _takeBalance(index, amount);
     }
 
     function setParameters(uint256 seed) external later(seed) {
@@ -307,7 +307,7 @@ contract StakingHandler is Handler {
     }
 
     function balancesOf(uint256 index) external view returns (Balances memory) {
-        return _books[index];
+        return _balances[index];
     }
 
     /// @notice Everybody who can have a credit in the staking contract.
@@ -320,17 +320,17 @@ contract StakingHandler is Handler {
 
     /// @notice What the balances say that a tool has to stake.
     function requiredStake(uint256 index) public view returns (uint256) {
-        return _required(_books[index].price);
+        return _required(_balances[index].price);
     }
 
     /// @notice Whether the balances say that a tool may be paid.
     function mayBePaid(uint256 index) public view returns (bool) {
-        return _books[index].listed && _books[index].counted >= requiredStake(index);
+        return _balances[index].listed && _balances[index].counted >= requiredStake(index);
     }
 
     /// @notice What a tool may earn in any 24 hours.
     function earningLimit(uint256 index) public view returns (uint256) {
-        return _books[index].counted * _parameters.earningMultiple;
+        return _balances[index].counted * _parameters.earningMultiple;
     }
 
     function _required(uint256 price) private view returns (uint256) {
@@ -344,13 +344,13 @@ contract StakingHandler is Handler {
         usdc.approve(address(staking), amount);
     }
 
-    function _booksDeposit(uint256 index, uint256 amount) private {
-        _books[index].counted += amount;
+    function _addBalance(uint256 index, uint256 amount) private {
+        _balances[index].counted += amount;
         deposited += amount;
     }
 
-    function _booksTake(uint256 index, uint256 amount) private {
-        Balances storage balances = _books[index];
+    function _takeBalance(uint256 index, uint256 amount) private {
+        Balances storage balances = _balances[index];
         uint256 fromStake = amount < balances.counted ? amount : balances.counted;
         balances.counted -= fromStake;
         balances.withdrawing -= amount - fromStake;
@@ -359,7 +359,7 @@ contract StakingHandler is Handler {
 
     /// @dev An adjudicator who proposes as long as it helps, to keep a withdrawal that is ready.
     function _besiege(uint256 index, Rng memory rng) private {
-        uint256 end = _books[index].requestedAt + 21 days;
+        uint256 end = _balances[index].requestedAt + 21 days;
         uint256 last = end - rng.between(1 hours, 6 days);
         if (last < _now()) return;
         vm.warp(last);
@@ -368,7 +368,7 @@ contract StakingHandler is Handler {
     }
 
     function _proposeSlash(uint256 index, Rng memory rng) private {
-        Balances storage balances = _books[index];
+        Balances storage balances = _balances[index];
         uint256 slashable = _slashable(index, _now() + 3 days);
         if (slashable == 0 || _slashPending(index)) return;
         IToolStaking.SlashTerms memory terms = _randomTerms(rng, slashable);
@@ -408,12 +408,12 @@ contract StakingHandler is Handler {
     }
 
     function _slashPending(uint256 index) private view returns (bool) {
-        return _books[index].terms.length != 0 && _now() < _books[index].proposedAt + 7 days;
+        return _balances[index].terms.length != 0 && _now() < _balances[index].proposedAt + 7 days;
     }
 
     /// @dev What a slash can reach at a moment: a withdrawal is out of reach 21 days after its request.
     function _slashable(uint256 index, uint256 moment) private view returns (uint256) {
-        Balances storage balances = _books[index];
+        Balances storage balances = _balances[index];
         return balances.counted + (moment < balances.requestedAt + 21 days ? balances.withdrawing : 0);
     }
 
@@ -434,7 +434,7 @@ contract StakingHandler is Handler {
         if (taken > _parameters.maxPenalty) _reach("compensate above a penalty");
         _penalties[index].push(Penalty(_now(), taken));
         penalized += taken;
-        _booksTake(index, taken);
+        _takeBalance(index, taken);
     }
 
     function _penaltyLeft(uint256 index) private view returns (uint256) {
@@ -445,7 +445,7 @@ contract StakingHandler is Handler {
     function _leftOfTheDay(uint256 index) private view returns (uint256) {
         uint256 reach = _slashable(index, _now());
         if (_slashPending(index)) {
-            uint256 claimed = abi.decode(_books[index].terms, (IToolStaking.SlashTerms)).amount;
+            uint256 claimed = abi.decode(_balances[index].terms, (IToolStaking.SlashTerms)).amount;
             reach = reach > claimed ? reach - claimed : 0;
         }
         uint256 daily = (reach * _parameters.dailyPenaltyBps) / 10_000;
@@ -496,7 +496,7 @@ contract StakingHandler is Handler {
         uint256 start = rng.between(0, TOOLS - 1);
         for (uint256 i = 0; i < TOOLS; ++i) {
             index = (start + i) % TOOLS;
-            if (_books[index].requestedAt != 0) return index;
+            if (_balances[index].requestedAt != 0) return index;
         }
         return start;
     }
@@ -505,7 +505,7 @@ contract StakingHandler is Handler {
         uint256 start = rng.between(0, TOOLS - 1);
         for (uint256 i = 0; i < TOOLS; ++i) {
             index = (start + i) % TOOLS;
-            if (_books[index].terms.length != 0) return index;
+            if (_balances[index].terms.length != 0) return index;
         }
         return start;
     }

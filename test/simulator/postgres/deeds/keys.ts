@@ -16,10 +16,13 @@ export function drawKeys(rng: Rng): Deed[] {
     {
       name: "move home",
       run: async ({ ledger, lease, reached }) => {
-        await ledger.noteHome(`home ${n}`);
-        await ledger.setFence(lease, nonce, nonce);
-        await ledger.planFiller(lease, { ...fillerOf(lease.operator, nonce), nonce }, n);
-        await ledger.removeFence(lease, nonce);
+        await ledger.fenceOff();
+        // A move takes every lease away.
+        const again = await ledger.acquireLease(lease.operator, lease.holder, LEASE_MS);
+        if (again === null) return;
+        await ledger.setFence(again, nonce, nonce);
+        await ledger.planFiller(again, { ...fillerOf(again.operator, nonce), nonce }, n);
+        await ledger.removeFence(again, nonce);
         reached("a key is fenced off and let go on");
       },
     },

@@ -1,6 +1,6 @@
 import { type Hex, hexToBytes } from "viem";
 import { describe, expect, it } from "vitest";
-import { createMerkleTree, verifiesProof } from "../../../settlement/engine/batch/merkleTree.ts";
+import { createMerkleTree, verifiesProof } from "../../settlement/engine/batch/merkleTree.ts";
 import { pathsOf } from "./receipts.ts";
 
 const hash = (digit: number | string): Hex => `0x${String(digit).padStart(64, "0")}`;

@@ -1,10 +1,10 @@
 import type { Log, TransactionReceipt } from "ethers";
 import { type Address, type Hex, parseEventLogs, type Log as ViemLog } from "viem";
-import { type Exception, exceptionsOf } from "../../../settlement/chain/court/exceptionsOf.ts";
-import { routerAbi } from "../../../settlement/chain/router/abi.ts";
-import type { Deployment } from "../../command/openDeployment.ts";
-import { readLogs } from "../../command/readLogs.ts";
-import type { Session } from "../../command/session.ts";
+import { type Exception, exceptionsOf } from "../../settlement/chain/court/exceptionsOf.ts";
+import { routerAbi } from "../../settlement/chain/router/abi.ts";
+import type { Deployment } from "../command/openDeployment.ts";
+import { readLogs } from "../command/readLogs.ts";
+import type { Session } from "../command/session.ts";
 import { findSettleCalls } from "./findSettleCalls.ts";
 
 export type Line = { toolId: string; amount: bigint };

@@ -31,7 +31,7 @@ export const badges = ({ isVerified, isProven }: Pick<ToolView, "isVerified" | "
   isProven && html`<span class="badge good">proven</span>`,
 ];
 
-export const figure = (name: string, value: string | Html, note: string | null = null) =>
+export const stat = (name: string, value: string | Html, note: string | null = null) =>
   html`<div><dt>${name}</dt><dd>${value}${note && html`<span>${note}</span>`}</dd></div>`;
 
 export const plural = (count: number, one: string, many = `${one}s`) =>

@@ -1,7 +1,7 @@
 import { AbiCoder, concat, keccak256 } from "ethers";
 import { type Hex, hexToBytes } from "viem";
 import { z } from "zod";
-import { verifiesProof } from "../../../settlement/engine/batch/merkleTree.ts";
+import { verifiesProof } from "../../settlement/engine/batch/merkleTree.ts";
 
 const hash = z.string().regex(/^0x[0-9a-f]{64}$/);
 const address = z.string().regex(/^0x[0-9a-f]{40}$/i);

@@ -34,7 +34,7 @@ async function statuses(
   return Object.fromEntries(seen);
 }
 
-it("whoever has a whole network of IPv6 addresses is one stranger, and is told to slow down", async () => {
+it("whoever has a whole network of IPv6 addresses is one unauthenticated caller, and is told to slow down", async () => {
   expect(await statuses(60, (i) => `2001:db8:1:1::${i.toString(16)}`)).toEqual({ 200: 40, 429: 20 });
   expect(await statuses(1, () => "2001:db8:1:2::1")).toEqual({ 200: 1 });
   expect(await statuses(60, () => "192.0.2.7")).toEqual({ 200: 40, 429: 20 });
@@ -48,7 +48,7 @@ it.each(["/", "/ask", `/tools/${zeroUuid}`, "/openapi.json", "/docs/", "/docs/st
   },
 );
 
-it("whoever names other addresses in its headers is one stranger all the same", async () => {
+it("whoever names other addresses in its headers is one unauthenticated caller all the same", async () => {
   const forged = (i: number) => ({
     "x-forwarded-for": `203.0.113.${i}`,
     "x-real-ip": `203.0.113.${i}`,

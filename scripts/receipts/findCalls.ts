@@ -1,6 +1,6 @@
 import type { Hex } from "viem";
-import { callsIn, type Wanted } from "../../../settlement/chain/router/callsIn.ts";
-import type { Session } from "../../command/session.ts";
+import { callsIn, type Wanted } from "../../settlement/chain/router/callsIn.ts";
+import type { Session } from "../command/session.ts";
 
 // Where the calldata of a call in this transaction may be, the likeliest place first.
 export async function* findCalls(

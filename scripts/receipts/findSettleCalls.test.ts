@@ -1,7 +1,7 @@
 import { bytesToHex, type Hex } from "viem";
 import { describe, expect, it } from "vitest";
-import { ContextRouter__factory } from "../../../typechain-types/index.ts";
-import type { Session } from "../../command/session.ts";
+import { ContextRouter__factory } from "../../typechain-types/index.ts";
+import type { Session } from "../command/session.ts";
 import { findSettleCalls } from "./findSettleCalls.ts";
 
 const hash = (digit: number | string): Hex => `0x${String(digit).padStart(64, "0")}`;

@@ -1,6 +1,6 @@
 import type { Address, Hex } from "viem";
-import { settleOf } from "../../../settlement/chain/router/settleCalls.ts";
-import type { Session } from "../../command/session.ts";
+import { settleOf } from "../../settlement/chain/router/settleCalls.ts";
+import type { Session } from "../command/session.ts";
 import { findCalls } from "./findCalls.ts";
 
 // Where the calldata of a batch may be, the likeliest place first.
