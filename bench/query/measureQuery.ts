@@ -62,7 +62,7 @@ export async function measureQuery() {
       const { tookMs, toolMs } = await ask("scripted");
       overheads.push(tookMs - toolMs);
     }
-    const evaluation = await evaluate({ ...questions, ask: (query) => questions.ask(query, "rules") });
+    const evaluation = await evaluate(questions);
     const interpreter = await measureInterpreter();
     return {
       turnsPerSecond: Math.round(turnsPerSecond),

@@ -268,6 +268,42 @@ describe("the marketplace's pages, in a browser", () => {
       problems = problems.filter((problem) => !problem.includes("402"));
     });
 
+    it("an answer that was lost on its way is said to be, and is had again under the same key, for one price", async () => {
+      const wallet = privateKeyToAccount(generatePrivateKey());
+      const secret = await makeKey(market.ask, wallet);
+      const page = await open("/ask");
+      const keys: (string | undefined)[] = [];
+      await page.route("**/api/v1/query", async (route) => {
+        keys.push(route.request().headers()["idempotency-key"]);
+        if (keys.length > 2) return route.continue();
+        // The marketplace has answered; of that only the beginning comes through, and the second time nothing at all.
+        const response = await route.fetch();
+        if (keys.length === 2) return route.abort("connectionreset");
+        const [begun = ""] = (await response.text()).split('data: {"type":"done"');
+        return route.fulfill({ response, body: begun });
+      });
+      const before = parcels?.state.calls ?? 0;
+      await askOn(page, "What is the weight of parcel number 7?", secret);
+      await page.waitForSelector("#again");
+      expect(await page.textContent("#answer .notice")).toContain("nothing is paid twice");
+      await page.click("#again");
+      await expect.poll(() => keys.length).toBe(2);
+      await page.waitForSelector("#answer[aria-busy=false] #again");
+      // Whoever presses the usual button instead is in no worse place.
+      await askOn(page, "What is the weight of parcel number 7?", secret);
+      await page.waitForSelector("#way li[aria-current=step]");
+      expect(await page.textContent("#text")).toContain("420");
+      expect(new Set(keys).size).toBe(1);
+      expect((parcels?.state.calls ?? 0) - before).toBe(1);
+      await expect.poll(async () => (await daemon.exposure(wallet.address)).pending).toBe(50_000n);
+      // What is asked after an answer is another question.
+      await askOn(page, "What is the weight of parcel number 7?", secret);
+      await expect.poll(() => keys.length).toBe(4);
+      expect(new Set(keys).size).toBe(2);
+      await page.waitForSelector("#way li[aria-current=step]");
+      problems = problems.filter((problem) => !/ERR_CONNECTION_RESET/.test(problem));
+    });
+
     it("the question in the commands is the question in every language", async () => {
       const page = await open("/ask");
       await page.fill("#question", 'It\'s 🐘 "é"?');

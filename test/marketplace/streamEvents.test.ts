@@ -19,6 +19,7 @@ it.each(BREAKS.map((one) => [one.codePointAt(0)?.toString(16), one]))(
     });
     const lines = splitLines(await text(stream)).filter((line) => line !== "" && !line.startsWith(":"));
     expect(lines.pop()).toBe("data: [DONE]");
+    expect(lines).toHaveLength(events.length);
     expect(lines.map((line) => JSON.parse(line.slice("data: ".length)))).toEqual(events);
   },
 );

@@ -1,6 +1,8 @@
+import { RULES } from "../../../marketplace/query/models/createAgents.ts";
 import type { QueryResult } from "../../../marketplace/query/wire/result.ts";
 import type { Asked, Questions } from "../openQuestions.ts";
 import { type Expected, type Question, questionsAbout } from "./questions.ts";
+import { says } from "./says.ts";
 
 export type Verdict = "right" | "missed" | "honest" | "wrong" | "failed";
 
@@ -28,10 +30,13 @@ export type Evaluation = {
   graded: readonly Graded[];
 };
 
-export async function evaluate(questions: Questions): Promise<Evaluation> {
+// By whoever is named. The rules say a fact under the name that its tool has for it; a model says it in words of its own, of which only
+// the value is compared.
+export async function evaluate(questions: Questions, agentModelId = RULES): Promise<Evaluation> {
   const graded: Graded[] = [];
   const asked = await questionsAbout(questions);
-  for (const question of asked) graded.push(grade(question, await questions.ask(question.query)));
+  const has = agentModelId === RULES ? hasFirst : hasSaid;
+  for (const question of asked) graded.push(grade(question, await questions.ask(question.query, agentModelId), has));
   const count = (...verdicts: Verdict[]) => graded.filter(({ verdict }) => verdicts.includes(verdict)).length;
   return {
     questions: graded.length,
@@ -46,7 +51,9 @@ export async function evaluate(questions: Questions): Promise<Evaluation> {
   };
 }
 
-function grade({ query, expects }: Question, asked: Asked): Graded {
+type Has = (result: QueryResult, expected: Expected) => boolean;
+
+function grade({ query, expects }: Question, asked: Asked, has: Has): Graded {
   if (asked.kind === "failed") {
     return { query, verdict: "failed", level: null, calls: 0, costUsd: 0, response: asked.error };
   }
@@ -59,7 +66,7 @@ function grade({ query, expects }: Question, asked: Asked): Graded {
         : "wrong"
       : isMiss
         ? "missed"
-        : expects.every((fact) => hasFirst(result, fact))
+        : expects.every((fact) => has(result, fact))
           ? "right"
           : "wrong";
   return {
@@ -84,6 +91,9 @@ function hasFirst({ evidence, response }: QueryResult, { label, value }: Expecte
     return isFirst && fact.label === label && isSame(fact.value, value) && names(response, label);
   });
 }
+
+// Whether the prose has the value, and a tool has said something that it can rest on.
+const hasSaid: Has = ({ response, grounding }, { value }) => grounding.grounded && says(response, value);
 
 const names = (response: string, label: string) => response.toLowerCase().includes(`${label}: `);
 

@@ -16,6 +16,8 @@ const WAY_NAMES = {
 };
 const ENDS = { absorbed: "Paid by the platform", refused: "Refused on chain, nothing was paid", voided: "Waived" };
 const STOPPED = "You stopped it. Unless the answer was complete by then, nothing is charged.";
+const LOST =
+  "The connection ended before the answer was complete. It may have been answered and charged meanwhile. Looking again asks the same question under the same key: what was answered is shown, and nothing is paid twice.";
 const STATUSES = {
   discovering: "Looking for tools",
   discovered: "Found",
@@ -31,6 +33,10 @@ const stop = document.getElementById("stop");
 const key = document.getElementById("key");
 key.value = sessionStorage.getItem("key") ?? "";
 let running = null;
+// What was asked on a connection that broke: asked again, it is the same question under the same key, and is paid once.
+let lost = null;
+
+class ConnectionLost extends Error {}
 
 // An element with children, which are elements or texts.
 function make(name, attributes = {}, ...children) {
@@ -129,7 +135,8 @@ form.addEventListener("submit", async (event) => {
   } catch (error) {
     // Another question has taken the place of this one.
     if (running !== own) return;
-    page.end(make("p", { class: "notice" }, own.signal.aborted ? STOPPED : said(error.message)));
+    if (error instanceof ConnectionLost && !own.signal.aborted) page.end(lostPart(error));
+    else page.end(make("p", { class: "notice" }, own.signal.aborted ? STOPPED : said(error.message)));
   } finally {
     if (running === own) {
       running = null;
@@ -138,6 +145,12 @@ form.addEventListener("submit", async (event) => {
     }
   }
 });
+
+function lostPart({ message }) {
+  const again = make("button", { type: "button", id: "again" }, "Look again");
+  again.addEventListener("click", () => form.requestSubmit());
+  return make("div", { class: "notice" }, make("p", {}, said(message)), again);
+}
 
 function begin() {
   const steps = make("ol", { class: "steps", "aria-label": "What was done" });
@@ -158,26 +171,47 @@ function begin() {
 }
 
 async function ask(signal, page) {
+  const body = JSON.stringify({
+    query: form.question.value,
+    stream: true,
+    ...(form.most.value !== "" && { maxCostUsd: form.most.value }),
+    ...signedBudget(),
+  });
+  const asked = lost?.body === body ? lost : { body, idempotencyKey: crypto.randomUUID() };
+  lost = asked;
+  // What was answered, refused or has failed is over, and asking again is another question.
+  const over = () => {
+    if (lost === asked) lost = null;
+  };
+  try {
+    await read(asked, signal, page, over);
+  } catch (error) {
+    if (!(error instanceof ConnectionLost)) over();
+    throw error;
+  }
+}
+
+async function read({ body, idempotencyKey }, signal, page, over) {
+  const breaking = () => {
+    throw new ConnectionLost(LOST);
+  };
   const response = await fetch("/api/v1/query", {
     method: "POST",
     signal,
     headers: {
       authorization: `Bearer ${key.value}`,
       "content-type": "application/json",
-      "idempotency-key": crypto.randomUUID(),
+      "idempotency-key": idempotencyKey,
     },
-    body: JSON.stringify({
-      query: form.question.value,
-      stream: true,
-      ...(form.most.value !== "" && { maxCostUsd: form.most.value }),
-      ...signedBudget(),
-    }),
-  });
+    body,
+  }).catch(breaking);
   if (!response.ok) {
     const { error } = await response.json().catch(() => ({}));
-    throw new Error(error ?? `The marketplace answered ${response.status}.`);
+    const words = error ?? `The marketplace answered ${response.status}.`;
+    throw response.status >= 500 ? new ConnectionLost(words) : new Error(words);
   }
-  for await (const event of eventsOf(response.body)) {
+  let isDone = false;
+  for await (const event of eventsOf(response.body, breaking)) {
     if (event.type === "tool-status") page.step(event.status, event.tool.name);
     else if (event.type === "text-delta") {
       // It is complete and owed by now: there is nothing left to stop.
@@ -185,16 +219,19 @@ async function ask(signal, page) {
       page.write(event.delta);
     } else if (event.type === "error") throw new Error(event.error);
     else if (event.type === "done") {
+      isDone = true;
+      over();
       page.end(...partsOf(event.result));
       stop.hidden = true;
       await follow(event.result, signal).catch(() => undefined);
     }
   }
+  if (!isDone) breaking();
 }
 
-async function* eventsOf(body) {
+async function* eventsOf(body, breaking) {
   let rest = "";
-  for await (const chunk of chunksOf(body.pipeThrough(new TextDecoderStream()))) {
+  for await (const chunk of chunksOf(body.pipeThrough(new TextDecoderStream()), breaking)) {
     const lines = (rest + chunk).split("\n");
     rest = lines.pop();
     for (const line of lines) {
@@ -205,10 +242,10 @@ async function* eventsOf(body) {
 }
 
 // Not every browser can read a stream in a loop.
-async function* chunksOf(stream) {
+async function* chunksOf(stream, breaking) {
   const reader = stream.getReader();
   for (;;) {
-    const { done, value } = await reader.read();
+    const { done, value } = await reader.read().catch(breaking);
     if (done) return;
     yield value;
   }

@@ -18,7 +18,7 @@ import type { Memory } from "../turn/createMemory.ts";
 import type { Say, TurnOutcome, TurnTask } from "../turn/runTurn.ts";
 import { lesser, type Selection } from "../turn/selectTools.ts";
 import type { QueryRequest } from "../wire/request.ts";
-import type { QuerySession } from "../wire/result.ts";
+import type { QueryResult, QuerySession } from "../wire/result.ts";
 import { writeResult } from "../wire/writeResult.ts";
 import type { Allowance } from "./createAllowance.ts";
 import { createScheduler } from "./createScheduler.ts";
@@ -325,7 +325,10 @@ export function createJobs(options: JobsOptions): Jobs {
         request,
         selection: { ...selection, bound },
         modelBound: lesser(job.reserved - bound, modelCostOf(request.agentModelId)),
-        earlier: ancestors.toReversed().map((ancestor) => requestFrom(ancestor.request).query),
+        earlier: ancestors.toReversed().map((ancestor) => ({
+          query: requestFrom(ancestor.request).query,
+          answer: answerIn(ancestor),
+        })),
         session: sessionOf(job, "active"),
         held,
         spend: (cost) => {
@@ -594,6 +597,12 @@ const textOf = (request: QueryRequest) =>
 function requestFrom(text: string): QueryRequest {
   const { maxCost, ...request } = JSON.parse(text) as Omit<QueryRequest, "maxCost"> & { maxCost: string | null };
   return { ...request, signed: request.signed ?? null, maxCost: maxCost === null ? null : parseUsd(maxCost) };
+}
+
+// What was answered, if it was.
+function answerIn({ result }: Job): string | null {
+  const { outcomeType, response } = JSON.parse(result ?? "{}") as Partial<QueryResult>;
+  return outcomeType === "answer" ? (response ?? null) : null;
 }
 
 const ORIGINS = { initial: "initial_request", resume: "resume", fork: "fork" } as const;

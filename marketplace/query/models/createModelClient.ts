@@ -22,6 +22,8 @@ export type Completion = {
   usage: Usage | null;
   // Whether it had more to say than it was let.
   isCut: boolean;
+  // Whether it, or whoever filters it, would not say it.
+  isRefused: boolean;
 };
 
 export type ModelClient = {
@@ -49,6 +51,7 @@ const TRIES = 3;
 const FIRST_WAIT_MS = 250;
 // For one completion, from the request to its last token.
 const TIMEOUT_MS = 120_000;
+const TOO_SLOW = "the model took too long";
 const MAX_BYTES = 4 * 1024 * 1024;
 const MAX_TOOL_CALLS = 32;
 
@@ -60,6 +63,7 @@ const chunkSchema = z.looseObject({
         delta: z
           .looseObject({
             content: z.string().nullish(),
+            refusal: z.string().nullish(),
             tool_calls: z
               .array(
                 z.looseObject({
@@ -81,9 +85,10 @@ const chunkSchema = z.looseObject({
 
 // A model over the wire that all endpoints speak: chat completions, streamed, with functions. A completion that came in part is
 // asked for again from its beginning, a bounded number of times; what was paid for the parts is the platform's loss.
-export function createModelClient(model: Model): ModelClient {
+export function createModelClient(model: Model, { timeoutMs = TIMEOUT_MS } = {}): ModelClient {
   async function once(body: string, signal: AbortSignal): Promise<Completion> {
-    const timed = AbortSignal.any([signal, AbortSignal.timeout(TIMEOUT_MS)]);
+    const late = AbortSignal.timeout(timeoutMs);
+    const timed = AbortSignal.any([signal, late]);
     let response: Response;
     try {
       response = await fetch(`${model.url}/chat/completions`, {
@@ -99,7 +104,7 @@ export function createModelClient(model: Model): ModelClient {
       });
     } catch (cause) {
       signal.throwIfAborted();
-      throw new ModelFailure("the model cannot be reached", true, { cause });
+      throw new ModelFailure(late.aborted ? TOO_SLOW : "the model cannot be reached", true, { cause });
     }
     if (!response.ok) {
       await response.body?.cancel();
@@ -111,7 +116,7 @@ export function createModelClient(model: Model): ModelClient {
     } catch (cause) {
       signal.throwIfAborted();
       if (cause instanceof ModelFailure) throw cause;
-      throw new ModelFailure("the model's answer broke off", true, { cause });
+      throw new ModelFailure(late.aborted ? TOO_SLOW : "the model's answer broke off", true, { cause });
     }
   }
 
@@ -123,6 +128,7 @@ export function createModelClient(model: Model): ModelClient {
     let usage: Usage | null = null;
     let hasEnded = false;
     let isCut = false;
+    let isRefused = false;
     let bytes = 0;
     const take = (data: string) => {
       if (data === "[DONE]") {
@@ -134,6 +140,7 @@ export function createModelClient(model: Model): ModelClient {
       const [choice] = chunk.choices;
       if (choice?.finish_reason) hasEnded = true;
       if (choice?.finish_reason === "length") isCut = true;
+      if (choice?.finish_reason === "content_filter" || choice?.delta?.refusal) isRefused = true;
       content += choice?.delta?.content ?? "";
       for (const { index, id, function: part } of choice?.delta?.tool_calls ?? []) {
         // Some endpoints give every call the same index, and say by another id that it is another one.
@@ -159,7 +166,7 @@ export function createModelClient(model: Model): ModelClient {
     }
     if (!hasEnded) throw new ModelFailure("the model's answer broke off", true);
     const toolCalls = calls.map((call, i) => ({ ...call, id: call.id || `call_${i}` }));
-    return { content, toolCalls, usage, isCut };
+    return { content, toolCalls, usage, isCut, isRefused };
   }
 
   return {

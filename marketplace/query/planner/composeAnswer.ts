@@ -6,7 +6,14 @@ import type { PlannedStep } from "./planQuestion.ts";
 import type { Question } from "./readQuestion.ts";
 
 // What one step of a plan has brought.
-export type StepResult = { step: PlannedStep; question: Question; outputs: readonly Output[]; failed: number };
+export type StepResult = {
+  step: PlannedStep;
+  question: Question;
+  outputs: readonly Output[];
+  failed: number;
+  // Calls that were not made.
+  leftOut: number;
+};
 
 const LEVELS: readonly Level[] = ["low", "medium", "high"];
 const MAX_SHOWN_FACTS = 8;

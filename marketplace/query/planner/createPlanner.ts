@@ -1,4 +1,5 @@
 import { microUsdc } from "../../../settlement/domain/money.ts";
+import type { Listing, Method } from "../../registry/listing.ts";
 import { type Agent, type Conclusion, QueryFailed, type Task } from "../turn/agent.ts";
 import type { Arguments, Called } from "../turn/createCaller.ts";
 import type { GapSignal } from "../wire/result.ts";
@@ -6,6 +7,7 @@ import { composeAnswer, type StepResult } from "./composeAnswer.ts";
 import { type PlannedStep, planQuestion } from "./planQuestion.ts";
 import { readQuestion } from "./readQuestion.ts";
 
+const MINUTE_MS = 60_000;
 const FREE = { modelId: null, modelCost: microUsdc(0n) };
 export const wantsChart = (query: string) => /\b(plot|chart|graph|draw|visuali[sz]e)\b/i.test(query);
 
@@ -17,7 +19,7 @@ export function createPlanner(): Agent {
       const { query, earlier, found, trace, nowMs, say, stepBudget, caller } = task;
       say("planning");
       const question = readQuestion(query, nowMs());
-      const before = earlier.toReversed().flatMap((text) => [...readQuestion(text, nowMs()).values]);
+      const before = earlier.toReversed().flatMap((before) => [...readQuestion(before.query, nowMs()).values]);
       const plan = planQuestion(question, found, before);
       trace.step("planning", "plan", "success", "chosen by rules; no model was used", {
         plannerReasoningStage: "rules",
@@ -54,24 +56,39 @@ export function createPlanner(): Agent {
 // without; if it cannot be reached, another that could answer as well is.
 async function take(step: PlannedStep, { caller, trace }: Task): Promise<StepResult> {
   const { chosen, alternatives, question } = step;
-  const { calls, assumed } = chosen.filled;
-  const made = await Promise.all(calls.map((args) => caller.call(chosen.listing, chosen.method, args)));
+  const { assumed } = chosen.filled;
+  const calls = pacedOf(chosen.method, chosen.filled.calls);
+  const leftOut = chosen.filled.calls.length - calls.length;
+  const made = await callAll(chosen.listing, chosen.method, calls);
   const results = await Promise.all(made.map((called, i) => repaired(called, calls[i] ?? {})));
   const outputs = results.flatMap((called) => (called.kind === "answered" ? [called.output] : []));
-  if (outputs.length > 0) return { step, question, outputs, failed: results.length - outputs.length };
+  if (outputs.length > 0) return { step, question, outputs, failed: results.length - outputs.length, leftOut };
   const [other] = alternatives;
-  if (other?.filled.kind !== "filled") return { step, question, outputs, failed: results.length };
+  if (other?.filled.kind !== "filled") return { step, question, outputs, failed: results.length, leftOut };
   trace.rediscovered(
     `${chosen.method.name} of ${chosen.listing.name} failed; ${other.method.name} of ${other.listing.name} may do`,
   );
-  const again = await Promise.all(other.filled.calls.map((args) => caller.call(other.listing, other.method, args)));
+  const others = pacedOf(other.method, other.filled.calls);
+  const again = await callAll(other.listing, other.method, others);
   const found = again.flatMap((called) => (called.kind === "answered" ? [called.output] : []));
   return {
     step: { ...step, chosen: { ...other, filled: other.filled } },
     question,
     outputs: found,
     failed: again.length - found.length,
+    leftOut: other.filled.calls.length - others.length,
   };
+
+  // As many at a time as the tool asks for.
+  async function callAll(listing: Listing, method: Method, all: readonly Arguments[]): Promise<Called[]> {
+    const atOnce = method._meta.rateLimit?.maxConcurrency ?? all.length;
+    const called: Called[] = [];
+    while (called.length < all.length) {
+      const next = all.slice(called.length, called.length + Math.max(1, atOnce));
+      called.push(...(await Promise.all(next.map((args) => caller.call(listing, method, args)))));
+    }
+    return called;
+  }
 
   async function repaired(called: Called, args: Arguments): Promise<Called> {
     if (called.kind === "answered" || called.failure.cause !== "shape" || assumed.length === 0) return called;
@@ -81,9 +98,27 @@ async function take(step: PlannedStep, { caller, trace }: Task): Promise<StepRes
   }
 }
 
+// No more calls than the tool takes in the minute for which somebody waits.
+function pacedOf({ _meta: { rateLimit } }: Method, calls: readonly Arguments[]): readonly Arguments[] {
+  const { maxRequestsPerMinute = calls.length, cooldownMs = 0 } = rateLimit ?? {};
+  const inAMinute = cooldownMs > 0 ? Math.ceil(MINUTE_MS / cooldownMs) : calls.length;
+  return calls.slice(0, Math.max(1, Math.min(maxRequestsPerMinute, inAMinute)));
+}
+
 function gapsOf(results: readonly StepResult[], unanswered: readonly string[]): GapSignal[] {
   const failed = results.filter((result) => result.failed > 0);
   return [
+    ...results.flatMap(({ step, leftOut }): GapSignal[] =>
+      leftOut === 0
+        ? []
+        : [
+            {
+              code: "paced",
+              severity: "high",
+              detail: `${leftOut} calls of ${step.chosen.method.name} were not made: it takes no more in a minute`,
+            },
+          ],
+    ),
     ...failed.map(
       ({ step, failed }): GapSignal => ({
         code: "tool_call_failed",

@@ -142,7 +142,7 @@ const wordsOf = (names: readonly string[]): string => {
   return shown.length === 0 ? `${last}` : `${shown.join(", ")} and ${last}`;
 };
 
-function partOf(question: Question, { start, end }: { start: number; end: number }): Question {
+export function partOf(question: Question, { start, end }: { start: number; end: number }): Question {
   const inside = (part: { start: number; end: number }) => part.start >= start && part.end <= end;
   // Positions stay those of the whole, by which values are shown; the text is the whole's for the same reason.
   return {

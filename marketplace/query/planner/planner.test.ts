@@ -2,7 +2,11 @@ import { describe, expect, it } from "vitest";
 import { microUsdc } from "../../../settlement/domain/money.ts";
 import type { Found } from "../../discovery/createCatalogue.ts";
 import type { Listing, Method } from "../../registry/listing.ts";
+import type { Task } from "../turn/agent.ts";
+import type { Output } from "../turn/createCaller.ts";
+import { createTrace } from "../turn/createTrace.ts";
 import { shownValue } from "./composeAnswer.ts";
+import { createPlanner } from "./createPlanner.ts";
 import { factsOf, focusOf } from "./factsOf.ts";
 import { fillArguments } from "./fillArguments.ts";
 import { kindOf } from "./kindOf.ts";
@@ -42,6 +46,45 @@ const listingOf = (name: string, methods: Method[]): Found => ({
     suggestedPrompts: [],
   } as unknown as Listing,
   methods,
+});
+
+it("the planner calls a tool as often and as many times at once as it says that it takes, and says what was left out", async () => {
+  const paced = methodOf(
+    "weigh_parcel",
+    "The weight of a parcel, by its number.",
+    { number: { type: "integer" } },
+    { weight: { type: "number" } },
+    ["number"],
+  );
+  paced._meta.rateLimit = { maxRequestsPerMinute: 3, maxConcurrency: 2 };
+  const found = [listingOf("Parcels", [paced])];
+  let [running, most, calls] = [0, 0, 0];
+  const outputs: Output[] = [];
+  const caller = {
+    outputs,
+    failures: [],
+    async call(listing: Listing, method: Method, args: Record<string, unknown>) {
+      calls += 1;
+      running += 1;
+      most = Math.max(most, running);
+      await new Promise(setImmediate);
+      running -= 1;
+      const value = { weight: 420 };
+      const alias = `weigh_parcel_${calls}`;
+      const output = { alias, listing, method, args, value, text: JSON.stringify(value), atMs: 0, durationMs: 0 };
+      outputs.push(output);
+      return { kind: "answered", output };
+    },
+  } as unknown as Task["caller"];
+  const concluded = await createPlanner().conclude({
+    ...{ query: "What is the weight of parcel numbers 1, 2, 3, 4 and 5?", earlier: [], found, stepBudget: 10, caller },
+    ...{ trace: createTrace(() => NOW), nowMs: () => NOW, say: () => undefined },
+  } as unknown as Task);
+  expect([calls, most]).toEqual([3, 2]);
+  expect(concluded).toMatchObject({
+    kind: "answer",
+    gaps: [{ code: "paced", detail: "2 calls of weigh_parcel were not made: it takes no more in a minute" }],
+  });
 });
 
 const date = { type: "string", format: "date" };

@@ -44,11 +44,16 @@ export type Miss = {
 // `modelId` is null where no model was used.
 export type Conclusion = (Answer | Miss) & { modelId: string | null; modelCost: MicroUsdc };
 
+// `answer` is null if there was none.
+export type Earlier = { query: string; answer: string | null };
+
 export type Task = {
   query: string;
   // What was asked before in this session, oldest first.
-  earlier: readonly string[];
+  earlier: readonly Earlier[];
   found: readonly Found[];
+  // Whether the asker has named them, and they were not found by a search.
+  isNamed: boolean;
   // What a model is charged with at the most, so that there is no point in going on above it.
   modelBound: MicroUsdc;
   stepBudget: number;

@@ -13,6 +13,7 @@ import type { Judge } from "../../schema/createJudge.ts";
 import { canonicalJson } from "../../toolkit/answer/canonicalJson.ts";
 import type { Held } from "./createMemory.ts";
 import type { Trace } from "./createTrace.ts";
+import { isInfrastructure } from "./isInfrastructure.ts";
 
 export type Arguments = Readonly<Record<string, unknown>>;
 
@@ -207,9 +208,7 @@ function causeOf(outcome: Exclude<CallOutcome, { kind: "answered" }>): FailureCa
     case "handshakeRequired":
       return "person";
     case "toolFailed":
-      return /rate.?limit|too many requests|unauthori[sz]ed|forbidden/i.test(outcome.message)
-        ? "infrastructure"
-        : "shape";
+      return isInfrastructure(outcome.message) ? "infrastructure" : "shape";
     case "cancelled":
       return "bound";
     default:

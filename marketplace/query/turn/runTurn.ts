@@ -8,7 +8,7 @@ import type { Interpreters } from "../interpreter/createInterpreters.ts";
 import { wantsChart } from "../planner/createPlanner.ts";
 import type { QueryRequest } from "../wire/request.ts";
 import type { QueryResult, QuerySession } from "../wire/result.ts";
-import type { Agent, Conclusion, Drawn } from "./agent.ts";
+import type { Agent, Conclusion, Drawn, Earlier } from "./agent.ts";
 import { composeResult, type Dataset } from "./composeResult.ts";
 import { type Caller, type CallerOptions, createCaller } from "./createCaller.ts";
 import type { Held } from "./createMemory.ts";
@@ -23,7 +23,7 @@ export type TurnTask = {
   // The most that the model may be charged in this turn.
   modelBound: MicroUsdc;
   // What was asked before in this session, oldest first.
-  earlier: readonly string[];
+  earlier: readonly Earlier[];
   session: QuerySession;
   // Room for what its tools answer, which is given back by whoever has no more use for the outcome.
   held: Held;
@@ -90,6 +90,7 @@ export async function runTurn(options: TurnOptions, task: TurnTask): Promise<Tur
       query: request.query,
       earlier,
       found: selection.found,
+      isNamed: selection.isManual,
       modelBound,
       stepBudget,
       caller,

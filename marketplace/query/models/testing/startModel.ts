@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
+import { setTimeout as pause } from "node:timers/promises";
 import { startServer } from "../../../mcp/testing/startServer.ts";
 
 export type Asked = {
@@ -10,7 +11,8 @@ export type Asked = {
 
 // What the model does with one request: speak, call functions, or misbehave.
 export type Turn =
-  | { say: string; usage?: [number, number] | null; finish?: string }
+  // `pauseMs` between two tokens.
+  | { say: string; usage?: [number, number] | null; finish?: string; pauseMs?: number }
   | { call: readonly { name: string; arguments: string }[]; usage?: [number, number] | null }
   | { status: number }
   // Ends the connection after a few tokens.
@@ -25,17 +27,21 @@ export type ScriptedModel = Awaited<ReturnType<typeof startModel>>;
 // An endpoint that speaks the real wire, token by token, and says what a test has written. The script is asked for each
 // request what comes next.
 export async function startModel(script: (asked: Asked, number: number) => Turn) {
-  const state = { script, asked: [] as Asked[] };
+  // `left`: how many have gone before they had heard all.
+  const state = { script, asked: [] as Asked[], left: 0 };
   const server = await startServer(async (request, response) => {
     const body = JSON.parse(await textOf(request)) as Asked;
     const asked = { ...body, authorization: request.headers.authorization };
     state.asked.push(asked);
-    perform(state.script(asked, state.asked.length), response);
+    response.once("close", () => {
+      if (!response.writableFinished) state.left += 1;
+    });
+    await perform(state.script(asked, state.asked.length), response);
   });
   return { ...server, state, url: `http://127.0.0.1:${server.port}/v1` };
 }
 
-function perform(turn: Turn, response: ServerResponse): void {
+async function perform(turn: Turn, response: ServerResponse): Promise<void> {
   if ("never" in turn) return;
   if ("status" in turn) return void response.writeHead(turn.status).end('{"error":{"message":"no"}}');
   response.writeHead(200, { "content-type": "text/event-stream" });
@@ -50,8 +56,12 @@ function perform(turn: Turn, response: ServerResponse): void {
     return;
   }
   // In small pieces, as models do.
-  if ("say" in turn) for (const token of turn.say.match(/[\s\S]{1,5}/gu) ?? []) delta({ content: token });
-  else {
+  if ("say" in turn) {
+    for (const token of turn.say.match(/[\s\S]{1,5}/gu) ?? []) {
+      if (turn.pauseMs !== undefined) await pause(turn.pauseMs);
+      delta({ content: token });
+    }
+  } else {
     for (const [index, { name, arguments: text }] of turn.call.entries()) {
       delta({ tool_calls: [{ index, id: `call-${index}`, type: "function", function: { name, arguments: "" } }] });
       for (const piece of text.match(/[\s\S]{1,7}/gu) ?? [])

@@ -1,0 +1,59 @@
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { microUsdc } from "../../../settlement/domain/money.ts";
+import { createModelClient } from "./createModelClient.ts";
+import { type ScriptedModel, startModel, type Turn } from "./testing/startModel.ts";
+
+let server: ScriptedModel;
+beforeAll(async () => {
+  server = await startModel(() => ({ say: "" }));
+});
+afterAll(() => server.close());
+
+const NOTHING = microUsdc(0n);
+const never = new AbortController().signal;
+
+function ask(turn: Turn, { timeoutMs = 60_000, signal = never } = {}) {
+  server.state.script = () => turn;
+  server.state.asked.splice(0);
+  server.state.left = 0;
+  const { url } = server;
+  const prices = { inputPrice: NOTHING, outputPrice: NOTHING, maxCost: NOTHING };
+  const client = createModelClient({ id: "m", url, model: "m", key: null, ...prices }, { timeoutMs });
+  return client.complete({ messages: [{ role: "user", content: "?" }], tools: [], maxTokens: 10, signal });
+}
+
+it("a model that speaks slowly is heard to its end", async () => {
+  expect(await ask({ say: "It weighs 420 grams, Zoë 🐘.", pauseMs: 5 })).toMatchObject({
+    content: "It weighs 420 grams, Zoë 🐘.",
+    isCut: false,
+    isRefused: false,
+  });
+});
+
+it.each<[string, Turn]>([
+  ["never answers", { never: true }],
+  ["begins and never goes on", { begin: "It" }],
+])("a model that %s is given up after its time, and not asked for ever", async (_what, turn) => {
+  await expect(ask(turn, { timeoutMs: 200 })).rejects.toMatchObject({
+    name: "ModelFailure",
+    message: "the model took too long",
+  });
+  expect(server.state.asked).toHaveLength(3);
+});
+
+it("a completion for somebody who has gone is broken off, and not asked for again", async () => {
+  const going = new AbortController();
+  const asked = ask({ begin: "It" }, { signal: going.signal });
+  const refused = expect(asked).rejects.toMatchObject({ name: "AbortError" });
+  await expect.poll(() => server.state.asked.length).toBe(1);
+  going.abort();
+  await refused;
+  await expect.poll(() => server.state.left).toBe(1);
+  expect(server.state.asked).toHaveLength(1);
+});
+
+it("what a filter has cut off is a refusal, whatever came before it", async () => {
+  expect(await ask({ say: "It weighs", finish: "content_filter" })).toMatchObject({ isRefused: true });
+  const refusal = { choices: [{ delta: { refusal: "I cannot." }, finish_reason: "stop" }] };
+  expect(await ask({ raw: `data: ${JSON.stringify(refusal)}\n\ndata: [DONE]\n\n` })).toMatchObject({ isRefused: true });
+});
