@@ -104,7 +104,8 @@ describe("a tool that wants into our network", () => {
     rebound = true;
     const outcome = await tool.callTool("poison", {});
     expect(outcome).toMatchObject(failed("forbiddenEndpoint", false));
-    expect(outcome).toMatchObject({ message: expect.stringContaining("169.254.169.254") });
+    // It is not told where its name leads from here.
+    expect(JSON.stringify(outcome)).not.toContain("169.254");
   });
 
   it("hides a private address among public ones", async () => {

@@ -86,13 +86,22 @@ export const toolRoutes = [
   }),
 ];
 
-// Everybody may search, and fifty listings can be 25 MB. Each tool is shown whole, the first in any case.
-function withinRoom(found: readonly Found[]): readonly Found[] {
-  let length = 0;
-  return found.filter(({ methods }, i) => {
-    length += methods.reduce((sum, method) => sum + lengthOf(method), 0);
-    return i === 0 || length <= MAX_METHODS_LENGTH;
-  });
+// Everybody may search, and fifty listings can be 25 MB. Each tool is shown whole or not at all, the best in any case. The others
+// have room by their length, the shortest first, so that nobody pushes a better tool out by being long.
+export function withinRoom(found: readonly Found[]): readonly Found[] {
+  const [best, ...others] = found.map((each) => ({
+    each,
+    length: each.methods.reduce((sum, method) => sum + lengthOf(method), 0),
+  }));
+  if (best === undefined) return [];
+  let left = MAX_METHODS_LENGTH - best.length;
+  const shown = new Set([best.each]);
+  for (const { each, length } of others.sort((one, other) => one.length - other.length)) {
+    left -= length;
+    if (left < 0) break;
+    shown.add(each);
+  }
+  return found.filter((each) => shown.has(each));
 }
 
 const lengths = new WeakMap<Method, number>();
