@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { ApiError } from "../../../settlement/daemon/http/errors.ts";
 import { readPreferences } from "../../accounts/preferences.ts";
+import { compactView } from "../../discovery/compactView.ts";
 import type { Found } from "../../discovery/createCatalogue.ts";
 import { toolSchema, toolView } from "../../discovery/toolView.ts";
 import { wantedMethods } from "../../discovery/wantedMethods.ts";
@@ -41,6 +42,8 @@ const query = z.object({
     .catch(undefined),
   excludeSlow: yesOrNo,
   favorites_only: yesOrNo,
+  // Ours: for whoever hands the answer to a model.
+  view: z.enum(["whole", "compact"]).catch("whole").default("whole"),
 });
 
 export const toolRoutes = [
@@ -56,7 +59,8 @@ export const toolRoutes = [
       query: z.string(),
       count: z.int(),
     }),
-    async handle({ query: { q = "", limit, mode = "query", favorites_only, ...filters }, query, caller, services }) {
+    async handle({ query, caller, services }) {
+      const { q = "", limit, mode = "query", favorites_only, view, ...filters } = query;
       const among = await favoritesOf(caller, favorites_only, services);
       const wants = wantedMethods({ ...filters, mode: query.mode });
       const found = services.catalogue.search({
@@ -65,7 +69,9 @@ export const toolRoutes = [
         ...(wants && { wants }),
         ...(among && { among }),
       });
-      const tools = withinRoom(found).map(({ listing, methods }) => toolView(listing, methods));
+      const tools = withinRoom(found)
+        .map(({ listing, methods }) => toolView(listing, methods))
+        .map((tool) => (view === "compact" ? compactView(tool) : tool));
       return { body: { tools, mode, query: q, count: tools.length } };
     },
   }),
