@@ -2,10 +2,11 @@ import { describe, expect, it } from "vitest";
 import { microUsdc } from "../../settlement/domain/money.ts";
 import type { Listing } from "../registry/listing.ts";
 import { newListing as listing } from "../registry/testing/newListing.ts";
+import { compactView } from "./compactView.ts";
 import { createCatalogue } from "./createCatalogue.ts";
 import { qualityOf } from "./rank.ts";
 import { termOf, tokensOf } from "./terms.ts";
-import { toolView } from "./toolView.ts";
+import { toolSchema, toolView } from "./toolView.ts";
 import { type Filters, wantedMethods } from "./wantedMethods.ts";
 
 function searching(...listings: Listing[]) {
@@ -179,6 +180,28 @@ describe("what is shown of a tool's calls", () => {
     const free = toolView(listing("tool", { calls: 100, callsSucceeded: 95 }));
     expect(free).toMatchObject({ isProven: false, totalQueries: 0 });
     expect(free.successRate).toBeUndefined();
+  });
+});
+
+describe("a tool as an agent reads it", () => {
+  const shown = (count: number, schema: object) => {
+    const { methods, ...tool } = listing("tool", { description: "y".repeat(5_000), words: "x".repeat(5_000) });
+    const many = Array.from({ length: count }, (_, i) =>
+      methods.map((method) => ({ ...method, name: `m${i}`, inputSchema: { ...schema }, outputSchema: { ...schema } })),
+    ).flat();
+    return compactView(toolView({ ...tool, methods: many }));
+  };
+
+  it("has what its methods take and cost, and is short however long its listing is", () => {
+    const { mcpTools, methodsLeftOut } = shown(2, { type: "object", required: ["a"] });
+    expect(methodsLeftOut).toBeUndefined();
+    expect(mcpTools).toHaveLength(2);
+    expect(mcpTools[0]).toMatchObject({ name: "m0", inputSchema: { required: ["a"] }, executePriceUsd: null });
+    expect(mcpTools[0]).not.toHaveProperty("outputSchema");
+    const long = shown(200, { type: "object", description: "z".repeat(2_000) });
+    expect(JSON.stringify(long).length).toBeLessThan(10_000);
+    expect((long.methodsLeftOut ?? 0) + long.mcpTools.length).toBe(200);
+    expect(toolSchema.safeParse(long).success).toBe(true);
   });
 });
 

@@ -58,6 +58,7 @@ export const toolSchema = z
     isProven: z.boolean(),
     kind: z.literal("mcp"),
     mcpTools: z.array(methodSchema),
+    methodsLeftOut: z.int().optional().meta({ description: "How many more it has, in a compact view" }),
     totalQueries: z.int(),
     successRate: z.string().optional(),
     uptimePercent: z.string().optional(),

@@ -4,6 +4,7 @@ import { type AddressInfo, createServer as createTcpServer, type Socket } from "
 import { gzipSync } from "node:zlib";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { createMcpClient, type McpClientOptions } from "./createMcpClient.ts";
+import type { CallOutcome } from "./outcome.ts";
 import {
   type Answer,
   type Message,
@@ -103,7 +104,8 @@ describe("a tool that wants into our network", () => {
     rebound = true;
     const outcome = await tool.callTool("poison", {});
     expect(outcome).toMatchObject(failed("forbiddenEndpoint", false));
-    expect(outcome).toMatchObject({ message: expect.stringContaining("169.254.169.254") });
+    // It is not told where its name leads from here.
+    expect(JSON.stringify(outcome)).not.toContain("169.254");
   });
 
   it("hides a private address among public ones", async () => {
@@ -233,6 +235,68 @@ describe("a tool that wants our memory", () => {
     for (const end of read) end();
     expect((await calls).map(({ kind }) => kind)).toEqual(Array(6).fill("answered"));
   });
+
+  // Four servers with four answers each: all the places that there are.
+  const LARGE = "x".repeat(2_000_000);
+  it.each(["mcp", "sse"])(
+    "holds every place for large answers by dripping, until somebody waits for one (%s)",
+    async (kind) => {
+      const begun: ServerResponse[] = [];
+      const dripping: Answer = (_message, response) => {
+        response.writeHead(200, { "content-type": "application/json" });
+        response.write(LARGE, () => begun.push(response));
+      };
+      const streaming = () =>
+        startServer(async (request, response) => {
+          if (request.method === "GET") {
+            startStream(response).write("event: endpoint\ndata: /messages\n\n");
+            streams.set(request.socket.localPort, response);
+            return;
+          }
+          const message = await readMessage(request);
+          response.writeHead(202).end();
+          const stream = streams.get(request.socket.localPort);
+          if (stream === undefined || message.id === undefined) return;
+          const { protocolVersion } = message.params ?? {};
+          const shaken = { protocolVersion, capabilities: {}, serverInfo: { name: "old", version: "1" } };
+          if (message.method === "initialize") stream.write(event(resultOf(message, shaken)));
+          else stream.write(`data: ${LARGE}`, () => begun.push(stream));
+        });
+      const streams = new Map<number | undefined, ServerResponse>();
+      // A stream has one answer at a time.
+      const [servers, each] = kind === "sse" ? [16, 1] : [4, 4];
+      vi.useFakeTimers({ toFake: ["setInterval", "clearInterval"] });
+      ends.push(async () => void vi.useRealTimers());
+      const client = createMcpClient({ policy: "development" });
+      ends.push(() => client.close());
+      const drips: Promise<CallOutcome>[] = [];
+      for (let i = 0; i < servers; i++) {
+        const server = await kept(kind === "sse" ? streaming() : startRawMcpServer(dripping));
+        const tool = client.connect(kind === "sse" ? `${server.url}/sse` : server.url);
+        for (let j = 0; j < each; j++) drips.push(tool.callTool("drip", {}));
+      }
+      await vi.waitFor(() => expect(begun).toHaveLength(16), PATIENCE);
+      // Nobody waits, so nobody is hurried.
+      vi.advanceTimersByTime(20_000);
+      const honest = await kept(
+        startRawMcpServer((message, response) => sendJson(response, resultOf(message, textResult(LARGE)))),
+      );
+      let outcome: CallOutcome | undefined;
+      const call = client.connect(honest.url).callTool("large", {});
+      void call.then((answered) => {
+        outcome = answered;
+      });
+      await vi.waitFor(() => {
+        vi.advanceTimersByTime(5_000);
+        expect(outcome?.kind).toBe("answered");
+      }, PATIENCE);
+      const slow = await Promise.race(drips);
+      expect(slow).toMatchObject({
+        ...failed("tooLarge"),
+        message: expect.stringContaining("too slowly while others wait"),
+      });
+    },
+  );
 
   it("makes one event of a shared stream larger than an answer may be", async () => {
     const server = await kept(

@@ -3,6 +3,7 @@ import { expect, it } from "vitest";
 import { createEndpoint } from "./createEndpoint.ts";
 import { createAgent } from "./guard/createAgent.ts";
 import type { Session } from "./openSession.ts";
+import { createRoom } from "./pacing/createRoom.ts";
 import { readMessage, resultOf, startServer } from "./testing/startServer.ts";
 import type { Exchange } from "./transport/exchange.ts";
 
@@ -27,6 +28,7 @@ it("a stream that ends while nobody waits is replaced before anybody's call find
   const endpoint = createEndpoint({
     ...{ agent, url: new URL(`${server.url}/sse`), maxAnswerBytes: 1_000_000, connectTimeoutMs: 60_000 },
     info: { name: "test", version: "1" },
+    room: createRoom(1),
   });
   const { signal } = new AbortController();
   const exchange: Exchange = { token: undefined, requestId: undefined, signal, sent: false };

@@ -4,6 +4,7 @@ import { type ClientInfo, openSession, type Session } from "./openSession.ts";
 import { type Breaker, createBreaker } from "./pacing/createBreaker.ts";
 import { createPacer, type Pacer } from "./pacing/createPacer.ts";
 import { createRoom, type Room } from "./pacing/createRoom.ts";
+import type { Large } from "./transport/createGrowth.ts";
 import type { TransportOptions } from "./transport/createHttpTransport.ts";
 import { currentExchange, type Exchange } from "./transport/exchange.ts";
 
@@ -11,8 +12,6 @@ import { currentExchange, type Exchange } from "./transport/exchange.ts";
 export type Endpoint = {
   breaker: Breaker;
   pacer(method: string): Pacer;
-  // For its large answers.
-  room: Room;
   // Runs work in the session with the server, which is opened if there is none.
   inSession<T>(exchange: Exchange, work: (session: Session) => Promise<T>): Promise<T>;
   // The next call begins a new session.
@@ -20,7 +19,12 @@ export type Endpoint = {
   close(): Promise<void>;
 };
 
-export type EndpointOptions = TransportOptions & { info: ClientInfo; connectTimeoutMs: number };
+export type EndpointOptions = Omit<TransportOptions, "large"> & {
+  info: ClientInfo;
+  connectTimeoutMs: number;
+  // For the large answers of all servers together.
+  room: Room;
+};
 
 type Shared = { opening: Promise<Session>; users: number; retired: boolean; close(): Promise<void> };
 
@@ -35,8 +39,25 @@ const MAX_PACERS = 1_000;
 export function createEndpoint(options: EndpointOptions): Endpoint {
   const breaker = createBreaker();
   const pacers = new LRUCache<string, Pacer>({ max: MAX_PACERS });
+  const ownRoom = createRoom(MAX_LARGE_ANSWERS);
   const sessions = new Set<Shared>();
   let current: Shared | undefined;
+
+  // Its own room first, so that a server with many large answers waits for itself.
+  const large: Large = async (signal) => {
+    const leaveOwn = await ownRoom.enter(signal);
+    const leave = await options.room.enter(signal).catch((error: unknown) => {
+      leaveOwn();
+      throw error;
+    });
+    return {
+      isWanted: options.room.isWanted,
+      leave() {
+        leave();
+        leaveOwn();
+      },
+    };
+  };
 
   // All callers share a session: who asks is said by the token of each request, never by the session. It is opened apart
   // from the one who happened to come first, who may go away while others wait.
@@ -44,7 +65,7 @@ export function createEndpoint(options: EndpointOptions): Endpoint {
     const closing = new AbortController();
     const signal = AbortSignal.any([AbortSignal.timeout(options.connectTimeoutMs), closing.signal]);
     const exchange: Exchange = { token, requestId: undefined, signal, sent: false };
-    const opening = currentExchange.run(exchange, () => openSession(options, options.info));
+    const opening = currentExchange.run(exchange, () => openSession({ ...options, large }, options.info));
     const timer = setTimeout(() => retire(shared), SESSION_MS).unref();
     const shared: Shared = {
       opening,
@@ -96,7 +117,6 @@ export function createEndpoint(options: EndpointOptions): Endpoint {
 
   return {
     breaker,
-    room: createRoom(MAX_LARGE_ANSWERS),
 
     pacer(method) {
       const known = pacers.get(method);

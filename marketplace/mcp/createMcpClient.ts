@@ -125,7 +125,7 @@ export function createMcpClient(options: McpClientOptions): McpClient {
     const known = endpoints.get(address);
     if (known !== undefined) return known;
     const url = readEndpoint(address, policy);
-    const endpoint = createEndpoint({ agent, url, maxAnswerBytes, info, connectTimeoutMs });
+    const endpoint = createEndpoint({ agent, url, maxAnswerBytes, info, connectTimeoutMs, room });
     endpoints.set(address, endpoint);
     return endpoint;
   }
@@ -148,14 +148,9 @@ export function createMcpClient(options: McpClientOptions): McpClient {
     if (request.signal?.aborted) cancel();
     request.signal?.addEventListener("abort", cancel, { once: true });
     const timer = setTimeout(() => end("timedOut"), timeoutMs);
-    const places: (() => void)[] = [];
     let breaker: Endpoint["breaker"] | undefined;
     try {
       const endpoint = endpointOf(address);
-      // Its own room first, so that a server with many large answers waits for itself.
-      exchange.large = async () => {
-        for (const each of [endpoint.room, room]) places.push(await each.enter(exchange.signal));
-      };
       if (!request.isPing) {
         await abortable(
           endpoint.breaker.check(() => isThere(endpoint, request)),
@@ -180,7 +175,6 @@ export function createMcpClient(options: McpClientOptions): McpClient {
         endpoints.peek(address)?.forgetSession();
       return outcome;
     } finally {
-      for (const leave of places) leave();
       clearTimeout(timer);
       request.signal?.removeEventListener("abort", cancel);
     }

@@ -186,6 +186,11 @@ describe("what a server says of its methods", () => {
     const defaults = { defaultExecutePriceUsd: "0.01" };
     expect(clean({}, defaults).method.executePriceUsd).toBe("0.01");
     expect(clean({ pricing: {} }, defaults).method.executeEligible).toBe(false);
+    expect(clean({ pricing: { executeUsd: "cheap" } }, defaults).method.executeEligible).toBe(false);
+    expect(clean({ pricing: { queryUsd: "0.05" } }, defaults).method).toMatchObject({
+      executePriceUsd: "0.01",
+      _meta: { pricing: { executeUsd: "0.01", queryUsd: "0.05" } },
+    });
     expect(clean({ pricing: { executeUsd: "0.02" } }, defaults).method.executePriceUsd).toBe("0.02");
     const own = { ...defaults, executePrices: { method: "0.03" } };
     expect(clean({ pricing: { executeUsd: "0.02" } }, own).method.executePriceUsd).toBe("0.03");

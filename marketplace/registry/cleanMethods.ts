@@ -130,11 +130,13 @@ function cleanMethod(
   };
 }
 
-// The owner's word for this method, then the server's, then the owner's default, from which an empty `pricing` opts out.
+// The owner's word for this method, then the server's, then the owner's default, from which an empty `pricing` opts out. A server
+// whose own price cannot be read has one in mind, and sells nothing for another.
 function executePriceOf(name: string, given: unknown, own: string | undefined, prices: Prices): string | undefined {
   if (Object.hasOwn(prices.executePrices, name)) return prices.executePrices[name];
   if (own !== undefined) return own;
-  return isRecord(given) ? undefined : (prices.defaultExecutePriceUsd ?? undefined);
+  const isOut = isRecord(given) && (Object.keys(given).length === 0 || Object.hasOwn(given, "executeUsd"));
+  return isOut ? undefined : (prices.defaultExecutePriceUsd ?? undefined);
 }
 
 function cleanMeta(

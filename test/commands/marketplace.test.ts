@@ -262,6 +262,30 @@ describe("a person without a browser", () => {
       expect(await refused("payer", "tool-status", tool, ...at())).toContain("The tool belongs to");
     });
 
+    it("hears which of its promises are on chain, and the command that pins the others", async () => {
+      const methods = [GAS, { ...GAS, name: "it's other", _meta: {} }];
+      server.state.methods = methods;
+      const file = join(folder, "schema.json");
+      writeFileSync(file, JSON.stringify(GAS.outputSchema));
+      const pin = ["pin-schema", tool, "--method", "get_gas_prices", "--schema", file];
+      const commandOf = (method: string) =>
+        `npx hardhat pin-schema ${tool} --method ${method} --schema <file with its outputSchema>`;
+      const before = (await run("developer", "refresh-tool", tool)).stdout;
+      expect(before).toContain("get_gas_prices: what it promises is not pinned on chain");
+      expect(before).toContain(commandOf("get_gas_prices"));
+      expect(before).toContain(commandOf(`'it'\\''s other'`));
+      await succeed(deployed.chain, "developer", ...pin);
+      const after = (await run("developer", "tool-status", tool)).stdout;
+      expect(after).toContain("get_gas_prices: what it promises is pinned on chain");
+      expect(after).not.toContain(commandOf("get_gas_prices"));
+      server.state.methods = [{ ...GAS, outputSchema: { ...GAS.outputSchema, title: "changed" } }];
+      expect(await as("developer", "refresh-tool", tool)).toMatchObject({
+        pins: [{ method: "get_gas_prices", pinned: "other" }],
+      });
+      expect((await run("developer", "tool-status", tool)).stdout).toContain(commandOf("get_gas_prices"));
+      server.state.methods = methods;
+    });
+
     it("has its methods read again, which nobody else can", async () => {
       server.state.methods = [{ ...GAS, name: "renamed" }];
       expect(await refused("payer", "refresh-tool", tool, ...at())).toContain("The tool belongs to");

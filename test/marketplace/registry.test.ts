@@ -299,6 +299,9 @@ describe.each(backends)("registration, on $name", ({ create }) => {
     expect(body.count).toBe(tools.length);
     for (const { mcpTools } of tools) expect(mcpTools).toHaveLength(methods.length);
     expect(JSON.stringify(body).length).toBeLessThan(2_500_000);
+    const compact = await market.ask("GET", `/api/v1/tools/search?q=${word}&limit=5&view=compact`);
+    expect(compact.body).toMatchObject({ tools: { length: 5 }, count: 5 });
+    expect(JSON.stringify(compact.body).length).toBeLessThan(50_000);
   });
 
   it("what its owner changes while its methods are read again stays changed", async () => {

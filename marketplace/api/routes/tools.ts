@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { ApiError } from "../../../settlement/daemon/http/errors.ts";
 import { readPreferences } from "../../accounts/preferences.ts";
+import { compactView } from "../../discovery/compactView.ts";
 import type { Found } from "../../discovery/createCatalogue.ts";
 import { toolSchema, toolView } from "../../discovery/toolView.ts";
 import { wantedMethods } from "../../discovery/wantedMethods.ts";
@@ -41,6 +42,8 @@ const query = z.object({
     .catch(undefined),
   excludeSlow: yesOrNo,
   favorites_only: yesOrNo,
+  // Ours: for whoever hands the answer to a model.
+  view: z.enum(["whole", "compact"]).catch("whole").default("whole"),
 });
 
 export const toolRoutes = [
@@ -56,7 +59,8 @@ export const toolRoutes = [
       query: z.string(),
       count: z.int(),
     }),
-    async handle({ query: { q = "", limit, mode = "query", favorites_only, ...filters }, query, caller, services }) {
+    async handle({ query, caller, services }) {
+      const { q = "", limit, mode = "query", favorites_only, view, ...filters } = query;
       const among = await favoritesOf(caller, favorites_only, services);
       const wants = wantedMethods({ ...filters, mode: query.mode });
       const found = services.catalogue.search({
@@ -65,7 +69,9 @@ export const toolRoutes = [
         ...(wants && { wants }),
         ...(among && { among }),
       });
-      const tools = withinRoom(found).map(({ listing, methods }) => toolView(listing, methods));
+      const tools = withinRoom(found)
+        .map(({ listing, methods }) => toolView(listing, methods))
+        .map((tool) => (view === "compact" ? compactView(tool) : tool));
       return { body: { tools, mode, query: q, count: tools.length } };
     },
   }),
@@ -86,13 +92,22 @@ export const toolRoutes = [
   }),
 ];
 
-// Everybody may search, and fifty listings can be 25 MB. Each tool is shown whole, the first in any case.
-function withinRoom(found: readonly Found[]): readonly Found[] {
-  let length = 0;
-  return found.filter(({ methods }, i) => {
-    length += methods.reduce((sum, method) => sum + lengthOf(method), 0);
-    return i === 0 || length <= MAX_METHODS_LENGTH;
-  });
+// Everybody may search, and fifty listings can be 25 MB. Each tool is shown whole or not at all, the best in any case. The others
+// have room by their length, the shortest first, so that nobody pushes a better tool out by being long.
+export function withinRoom(found: readonly Found[]): readonly Found[] {
+  const [best, ...others] = found.map((each) => ({
+    each,
+    length: each.methods.reduce((sum, method) => sum + lengthOf(method), 0),
+  }));
+  if (best === undefined) return [];
+  let left = MAX_METHODS_LENGTH - best.length;
+  const shown = new Set([best.each]);
+  for (const { each, length } of others.sort((one, other) => one.length - other.length)) {
+    left -= length;
+    if (left < 0) break;
+    shown.add(each);
+  }
+  return found.filter((each) => shown.has(each));
 }
 
 const lengths = new WeakMap<Method, number>();

@@ -30,7 +30,7 @@ export function createAgent({ policy, resolve = resolveBySystem }: AgentOptions)
     const [first, ...others] = await resolve(hostname);
     if (first === undefined) throw new McpFailure("unreachable", `${hostname} has no address`);
     for (const { address } of [first, ...others]) {
-      if (!isAllowedAddress(address, policy)) throw forbiddenAddress(hostname, address);
+      if (!isAllowedAddress(address, policy)) throw forbiddenAddress(hostname);
     }
     return [first, ...others];
   }
@@ -61,7 +61,7 @@ export function createAgent({ policy, resolve = resolveBySystem }: AgentOptions)
       // The resolver is not asked for what is an address already.
       const address = addressIn(options.hostname);
       if (address !== undefined && !isAllowedAddress(address, policy)) {
-        callback(forbiddenAddress(options.hostname, address), null);
+        callback(forbiddenAddress(options.hostname), null);
         return;
       }
       connect(options, (...connected) => {
@@ -73,8 +73,9 @@ export function createAgent({ policy, resolve = resolveBySystem }: AgentOptions)
   });
 }
 
-const forbiddenAddress = (hostname: string, address: string) =>
-  new McpFailure("forbiddenEndpoint", `${hostname} leads to ${address}, which is not a public address`);
+// Without the address: whoever registers a name would be told what our resolver knows of the network inside.
+const forbiddenAddress = (hostname: string) =>
+  new McpFailure("forbiddenEndpoint", `${hostname} does not lead to public addresses only`);
 
 // Marks what failed before anything was sent.
 const unreachable = (hostname: string, error: Error): McpFailure =>

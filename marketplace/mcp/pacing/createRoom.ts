@@ -2,6 +2,8 @@
 export type Room = {
   // Resolves with a function that gives the place back; throws the signal's reason if that comes first.
   enter(signal: AbortSignal): Promise<() => void>;
+  // Whether anybody waits for a place.
+  isWanted(): boolean;
 };
 
 export function createRoom(places: number): Room {
@@ -43,5 +45,6 @@ export function createRoom(places: number): Room {
       }
       return leave();
     },
+    isWanted: () => waiting.size > 0,
   };
 }

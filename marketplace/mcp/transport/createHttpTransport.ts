@@ -4,6 +4,7 @@ import type { JSONRPCMessage, RequestId } from "@modelcontextprotocol/sdk/types.
 import type { Agent } from "undici";
 import { McpFailure } from "../McpFailure.ts";
 import { answerIn, requestIdOf } from "./answer.ts";
+import { createGrowth, type Growth, type Large } from "./createGrowth.ts";
 import { currentExchange } from "./exchange.ts";
 import { readEvents } from "./readEvents.ts";
 import { readJson } from "./readJson.ts";
@@ -13,6 +14,7 @@ export type TransportOptions = {
   agent: Agent;
   url: URL;
   maxAnswerBytes: number;
+  large: Large;
 };
 
 export type GuardedTransport = Transport & {
@@ -31,7 +33,7 @@ const COURTESY_MS = 5_000;
 // Streamable HTTP for a client that trusts nobody. The SDK's own transport reconnects as often as a server asks it to, keeps
 // a stream open for messages that nobody reads, and waits without end if an answer ends without the answer. Here a request is
 // one HTTP exchange: `send` ends when its answer has come, and throws when it can no longer come.
-export function createHttpTransport({ agent, url, maxAnswerBytes }: TransportOptions): GuardedTransport {
+export function createHttpTransport({ agent, url, maxAnswerBytes, large }: TransportOptions): GuardedTransport {
   const closing = new AbortController();
   let sessionId: string | undefined;
   let protocolVersion: string | undefined;
@@ -63,15 +65,15 @@ export function createHttpTransport({ agent, url, maxAnswerBytes }: TransportOpt
     }
   }
 
-  async function receive(answer: HttpAnswer, id: RequestId): Promise<JSONRPCMessage> {
+  async function receive(answer: HttpAnswer, id: RequestId, growth: Growth): Promise<JSONRPCMessage> {
     if (answer.contentType === "text/event-stream") {
       // Leaving the loop ends the connection: what comes after the answer is not waited for.
-      for await (const { data } of readEvents(answer.body, maxAnswerBytes)) {
+      for await (const { data } of readEvents(answer.body, maxAnswerBytes, growth)) {
         const found = data === "" ? undefined : answerIn(readJson(data), id);
         if (found !== undefined) return found;
       }
     } else if (answer.contentType === "application/json") {
-      const found = answerIn(readJson(await readText(answer.body, maxAnswerBytes)), id);
+      const found = answerIn(readJson(await readText(answer.body, maxAnswerBytes, growth)), id);
       if (found !== undefined) return found;
     } else {
       answer.body.destroy();
@@ -95,7 +97,12 @@ export function createHttpTransport({ agent, url, maxAnswerBytes }: TransportOpt
       const answer = await post(message, signal);
       const given = one(answer.headers["mcp-session-id"]);
       if (SESSION_ID.test(given)) sessionId ??= given;
-      transport.onmessage?.(await receive(answer, id));
+      const growth = createGrowth(answer.body, large, signal);
+      try {
+        transport.onmessage?.(await receive(answer, id, growth));
+      } finally {
+        growth.end();
+      }
     },
 
     isOver: () => closing.signal.aborted,

@@ -1,6 +1,7 @@
 import type { JSONRPCMessage, RequestId } from "@modelcontextprotocol/sdk/types.js";
 import { McpFailure } from "../McpFailure.ts";
 import { answerIn, requestIdOf } from "./answer.ts";
+import { createGrowth } from "./createGrowth.ts";
 import { everybodyHeard, type GuardedTransport, type TransportOptions } from "./createHttpTransport.ts";
 import { currentExchange } from "./exchange.ts";
 import { readEvents } from "./readEvents.ts";
@@ -15,7 +16,7 @@ const ANSWERS_PER_STREAM = 16;
 
 // HTTP with server-sent events, the transport of MCP before 2025: a stream for everything that the server says, and a POST
 // for each message to it. A stream that ends is not opened again; whoever waits hears of it, and the next call begins again.
-export function createSseTransport({ agent, url, maxAnswerBytes }: TransportOptions): GuardedTransport {
+export function createSseTransport({ agent, url, maxAnswerBytes, large }: TransportOptions): GuardedTransport {
   const closing = new AbortController();
   const waiting = new Map<RequestId, Waiting>();
   const opened = Promise.withResolvers<URL>();
@@ -53,8 +54,16 @@ export function createSseTransport({ agent, url, maxAnswerBytes }: TransportOpti
       answer.body.destroy();
       throw new McpFailure("malformed", `the server answered ${answer.contentType || "without a content type"}`);
     }
-    for await (const event of readEvents(answer.body, ANSWERS_PER_STREAM * maxAnswerBytes, maxAnswerBytes)) {
-      hear(event);
+    const growth = createGrowth(answer.body, large, closing.signal);
+    const maxBytes = ANSWERS_PER_STREAM * maxAnswerBytes;
+    try {
+      for await (const event of readEvents(answer.body, maxBytes, growth, maxAnswerBytes)) {
+        hear(event);
+        // Each event is an answer of its own, and has a place for itself.
+        growth.end();
+      }
+    } finally {
+      growth.end();
     }
     throw new McpFailure("disconnected", "the server ended its stream of events");
   }

@@ -9,8 +9,6 @@ export type Exchange = {
   signal: AbortSignal;
   // Whether the request may have reached the server.
   sent: boolean;
-  // Waits for room for an answer that turns out to be large.
-  large?: () => Promise<void>;
 };
 
 export const currentExchange = new AsyncLocalStorage<Exchange>();

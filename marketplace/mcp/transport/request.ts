@@ -2,6 +2,7 @@ import type { IncomingHttpHeaders } from "node:http";
 import { TextDecoder } from "node:util";
 import { type Agent, type Dispatcher, errors, request as undiciRequest } from "undici";
 import { McpFailure } from "../McpFailure.ts";
+import type { Growth } from "./createGrowth.ts";
 import { currentExchange } from "./exchange.ts";
 
 export type HttpRequest = {
@@ -22,8 +23,6 @@ const MAX_ERROR_BYTES = 8 * 1_024;
 // Of an answer that was understood, this much more, and for so long.
 const MAX_REST_BYTES = 8 * 1_024;
 const REST_MS = 1_000;
-// Answers of which more than this has come are read a few at a time, and the others wait where they are.
-const LARGE_BYTES = 1_024 * 1_024;
 // Cut to what fits into a sentence.
 const MAX_ERROR_CHARACTERS = 500;
 
@@ -64,30 +63,26 @@ export async function request(options: HttpRequest): Promise<HttpAnswer> {
 }
 
 // The whole body, up to a limit.
-export async function readText(body: Body, maxBytes: number): Promise<string> {
+export async function readText(body: Body, maxBytes: number, growth?: Growth): Promise<string> {
   const decoder = new TextDecoder("utf-8", { fatal: true });
   let text = "";
-  for await (const part of readChunks(body, maxBytes)) text += decode(decoder, part, true);
+  for await (const part of readChunks(body, maxBytes, growth)) text += decode(decoder, part, true);
   return text + decode(decoder, undefined, false);
 }
 
 // The parts of a body as they come, up to a limit for all of them.
-export async function* readChunks(body: Body, maxBytes: number): AsyncGenerator<Uint8Array> {
+export async function* readChunks(body: Body, maxBytes: number, growth?: Growth): AsyncGenerator<Uint8Array> {
   let bytes = 0;
-  let isLarge = false;
   try {
     for await (const chunk of body.iterator({ destroyOnReturn: false }) as AsyncIterable<Uint8Array>) {
       bytes += chunk.byteLength;
       if (bytes > maxBytes) throw new McpFailure("tooLarge", `the server's answer is larger than ${maxBytes} bytes`);
-      if (!isLarge && bytes > LARGE_BYTES) {
-        isLarge = true;
-        await currentExchange.getStore()?.large?.();
-      }
+      await growth?.grown(chunk.byteLength);
       yield chunk;
     }
   } catch (error) {
     body.destroy();
-    throw failureOf(error);
+    throw growth?.failure() ?? failureOf(error);
   } finally {
     void discard(body, bytes);
   }

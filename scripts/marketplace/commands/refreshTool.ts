@@ -8,8 +8,9 @@ import { withLogin } from "./withLogin.ts";
 type Arguments = CommonArguments & { tool: string; marketplace: string | undefined };
 
 export default command<Arguments>(async (args, session) => {
-  const { uuid } = await findTool(await openDeployment(session), args.tool);
+  const deployment = await openDeployment(session);
+  const { id, uuid } = await findTool(deployment, args.tool);
   const path = `/api/v1/tools/${uuid}/refresh`;
   const { body } = await withLogin(session, args.marketplace, (ask) => ask("POST", path, {}));
-  showOutcome(session, uuid, body, "Refreshed: these are the methods now.");
+  await showOutcome(session, { deployment, id, uuid }, body, "Refreshed: these are the methods now.");
 });

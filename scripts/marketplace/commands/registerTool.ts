@@ -16,7 +16,8 @@ type Arguments = CommonArguments & RegistrationOptions & { tool: string; marketp
 export default command<Arguments>(async (args, session) => {
   const registration = readRegistration(args.tool, args);
   const marketplace = openMarketplace(session, args.marketplace);
-  const { uuid, listing } = await findTool(await openDeployment(session), args.tool);
+  const deployment = await openDeployment(session);
+  const { id, uuid, listing } = await findTool(deployment, args.tool);
   const wallet = await openWallet(session, marketplace, statementOf(registration));
   if (wallet.address !== listing.owner) {
     throw new CommandError(
@@ -26,5 +27,6 @@ export default command<Arguments>(async (args, session) => {
   const { name, endpoint } = registration;
   session.output.say(`Offer tool ${uuid} as "${name}", served at ${endpoint}.`);
   const outcome = await registerTool(marketplace.ask, wallet, registration);
-  showOutcome(session, uuid, outcome, `Listed: buyers find "${name}" at ${marketplace.url.origin}.`);
+  const done = `Listed: buyers find "${name}" at ${marketplace.url.origin}.`;
+  await showOutcome(session, { deployment, id, uuid }, outcome, done);
 });

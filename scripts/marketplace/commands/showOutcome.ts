@@ -1,10 +1,12 @@
 import { CommandError } from "../../command/CommandError.ts";
+import type { Deployment } from "../../command/openDeployment.ts";
 import type { Row } from "../../command/output.ts";
 import { printable } from "../../command/printable.ts";
 import type { Session } from "../../command/session.ts";
+import { readPins, rowsOfPins } from "./readPins.ts";
 
 type Check = { check: string; ok: boolean; say: string };
-type Method = { name: string; executePriceUsd: string | null };
+type Method = { name: string; executePriceUsd: string | null; outputSchema?: unknown };
 type Outcome = {
   listed: boolean;
   checks: Check[];
@@ -12,8 +14,16 @@ type Outcome = {
   tool: { mcpTools?: Method[] } | null;
 };
 
-// What a marketplace found when it looked at a tool, each thing with its sentence. A tool that is not in order ends the command.
-export function showOutcome(session: Session, toolId: string, answer: Record<string, unknown>, done: string): void {
+type Tool = { deployment: Deployment; id: string; uuid: string };
+
+// What a marketplace found when it looked at a tool, each thing with its sentence, and what of its promises is not on chain. A tool
+// that is not in order ends the command.
+export async function showOutcome(
+  session: Session,
+  { deployment, id, uuid }: Tool,
+  answer: Record<string, unknown>,
+  done: string,
+): Promise<void> {
   const outcome = answer as Outcome;
   const checks = outcome.checks.map(({ check, ok, say }) => ({ check: printable(check), ok, say: printable(say) }));
   const warnings = outcome.warnings.map(printable);
@@ -30,7 +40,7 @@ export function showOutcome(session: Session, toolId: string, answer: Record<str
     const failed = checks.filter(({ ok }) => !ok).map(({ check }) => check);
     throw new CommandError(
       `the marketplace has not taken this over, because of ${failed.join(", ")}: do what is said there and run the command again`,
-      { tool: toolId, checks, warnings },
+      { tool: uuid, checks, warnings },
     );
   }
   output.say(done);
@@ -44,5 +54,7 @@ export function showOutcome(session: Session, toolId: string, answer: Record<str
       ]),
     );
   }
-  output.result({ tool: toolId, checks, warnings, methods });
+  const pins = await readPins(deployment, id, outcome.tool?.mcpTools ?? []);
+  output.rows(rowsOfPins(uuid, pins));
+  output.result({ tool: uuid, checks, warnings, methods, pins });
 }

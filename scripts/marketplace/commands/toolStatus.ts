@@ -6,18 +6,23 @@ import { openDeployment } from "../../command/openDeployment.ts";
 import type { Json, Row } from "../../command/output.ts";
 import { printable } from "../../command/printable.ts";
 import type { CommonArguments } from "../../command/session.ts";
+import { openMarketplace } from "./openMarketplace.ts";
+import { readPins, rowsOfPins } from "./readPins.ts";
 import { withLogin } from "./withLogin.ts";
 
 type Arguments = CommonArguments & { tool: string; marketplace: string | undefined };
 
 export default command<Arguments>(async (args, session) => {
   const url = marketplaceUrl(session, args.marketplace);
-  const { uuid } = await findTool(await openDeployment(session), args.tool);
+  const deployment = await openDeployment(session);
+  const { id, uuid } = await findTool(deployment, args.tool);
   const path = `/api/v1/tools/${uuid}/status`;
   const { body: status } = await withLogin(session, args.marketplace, (ask) => ask("GET", path)).catch((error) => {
     if (!(error instanceof CommandError) || error.details.status !== 404) throw error;
     throw new CommandError(`tool ${uuid} is on chain and not at ${url.origin}: run register-tool ${uuid}`);
   });
+  const { body: shownTool } = await openMarketplace(session, args.marketplace).ask("GET", `/api/v1/tools/${uuid}`);
+  const pins = await readPins(deployment, id, (shownTool.mcpTools ?? []) as { name: string; outputSchema?: unknown }[]);
   const shown = (field: string) => printable(`${status[field]}`);
   const { output } = session;
   output.say(`Tool ${uuid} at ${url.origin}`);
@@ -28,7 +33,8 @@ export default command<Arguments>(async (args, session) => {
     ["uptime", `${shown("pingsAnswered")} of ${shown("pings")} pings answered`],
     ["calls", `${shown("callsSucceeded")} of ${shown("calls")} succeeded`],
     ["refreshed", shown("refreshedAt")],
+    ...rowsOfPins(uuid, pins),
     ...(status.warnings as string[]).map((warning): Row => ["look at", printable(warning)]),
   ]);
-  output.result(status as { [key: string]: Json });
+  output.result({ ...(status as { [key: string]: Json }), pins });
 });
