@@ -66,6 +66,7 @@ export function createReporter(options: {
       } catch (error) {
         log.warn({ err: error, call: report.callId }, "the daemon is told later");
         if (planned === null) await later(report);
+        else await store.shared((sql) => delayReport(sql, report.callId, clock.nowMs() + RETRY_MS));
         return null;
       }
       if (planned !== null) {

@@ -499,6 +499,46 @@ describe.each(backends)("one paid call, on $name", ({ create }) => {
     expect(await session(sessionId)).toMatchObject({ spent: "0.001", status: "closed" });
   });
 
+  it.each([
+    ["under a key", randomUUID()],
+    ["without a key", undefined],
+  ])("%s is charged once though the daemon is away for a minute and more", async (_, key) => {
+    const { execute, start, exposure } = await shop({
+      call: () => {
+        daemon.state.away = true;
+        return structured({ value: 7 });
+      },
+    });
+    const sessionId = await start();
+    expect(await execute({ sessionId }, key)).toMatchObject({ status: 200 });
+    for (let seconds = 0; seconds < 70; seconds += 10) {
+      market.pass(10_000);
+      expect(await market.execute.tellDue()).toBe(1);
+    }
+    daemon.state.away = false;
+    expect(await exposure()).toEqual({ pending: 0n, held: PRICE });
+    // Nobody waits for longer than half a minute once it is back.
+    market.pass(30_000);
+    expect(await market.execute.tellDue()).toBe(0);
+    expect(await exposure()).toEqual({ pending: PRICE, held: 0n });
+    expect(await market.execute.tellDue()).toBe(0);
+    expect(await exposure()).toEqual({ pending: PRICE, held: 0n });
+  });
+
+  it("under a key whose report failed is told of again a second later, not when it would be too late", async () => {
+    const { execute, exposure } = await shop({
+      call: () => {
+        daemon.state.away = true;
+        return structured({ value: 7 });
+      },
+    });
+    expect(await execute({}, randomUUID())).toMatchObject({ status: 200 });
+    daemon.state.away = false;
+    market.pass(1_000);
+    expect(await market.execute.tellDue()).toBe(0);
+    expect(await exposure()).toEqual({ pending: PRICE, held: 0n });
+  });
+
   it("without a key is charged later too if the daemon goes away meanwhile", async () => {
     const { execute, start, exposure } = await shop({
       call: () => {
@@ -937,8 +977,10 @@ describe.each(backends)("one paid call, on $name", ({ create }) => {
 
   it("is ended when the buyer goes away without a key, and costs nothing", async () => {
     const closed = Promise.withResolvers<void>();
+    let requestId: unknown;
     const { key, toolId, server, exposure } = await shop({
-      call: ({ response }) => {
+      call: ({ message, response }) => {
+        requestId = message.id;
         response.once("close", () => closed.resolve());
         return undefined;
       },
@@ -957,5 +999,9 @@ describe.each(backends)("one paid call, on $name", ({ create }) => {
     await closed.promise;
     await until("the void", async () => (await exposure()).held === 0n);
     expect(await exposure()).toEqual({ pending: 0n, held: 0n });
+    // A server that works on after its connection is gone is told by name which call is not wanted any more.
+    const cancelled = () => server.state.notified.filter(({ method }) => method === "notifications/cancelled");
+    await until("the tool to be told", () => cancelled().length > 0);
+    expect(cancelled()).toMatchObject([{ params: { requestId } }]);
   });
 });

@@ -56,6 +56,8 @@ export async function startTool(
     calls: 0,
     down: false,
     broken: null as string | null,
+    // What it was told beside requests, such as that one is cancelled.
+    notified: [] as Message[],
   };
   const tool = { ...options };
   const server = await startServer(async (request, response) => {
@@ -67,7 +69,10 @@ export async function startTool(
       const result = { protocolVersion, capabilities: { tools: {} }, serverInfo: { name: "tool", version: "1" } };
       return sendJson(response, resultOf(message, result));
     }
-    if (message.id === undefined) return void response.writeHead(202).end();
+    if (message.id === undefined) {
+      state.notified.push(message);
+      return void response.writeHead(202).end();
+    }
     if (message.method === "tools/list") {
       await tool.list?.();
       const tools = state.methods.map((method) => ({ inputSchema: { type: "object" }, ...method }));

@@ -325,7 +325,8 @@ const cases: FaultCase[] = [
   {
     number: 60,
     fault: "The daemon is away while a tool works",
-    injected: "`kill -9` of the daemon between hold and answer; a new one after the buyer has its answer",
+    injected:
+      "`kill -9` of the daemon between hold and answer; a new one as soon as a call was refused, which is sooner than a minute",
     claim: "what was delivered is charged once when the daemon is back, and no call begins meanwhile",
     run: (stage) =>
       inShop(stage, async (shop) => {
@@ -371,6 +372,43 @@ const cases: FaultCase[] = [
         assert.ok(replies.every(isDelivered));
         assert.equal(tool.state.calls, 1);
         return { happened: "one call, twenty same answers, one charge", balances: await shop.settled(1) };
+      }),
+  },
+  {
+    number: 69,
+    fault: "The marketplace is killed between a call's answer and its charge",
+    injected:
+      "`kill -9` when the answer is kept and the daemon was not told, and when the daemon was told and nobody heard so; under a key, and " +
+      "without one",
+    claim: "what was delivered is charged once, the same key gets the same answer, and the tool is called once",
+    run: (stage) =>
+      inShop(stage, async (shop) => {
+        const { tool } = shop;
+        for (const how of [undefined, "afterwards"] as const) {
+          tool.state.calls = 0;
+          const answered = Promise.withResolvers<void>();
+          tool.tool.call = async () => {
+            await answered.promise;
+            return promised();
+          };
+          const key = randomUUID();
+          const buying = Promise.all([shop.buy(key), shop.buy(null)]);
+          await until("both calls", () => tool.state.calls === 2);
+          shop.shutDoor(how);
+          answered.resolve();
+          const [named, unnamed] = await buying;
+          assert.ok(isDelivered(named) && isDelivered(unnamed));
+          await shop.killMarketplace();
+          shop.openDoor();
+          await shop.startMarketplace();
+          assert.equal((await shop.buy(key)).text, named.text, "the same answer again");
+          assert.equal(tool.state.calls, 2);
+          await shop.nothingIsHeld();
+        }
+        return {
+          happened: "four calls delivered and charged once each; those with a key answered again",
+          balances: await shop.settled(4),
+        };
       }),
   },
 ];

@@ -29,8 +29,8 @@ export type Shop = {
   tool: ToolServer;
   // Lists the tool again, as its owner, with its methods as they are now.
   list(description: string): Promise<void>;
-  // Buys one call; the key is the Idempotency-Key.
-  buy(key?: string): Promise<Reply>;
+  // Buys one call; the key is the Idempotency-Key, and null for none.
+  buy(key?: string | null): Promise<Reply>;
   // The model that answers questions, and what it does with each request of a turn, in their order.
   model: ScriptedModel;
   plan(...steps: Turn[]): void;
@@ -138,8 +138,10 @@ async function openShop(stage: Stage, endings: (() => Promise<unknown>)[]): Prom
     stage,
     tool,
     list,
-    buy: (idempotencyKey = randomUUID()) =>
-      ask("POST", "/api/v1/tools/execute", { toolId, toolName: GAS.name, args: {} }, { key, idempotencyKey }),
+    buy(idempotencyKey = randomUUID()) {
+      const named = idempotencyKey === null ? {} : { idempotencyKey };
+      return ask("POST", "/api/v1/tools/execute", { toolId, toolName: GAS.name, args: {} }, { key, ...named });
+    },
     model,
     plan(...planned) {
       steps = planned;
