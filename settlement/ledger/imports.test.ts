@@ -48,6 +48,7 @@ const SUBJECTS: Readonly<Record<string, readonly string[]>> = {
     "archive/places.ts",
     "budgets/draw.ts",
     "operators/acquireLease.ts",
+    "operators/home.ts",
     "operators/lease.ts",
   ],
   token: [],

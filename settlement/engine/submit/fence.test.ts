@@ -84,6 +84,13 @@ describe("a key after a restore", () => {
     expect(await go()).toBe("open");
   });
 
+  it("fills them whatever a simulation says: somebody may have given the account code that refuses", async () => {
+    context.chain.simulate = async () => ({ kind: "reverts", reason: "code of an account" });
+    fences.set(KEY, 9);
+    await go();
+    expect([filled, sent]).toEqual([[7, 8], 2]);
+  });
+
   it("reaches farther if more is mined than it was set for: whoever was asked then lagged behind", async () => {
     fences.set(KEY, 9);
     [chainNonce, finalNonce] = [10, 9];

@@ -23,6 +23,9 @@ export type SubmitOutcome =
   | { kind: "already_settled" }
   | { kind: "hold"; reason: string };
 
+// An empty transfer, with some room.
+const FILLER_GAS = 50_000n;
+
 // Takes a planned submission to the network: simulate, save the nonce, sign, save the bytes, send. Until something is
 // signed it can still be taken apart; from then on its rows and its nonce are fixed.
 export async function submit(
@@ -32,10 +35,13 @@ export async function submit(
   submission: Submission,
 ): Promise<SubmitOutcome> {
   const { ledger, chain, policy } = context;
-  let needed: GasLimit = { least: submission.gasLimit, worst: submission.gasLimit };
-  const simulated = submission.gasLimit === 0n;
-  // One that has its gas was simulated before a crash; its place in the queue must be filled either way. What fills a gap
-  // has a nonce from the start and no gas yet.
+  const isNew = submission.gasLimit === 0n;
+  // All that is wanted of a filler is its nonce, which it spends whatever becomes of it: nothing that a simulation says, of an account
+  // to which somebody has given code for instance, may keep it back.
+  const simulated = isNew && submission.kind !== "filler";
+  const known = isNew ? FILLER_GAS : submission.gasLimit;
+  let needed: GasLimit = { least: known, worst: known };
+  // One that has its gas was simulated before a crash; its place in the queue must be filled either way.
   if (simulated) {
     const calldata = await asIfItsTurnWereNow(context, submission);
     // What it was to follow has come to nothing, and it would with it; or it is settled itself, by a ledger of which this one is

@@ -26,6 +26,7 @@ describe("a person who reconciles", () => {
         finalized: async () => ({ number: 5n, hash: hash(5), timestampMs: 0 }),
         head: async () => ({ number: head, hash: hash(Number(head)), timestampMs: 0 }),
         blockHash: async (number: bigint) => (number <= head ? hash(Number(number)) : null),
+        nonce: async () => 0,
         settledBatches: async (from: bigint, to: bigint) =>
           batches.filter(({ blockNumber }) => blockNumber >= from && blockNumber <= to),
       },
@@ -40,6 +41,7 @@ describe("a person who reconciles", () => {
         listOperators: async () => [{ operator: KEY }],
         findSubmission: async () => null,
         listFinalSince: async (block: bigint) => finals.filter(({ blockNumber }) => blockNumber >= block),
+        listFinalFrom: async () => [],
         listBatches: async () => [],
       },
       looking: { lifted: 0 },

@@ -5,7 +5,7 @@ import { reconcileBatch } from "../confirm/reconcileBatch.ts";
 import type { EngineContext } from "../context.ts";
 import { checkHome } from "../submit/fence.ts";
 import { adopt, findUnknown } from "./adopt.ts";
-import { findVanished, reopenVanished } from "./reopenVanished.ts";
+import { findGone, reopenVanished } from "./reopenVanished.ts";
 import { introduce, retire } from "./retire.ts";
 
 export type ReconcileOptions = {
@@ -82,10 +82,10 @@ const wayOut = (isFinal: boolean, command: string) =>
   isFinal ? command : `once the chain calls it final ${command}, so wait and run this again`;
 
 async function vanishedOf(context: EngineContext): Promise<string[]> {
-  const vanished = await findVanished(context);
+  const vanished = await findGone(context);
   return vanished.map(
     ({ id, kind, blockNumber, blockHash, isFinal }) =>
-      `${nameOf(kind)} ${id} was final in block ${blockNumber} as ${blockHash}, which the chain has undone; ` +
+      `${nameOf(kind)} ${id} was final in block ${blockNumber} as ${blockHash}, and the chain has undone it or never had it; ` +
       wayOut(isFinal, "--reopen puts it on its way again"),
   );
 }

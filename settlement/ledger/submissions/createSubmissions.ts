@@ -6,7 +6,7 @@ import { abandon } from "./outcome/abandon.ts";
 import { finalize } from "./outcome/finalize.ts";
 import { recordInclusion } from "./outcome/recordInclusion.ts";
 import { recordLoss } from "./outcome/recordLoss.ts";
-import { listFinalSince, reopen } from "./outcome/reopen.ts";
+import { listFinalFrom, listFinalSince, reopen } from "./outcome/reopen.ts";
 import { assignNonce } from "./plan/assignNonce.ts";
 import { listDuePayers } from "./plan/listDuePayers.ts";
 import { listDueRows } from "./plan/listDueRows.ts";
@@ -37,6 +37,7 @@ export function createSubmissions(runner: Runner) {
     adoptBatch: alone(adoptBatch),
     reopen: alone(reopen),
     listFinalSince: read(listFinalSince),
+    listFinalFrom: read(listFinalFrom),
     listDuePayers: read(listDuePayers),
     listDueRows: read(listDueRows),
     listFailedTools: read(listFailedTools),

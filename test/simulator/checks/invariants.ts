@@ -21,7 +21,7 @@ import { fundsOf } from "../faults/disturb.ts";
 import type { Habits } from "../habits.ts";
 import type { Clients } from "../processes/clients.ts";
 import type { Wallets } from "../processes/wallets.ts";
-import { type Scenario, STAKE } from "../scenario.ts";
+import { PEER, type Scenario, STAKE } from "../scenario.ts";
 
 // A daemon that dies between the halt and the alert leaves the alert to the next one.
 const MAX_SILENT_STEPS = 40;
@@ -481,10 +481,10 @@ export function createInvariants(options: {
   }
 
   // Somebody who uses a key of ours is noticed, whatever it was for: where nothing was forgotten, a nonce that is spent for good and
-  // that no bytes of ours have spent has its alarm. Not so those of before this ledger's first use of the key, and those that a payout
-  // or a filler had, which are tried again.
+  // that no bytes of ours have spent has its alarm. Not so those of before this ledger's first use of the key, those that a payout
+  // or a filler had, which are tried again, and those of a batch that a peer has settled, which is final without them.
   async function checkForeignNonces(): Promise<void> {
-    if (scenario.forgetful || scenario.thief || habits.unfaithful) return;
+    if (scenario.forgetful || scenario.thief || habits.unfaithful || hasPeer()) return;
     for (const operator of scenario.operators) {
       const own = [...sentBytes.values()].filter(({ from }) => from === operator).map(({ nonce }) => nonce);
       const first = Math.min(...own);
@@ -503,6 +503,8 @@ export function createInvariants(options: {
       }
     }
   }
+
+  const hasPeer = () => chain.head().state.protocol.heads.has(PEER);
 
   async function checkEnd(): Promise<void> {
     await checkAudit();

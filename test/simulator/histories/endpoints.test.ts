@@ -122,3 +122,33 @@ describe("one of two endpoints", () => {
     expect(await history.ledger.listOperators()).toMatchObject([{ nextNonce: 2 }]);
   });
 });
+
+describe("the only endpoint, which is replaced by an honest one when it is too late", () => {
+  it("has made up that a batch is final: a person puts it on its way again", async () => {
+    const { txHash, batchId } = await dropped();
+    const outcome = { charged: microUsdc(100n), treasuryShare: microUsdc(100n), failed: [], paid: [], refused: [] };
+    const lies = madeUp(txHash, { status: "success", batches: new Map([[batchId, outcome]]) });
+    const alone: Partial<Chain> = {
+      ...lies,
+      finalReceipt: async (hash) => {
+        const receipt = await lies.receipt?.(hash);
+        return receipt ? { ...receipt, isAgreed: true } : null;
+      },
+      nonce: async () => 1,
+      settledAt: async () => 1n,
+    };
+    const blind = history.daemon({ keys: [operator], name: "first", lies: alone });
+    await blind.tick();
+    await blind.tick();
+    expect((await history.ledger.findSubmission(batchId))?.state.kind).toBe("final");
+    const daemon = history.daemon({ keys: [operator], name: "first" });
+    expect((await daemon.audit()).kind).toBe("different");
+    const { reopened, resumed } = await history.reconcile({ reopen: true, resume: true });
+    expect(reopened).toEqual([{ id: batchId, charges: 1 }]);
+    expect(resumed).toBe(true);
+    await history.deliver(bob, 10n);
+    expect(await history.settle([daemon])).toBe(true);
+    expect((await daemon.audit()).kind).toBe("equal");
+    expect(history.overpaid()).toEqual([]);
+  });
+});

@@ -1,12 +1,12 @@
-import type { Hex } from "viem";
+import type { Address, Hex } from "viem";
 import { hashName } from "../../archive/names.ts";
 import { placesOf } from "../../archive/places.ts";
 import { address, amount, count, hex, integer, text } from "../../database/decode.ts";
-import type { Reader } from "../../database/sql.ts";
+import type { Reader, Row } from "../../database/sql.ts";
 import { lockOperators } from "../../database/transactions/lockOrder.ts";
 import type { Tx } from "../../database/transactions/tx.ts";
 import { interruptOperators } from "../../operators/lease.ts";
-import { validTime } from "../../validate.ts";
+import { validAddress, validCount, validTime } from "../../validate.ts";
 import { OF_BATCH } from "../adopt/takenOnChain.ts";
 import { requireSubmission, validId } from "../findSubmission.ts";
 import { unpackReceipts } from "../receipts.ts";
@@ -34,15 +34,32 @@ export function listFinalSince(block: bigint) {
        ORDER BY block_number, nonce, id`,
       [block],
     );
-    return rows.map((row) => ({
-      id: hex(row, "id"),
-      kind: text(row, "kind"),
-      blockNumber: integer(row, "block_number"),
-      blockHash: hex(row, "block_hash"),
-      txHash: hex(row, "tx_hash"),
-    }));
+    return rows.map(finalFrom);
   };
 }
+
+// What is final on a nonce of this operator's from `nonce` on, with bytes of its own.
+export function listFinalFrom(operator: Address, nonce: number) {
+  const account = validAddress("the operator", operator);
+  validCount("the nonce", nonce);
+  return async (sql: Reader): Promise<FinalSubmission[]> => {
+    const rows = await sql.all(
+      `SELECT s.id, s.kind, s.block_number, s.block_hash, s.tx_hash FROM submissions s
+         JOIN broadcasts b ON b.tx_hash = s.tx_hash AND b.operator = s.operator AND b.nonce = s.nonce
+       WHERE s.state = 'final' AND s.operator = $1 AND s.nonce >= $2 ORDER BY s.nonce`,
+      [account, nonce],
+    );
+    return rows.map(finalFrom);
+  };
+}
+
+const finalFrom = (row: Row): FinalSubmission => ({
+  id: hex(row, "id"),
+  kind: text(row, "kind"),
+  blockNumber: integer(row, "block_number"),
+  blockHash: hex(row, "block_hash"),
+  txHash: hex(row, "tx_hash"),
+});
 
 // The chain has undone the block in which it was final. It is on its way again, with the bytes and the nonce that it had: whether
 // those are mined once more or the nonce is spent without them, nobody pays twice, and what was delivered is still owed.
