@@ -6,7 +6,7 @@ import {IAccessManager} from "@openzeppelin/contracts/access/manager/IAccessMana
 import {Math} from "@openzeppelin/contracts/utils/math/Math.sol";
 import {SafeCast} from "@openzeppelin/contracts/utils/math/SafeCast.sol";
 import {BeneficiaryCredits} from "./BeneficiaryCredits.sol";
-import {IContextRouter} from "./interfaces/IContextRouter.sol";
+import {ICredits} from "./interfaces/ICredits.sol";
 import {IToolStaking} from "./interfaces/IToolStaking.sol";
 import {SlashSplit} from "./libraries/SlashSplit.sol";
 
@@ -136,11 +136,12 @@ abstract contract Slashing is IToolStaking, BeneficiaryCredits, AccessManaged {
     }
 
     /// @dev Whether a credit of `account` could ever be claimed. These accounts exist and can never call `claim`. The
-    /// router is known by the authority, in which only the deployer could say to whom its pause belongs.
+    /// protocol's own contracts are known by the authority, in which only the deployer could say of each of them that
+    /// its `claim` is everybody's.
     function _canClaim(address account) internal view returns (bool) {
         address[4] memory mute = [address(0), address(this), address(usdc), authority()];
         for (uint256 i = 0; i < mute.length; ++i) if (account == mute[i]) return false;
-        return IAccessManager(authority()).getTargetFunctionRole(account, IContextRouter.pause.selector) == 0;
+        return IAccessManager(authority()).getTargetFunctionRole(account, ICredits.claim.selector) == 0;
     }
 
     /// @dev In full, or each in proportion if less was taken than was proposed. What rounding leaves, less than a unit

@@ -31,7 +31,7 @@ contract JsonSchema is IJsonSchema {
         Evaluation memory evaluation;
         evaluation.root = root;
         bool ofThisDraft;
-        (ofThisDraft, evaluation.followed) = References.survey(root);
+        (ofThisDraft, evaluation.followed, evaluation.anchors) = References.survey(root);
         if (!ofThisDraft) return (Verdict.Unknown, 0, 0);
         verdict = Evaluator.evaluate(evaluation, root, value);
         if (verdict == Verdict.Invalid) {

@@ -155,8 +155,9 @@ contract ReceiptCourt is Accounts, AccessManaged {
         Copy storage copy = _copies[proven.batchId][proven.leaf];
         if (copy.isDouble || copy.isNoted) revert AlreadyRefunded(proven.batchId, payer);
         copy.isNoted = true;
-        // Of a charge for several calls one is given back. Rounded down, in favour of who gives it.
-        amount = receipt.amount / receipt.calls;
+        // Of a charge for several calls one is given back. How many there were is the operator's word: none is as good
+        // as one, and with however many something is left. Rounded up, in favour of the payer.
+        amount = Math.ceilDiv(receipt.amount, Math.max(receipt.calls, 1));
         _account(proven.batchId, payer, proven.leaf, amount);
         emit RefundNoted(receipt.chargeId, payer, proven.batchId, amount);
     }

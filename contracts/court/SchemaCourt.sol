@@ -59,9 +59,11 @@ contract SchemaCourt is ISchemaCourt {
     mapping(bytes16 toolId => mapping(bytes32 methodHash => bool)) private _hasPromised;
     mapping(bytes16 toolId => mapping(bytes32 chargeId => uint256 timestamp)) private _convictions;
 
-    /// @dev For each operator one, so that whoever writes the id of another operator's charge into a receipt of its own
-    /// uses up nothing.
-    mapping(bytes16 toolId => mapping(bytes32 chargeId => mapping(address operator => Refund))) private _refunds;
+    /// @dev For each operator and payer one, so that whoever writes the id of a charge into another receipt, for a
+    /// wallet of its own, uses up nothing.
+    mapping(
+        bytes16 toolId => mapping(bytes32 chargeId => mapping(address operator => mapping(address payer => Refund)))
+    ) private _refunds;
 
     modifier onlyOwner(bytes16 toolId) {
         address owner = staking.tool(toolId).owner;
@@ -144,24 +146,24 @@ contract SchemaCourt is ISchemaCourt {
             revert ChargeMismatch(receipt.chargeId, receipt.toolId);
         }
         address operator = paid.settlement.operator;
-        Refund storage due = _refunds[toolId][chargeId][operator];
-        if (due.payer != address(0)) revert AlreadyRefunded(toolId, chargeId);
+        Refund storage due = _refunds[toolId][chargeId][operator][receipt.chargedTo];
+        if (due.isNoted) revert AlreadyRefunded(toolId, chargeId);
         // Of a charge for several calls one was proven wrong.
         (address payer, uint256 amount) = charges.noteRefund(paid);
-        (due.payer, due.owed) = (payer, amount.toUint64());
-        collect(toolId, chargeId, operator);
+        (due.isNoted, due.owed) = (true, amount.toUint64());
+        collect(toolId, chargeId, operator, payer);
     }
 
     /// @inheritdoc ISchemaCourt
-    function collect(bytes16 toolId, bytes32 chargeId, address operator) public {
-        Refund storage due = _refunds[toolId][chargeId][operator];
+    function collect(bytes16 toolId, bytes32 chargeId, address operator, address payer) public {
+        Refund storage due = _refunds[toolId][chargeId][operator][payer];
         uint256 owed = due.owed;
         if (owed == 0) revert AlreadyRefunded(toolId, chargeId);
         // Nothing is owed while somebody else is called.
         due.owed = 0;
-        uint256 amount = IPenalties(address(staking)).compensate(toolId, owed, due.payer);
+        uint256 amount = IPenalties(address(staking)).compensate(toolId, owed, payer);
         due.owed = (owed - amount).toUint64();
-        emit ChargeRefunded(toolId, chargeId, due.payer, amount, owed - amount);
+        emit ChargeRefunded(toolId, chargeId, payer, amount, owed - amount);
     }
 
     /// @inheritdoc ISchemaCourt
@@ -189,8 +191,13 @@ contract SchemaCourt is ISchemaCourt {
     }
 
     /// @inheritdoc ISchemaCourt
-    function refundOf(bytes16 toolId, bytes32 chargeId, address operator) external view returns (Refund memory) {
-        return _refunds[toolId][chargeId][operator];
+    function refundOf(
+        bytes16 toolId,
+        bytes32 chargeId,
+        address operator,
+        address payer
+    ) external view returns (Refund memory) {
+        return _refunds[toolId][chargeId][operator][payer];
     }
 
     /// @inheritdoc ISchemaCourt

@@ -103,12 +103,13 @@ async function refundOf(
 ): Promise<{ payer: string; data: string }> {
   const paid = await findPaid(session, await openDeployment(session), folder, { toolId, chargeId });
   const { operator } = paid.settlement;
-  const { payer, owed } = await court.refundOf(toolId, chargeId, operator);
+  const payer = paid.receipt.chargedTo;
+  const { owed } = await court.refundOf(toolId, chargeId, operator, payer);
   const data =
     owed > 0n
-      ? court.interface.encodeFunctionData("collect", [toolId, chargeId, operator])
+      ? court.interface.encodeFunctionData("collect", [toolId, chargeId, operator, payer])
       : court.interface.encodeFunctionData("refund", [toolId, chargeId, paid]);
-  return { payer: owed > 0n ? payer : paid.receipt.chargedTo, data };
+  return { payer, data };
 }
 
 function refundIn({ interface: court }: SchemaCourt, receipts: readonly TransactionReceipt[]) {

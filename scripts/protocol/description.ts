@@ -1,6 +1,7 @@
 import { concat, Interface } from "ethers";
 import {
   ContextRouter__factory,
+  ICredits__factory,
   JsonSchema__factory,
   OperatorBonds__factory,
   ProtocolAccess__factory,
@@ -116,6 +117,13 @@ export const FUNCTION_ROLES: readonly { target: ContractKey; role: RoleName; fun
   { target: "receiptCourt", role: "court", functions: ["noteRefund"] },
 ];
 
+// In AccessManager, the role that everybody has.
+export const EVERYBODY = 2n ** 64n - 1n;
+
+// Of every contract of the protocol `claim` is everybody's, also of those that have none: by that the registry knows them, and lets
+// nobody be paid who could never collect it.
+export const CLAIM = ICredits__factory.createInterface().getFunction("claim").selector;
+
 // The code that creates a contract with these arguments.
 export function creationCodeOf(key: ContractKey, constructorArguments: readonly unknown[]): string {
   const { factory } = CONTRACTS[key];
@@ -144,6 +152,9 @@ export function handoverCallOf({ deployer, parties }: Terms, addresses: Addresse
           functions.map((name) => selectorOf(target, name)),
           ROLES[role],
         ]),
+      ),
+      ...CONTRACT_KEYS.map((key) =>
+        manager.encodeFunctionData("setTargetFunctionRole", [addresses[key], [CLAIM], EVERYBODY]),
       ),
       ...(["guardian", "adjudicator", "court"] as const).map((role) =>
         manager.encodeFunctionData("labelRole", [ROLES[role], role]),

@@ -4,7 +4,7 @@ import type { HardhatEthersSigner } from "@nomicfoundation/hardhat-ethers/types"
 import { type BigNumberish, type ContractTransaction, parseUnits, Signature, ZeroAddress } from "ethers";
 import { network } from "hardhat";
 import type { Address } from "viem";
-import { ADMIN_DELAY_SECONDS } from "../../scripts/protocol/description.ts";
+import { ADMIN_DELAY_SECONDS, CONTRACT_KEYS } from "../../scripts/protocol/description.ts";
 import { PARAMETERS as INITIAL, PARAMETER_NAMES, type ParameterName } from "../../scripts/protocol/parameters.ts";
 import { buildWorld } from "../../scripts/world/buildWorld.ts";
 import { createSignerHost } from "../../scripts/world/hosts/signerHost.ts";
@@ -221,6 +221,8 @@ async function openMarketplace() {
     staking,
     bonds,
     receiptCourt,
+    // Every contract of the protocol.
+    parts: CONTRACT_KEYS.map((key) => world[key]),
     usdc,
     tool,
     fund,

@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import type { ContractTransaction } from "ethers";
-import { ADMIN_DELAY_SECONDS, ROLES, type RoleName } from "../../scripts/protocol/description.ts";
+import { ADMIN_DELAY_SECONDS, CLAIM, EVERYBODY, ROLES, type RoleName } from "../../scripts/protocol/description.ts";
 import {
   DAY,
   freshHash,
@@ -162,7 +162,7 @@ describe("roles", () => {
     }
 
     it("was given to its role by the deployment, and no other function was given to anybody", async () => {
-      const { manager, router, staking, bonds, receiptCourt } = await marketplace();
+      const { manager, router, staking, bonds, receiptCourt, parts } = await marketplace();
       const names = new Map<string, string>();
       for (const [name, contract] of [
         ["ProtocolAccess", manager],
@@ -176,7 +176,14 @@ describe("roles", () => {
         );
       }
       const updates = await manager.queryFilter(manager.filters.TargetFunctionRoleUpdated());
-      const given = updates.map(({ args }) => [names.get(`${args.target}${args.selector}`), args.roleId]);
+      // By that the registry knows the contracts of the protocol. What is everybody's is nobody's to be given.
+      const [marks, others] = [true, false].map((isMark) =>
+        updates.filter(({ args }) => (args.selector === CLAIM) === isMark),
+      );
+      expect(marks?.map(({ args }) => [args.target, args.roleId])).to.deep.equal(
+        parts.map((part) => [part.target, EVERYBODY]),
+      );
+      const given = others?.map(({ args }) => [names.get(`${args.target}${args.selector}`), args.roleId]);
       // What was given to nobody is the admin's.
       const expected = restricted.filter(({ role }) => role !== "admin").map(({ call, role }) => [call, ROLES[role]]);
       expect(given).to.have.deep.members([["ProtocolAccess.suspend", ROLES.guardian], ...expected]);

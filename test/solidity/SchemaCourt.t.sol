@@ -389,8 +389,8 @@ contract SchemaCourtTest {
         _stakes.setLeft(40_000);
         _court.refund(TOOL, answer.chargeId, _paid(answer.chargeId, TOOL, 100_000, 1));
         _stakes.setLeft(1e6);
-        _stakes.callBack(address(_court), abi.encodeCall(ISchemaCourt.collect, (TOOL, answer.chargeId, OPERATOR)));
-        _court.collect(TOOL, answer.chargeId, OPERATOR);
+        _stakes.callBack(address(_court), abi.encodeCall(ISchemaCourt.collect, (TOOL, answer.chargeId, OPERATOR, PAYER)));
+        _court.collect(TOOL, answer.chargeId, OPERATOR, PAYER);
         vm.assertEq(_stakes.creditOf(PAYER), 100_000, "what was owed, once");
     }
 
@@ -398,19 +398,19 @@ contract SchemaCourtTest {
         (ISchemaCourt.Answer memory answer, bytes memory signature) = _signed(BROKEN);
         _convict(answer, SCHEMA, BROKEN, signature);
         vm.expectRevert(abi.encodeWithSelector(ISchemaCourt.AlreadyRefunded.selector, TOOL, answer.chargeId));
-        _court.collect(TOOL, answer.chargeId, OPERATOR);
+        _court.collect(TOOL, answer.chargeId, OPERATOR, PAYER);
         _stakes.setLeft(30_000);
         ICharges.PaidCharge memory proof = _paid(answer.chargeId, TOOL, 100_000, 1);
         _court.refund(TOOL, answer.chargeId, proof);
-        vm.assertEq(_court.refundOf(TOOL, answer.chargeId, OPERATOR).owed, 70_000, "the rest is owed");
-        vm.assertEq(_court.refundOf(TOOL, answer.chargeId, OPERATOR).payer, PAYER, "to who paid");
+        vm.assertEq(_court.refundOf(TOOL, answer.chargeId, OPERATOR, PAYER).owed, 70_000, "the rest is owed");
+        vm.assertTrue(_court.refundOf(TOOL, answer.chargeId, OPERATOR, PAYER).isNoted, "to who paid");
         vm.expectRevert(abi.encodeWithSelector(ISchemaCourt.AlreadyRefunded.selector, TOOL, answer.chargeId));
         _court.refund(TOOL, answer.chargeId, proof);
         _stakes.setLeft(1e6);
-        _court.collect(TOOL, answer.chargeId, OPERATOR);
+        _court.collect(TOOL, answer.chargeId, OPERATOR, PAYER);
         vm.assertEq(_stakes.creditOf(PAYER), 100_000, "all of it");
         vm.expectRevert(abi.encodeWithSelector(ISchemaCourt.AlreadyRefunded.selector, TOOL, answer.chargeId));
-        _court.collect(TOOL, answer.chargeId, OPERATOR);
+        _court.collect(TOOL, answer.chargeId, OPERATOR, PAYER);
     }
 
     function test_anotherOperatorsReceiptUsesUpNobodysRefund() public {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-pragma solidity 0.8.37;
+pragma solidity ^0.8.20;
 
 /// @title What was charged, and what of it was given back
 /// @notice Knows from a proof that a charge was settled and paid, and not only that somebody wrote a receipt for it.
@@ -63,6 +63,6 @@ interface ICharges {
     /// @notice Takes note that a court gives the price of one call of a charge back, so that nobody gives it back
     /// again. Reverts if it was not paid, or was given back already. For courts.
     /// @return payer Who paid.
-    /// @return amount What one call cost, in micro-USDC, rounded down.
+    /// @return amount What one call cost, in micro-USDC, rounded up.
     function noteRefund(PaidCharge calldata paid) external returns (address payer, uint256 amount);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-pragma solidity 0.8.37;
+pragma solidity ^0.8.20;
 
 /// @notice What is known of a text and a schema. Unknown comes first, so that what nobody has decided is unknown.
 /// @param Unknown The schema asks for something that is not understood here, or more than the bounds allow.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-pragma solidity 0.8.37;
+pragma solidity ^0.8.20;
 
 /// @title What a court may take from a stake
 /// @notice The registry of tools implements it, and lets a court call it. The registry bounds what can be taken, by

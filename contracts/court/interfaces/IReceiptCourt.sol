@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-pragma solidity 0.8.37;
+pragma solidity ^0.8.20;
 
 import {IContextRouter} from "../../interfaces/IContextRouter.sol";
 import {IOperatorBonds} from "../../interfaces/IOperatorBonds.sol";

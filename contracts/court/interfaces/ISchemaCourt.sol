@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-pragma solidity 0.8.37;
+pragma solidity ^0.8.20;
 
 import {IToolStaking} from "../../interfaces/IToolStaking.sol";
 import {ICharges} from "./ICharges.sol";
@@ -46,10 +46,10 @@ interface ISchemaCourt {
     }
 
     /// @notice What a payer gets back of a charge for which the tool was convicted.
-    /// @param payer Who paid; zero if nobody has proven that yet.
+    /// @param isNoted Whether somebody has proven that it was paid.
     /// @param owed What the payer has not got yet, in micro-USDC.
     struct Refund {
-        address payer;
+        bool isNoted;
         uint64 owed;
     }
 
@@ -153,8 +153,13 @@ interface ISchemaCourt {
     /// @notice When the tool was convicted for a charge; zero if it was not.
     function convictedAt(bytes16 toolId, bytes32 chargeId) external view returns (uint256 timestamp);
 
-    /// @notice What became of a charge that `operator` settled and for which the tool was convicted.
-    function refundOf(bytes16 toolId, bytes32 chargeId, address operator) external view returns (Refund memory);
+    /// @notice What became of a charge that `payer` paid to `operator` and for which the tool was convicted.
+    function refundOf(
+        bytes16 toolId,
+        bytes32 chargeId,
+        address operator,
+        address payer
+    ) external view returns (Refund memory);
 
     /// @notice The hash that a tool signs for an answer.
     function digestOf(Answer calldata answer) external view returns (bytes32);
@@ -185,10 +190,10 @@ interface ISchemaCourt {
     ) external;
 
     /// @notice Gives a charge for which the tool was convicted back to whoever paid it, out of the stake, once for each
-    /// operator that charged it. Anybody may. What the stake may not pay today is owed.
+    /// operator that charged it and each payer. Anybody may. What the stake may not pay today is owed.
     /// @param paid That it was paid.
     function refund(bytes16 toolId, bytes32 chargeId, ICharges.PaidCharge calldata paid) external;
 
     /// @notice Gives a payer what is still owed for a charge that `operator` settled. Anybody may.
-    function collect(bytes16 toolId, bytes32 chargeId, address operator) external;
+    function collect(bytes16 toolId, bytes32 chargeId, address operator, address payer) external;
 }

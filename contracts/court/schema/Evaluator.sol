@@ -15,12 +15,14 @@ import {References} from "./References.sol";
 /// @param root The whole schema.
 /// @param depth How many schemas are being applied within one another.
 /// @param followed Whether references are followed; see References.
+/// @param anchors How many anchors there are, or what looks like one.
 /// @param failedAt Where in the schema the last failure was: a keyword's name, or the schema `false`.
 /// @param failed The value that failed there.
 struct Evaluation {
     Value root;
     uint256 depth;
     bool followed;
+    uint256 anchors;
     Value failedAt;
     Value failed;
 }

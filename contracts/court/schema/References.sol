@@ -8,8 +8,10 @@ import {JsonString} from "../json/JsonString.sol";
 import {Evaluation, Evaluator} from "./Evaluator.sol";
 
 /// @title References within a schema
-/// @notice `#`, and `#` with a JSON pointer (RFC 6901), which may be percent-encoded. A `$id` below the root changes
-/// what references mean, so that none are followed in a schema that has one.
+/// @notice `#`, `#` with a JSON pointer (RFC 6901), which may be percent-encoded, and `#` with an anchor, each of them
+/// also behind the root's own absolute `$id`. A `$id` below the root changes what references mean, so that none are
+/// followed in a schema that has one. Anchors are found at the root and directly in its `$defs`; what looks like one
+/// elsewhere may be none, and then no anchor is followed.
 library References {
     bytes32 private constant DRAFT = keccak256("https://json-schema.org/draft/2020-12/schema");
     bytes32 private constant DRAFT_WITH_FRAGMENT = keccak256("https://json-schema.org/draft/2020-12/schema#");
@@ -17,9 +19,10 @@ library References {
     /// @notice Looks through a schema for what changes the meaning of all the rest.
     /// @return ofThisDraft Whether no `$schema` in it names another draft.
     /// @return followed Whether references in it are followed.
-    function survey(Value root) internal pure returns (bool ofThisDraft, bool followed) {
+    /// @return anchors How many anchors there are, or what looks like one.
+    function survey(Value root) internal pure returns (bool ofThisDraft, bool followed, uint256 anchors) {
         (ofThisDraft, followed) = (true, true);
-        if (!root.isKind(Json.OBJECT)) return (ofThisDraft, followed);
+        if (!root.isKind(Json.OBJECT)) return (ofThisDraft, followed, anchors);
         Value ownId = JsonObject.find(root, keccak256("$id"));
         Value end = root.next();
         for (Value name = root.first(); name.isBefore(end); name = name.first()) {
@@ -30,6 +33,8 @@ library References {
                 ofThisDraft = ofThisDraft && _isThisDraft(name.valueOf());
             } else if (hash == uint256(keccak256("$id")) >> Json.NEXT_SHIFT && name.valueOf().isKind(Json.STRING)) {
                 followed = followed && Value.unwrap(name.valueOf()) == Value.unwrap(ownId);
+            } else if (hash == uint256(keccak256("$anchor")) >> Json.NEXT_SHIFT && name.valueOf().isKind(Json.STRING)) {
+                ++anchors;
             }
         }
     }
@@ -37,7 +42,7 @@ library References {
     /// @notice `$ref`.
     function follow(Evaluation memory e, Value name, Value json) internal pure returns (Verdict) {
         if (!e.followed || !name.valueOf().isKind(Json.STRING)) return Verdict.Unknown;
-        Value target = _resolve(e.root, name.valueOf());
+        Value target = _resolve(e, name.valueOf());
         return target.exists() ? Evaluator.evaluate(e, target, json) : Verdict.Unknown;
     }
 
@@ -46,12 +51,18 @@ library References {
     }
 
     /// @dev The value that a reference points to; one that does not exist if there is none.
-    function _resolve(Value root, Value pointer) private pure returns (Value target) {
-        (uint256 cursor, uint256 end) = JsonString.decoded(pointer);
+    function _resolve(Evaluation memory e, Value uri) private pure returns (Value target) {
+        (uint256 cursor, uint256 end) = JsonString.decoded(uri);
         unchecked {
-            if (cursor == end || _byteAt(cursor) != 0x23) return Value.wrap(0);
-            target = root;
+            if (cursor == end) return Value.wrap(0);
+            target = e.root;
+            if (_byteAt(cursor) != 0x23) {
+                cursor = _skipOwnId(target, cursor, end);
+                if (cursor == end) return target;
+                if (cursor == 0) return Value.wrap(0);
+            }
             ++cursor;
+            if (cursor < end && _beginsAnchor(_byteAt(cursor))) return _anchored(e, _hash(cursor, end));
             while (cursor < end && target.exists()) {
                 bool known;
                 uint256 endOfToken;
@@ -60,6 +71,70 @@ library References {
                 target = known ? _child(target, token, endOfToken) : Value.wrap(0);
             }
         }
+    }
+
+    /// @dev Where the fragment begins behind the root's own `$id`, or the end if there is none; zero if it is another
+    /// schema that is referred to. A relative `$id` means something else beside itself, and an escaped one nobody writes.
+    function _skipOwnId(Value root, uint256 cursor, uint256 end) private pure returns (uint256) {
+        Value id = JsonObject.find(root, keccak256("$id"));
+        if (!id.exists() || !id.isKind(Json.STRING) || id.isKind(Json.ESCAPED)) return 0;
+        (uint256 start, uint256 endOfId) = JsonString.decoded(id);
+        unchecked {
+            if (start == endOfId || !_isAbsolute(start, endOfId)) return 0;
+            if (_byteAt(endOfId - 1) == 0x23) --endOfId;
+            uint256 length = endOfId - start;
+            if (length > end - cursor || _hash(start, endOfId) != _hash(cursor, cursor + length)) return 0;
+            cursor += length;
+            return cursor == end || _byteAt(cursor) == 0x23 ? cursor : 0;
+        }
+    }
+
+    /// @dev Whether a URI begins with a scheme (RFC 3986).
+    function _isAbsolute(uint256 cursor, uint256 end) private pure returns (bool) {
+        unchecked {
+            uint256 letter = (_byteAt(cursor) | 0x20) - 0x61;
+            if (letter > 25) return false;
+            for (; cursor < end; ++cursor) {
+                uint256 c = _byteAt(cursor);
+                if (c == 0x3a) return true;
+                if (c == 0x2f || c == 0x3f || c == 0x23) return false;
+            }
+            return false;
+        }
+    }
+
+    /// @dev Whether an anchor's name can begin with this byte: a letter or an underscore.
+    function _beginsAnchor(uint256 c) private pure returns (bool) {
+        unchecked {
+            return c == 0x5f || (c | 0x20) - 0x61 < 26;
+        }
+    }
+
+    /// @dev The schema with this anchor; none if another has it too, or if there are anchors that are not looked at.
+    function _anchored(Evaluation memory e, bytes32 nameHash) private pure returns (Value target) {
+        (uint256 seen, bool matches) = _anchorOf(e.root, nameHash);
+        if (matches) target = e.root;
+        Value definitions = JsonObject.find(e.root, keccak256("$defs"));
+        if (definitions.exists() && definitions.isKind(Json.OBJECT)) {
+            Value end = definitions.next();
+            for (Value name = definitions.first(); name.isBefore(end); name = name.valueOf().next()) {
+                uint256 more;
+                (more, matches) = _anchorOf(name.valueOf(), nameHash);
+                seen += more;
+                if (!matches) continue;
+                if (target.exists()) return Value.wrap(0);
+                target = name.valueOf();
+            }
+        }
+        if (seen != e.anchors) return Value.wrap(0);
+    }
+
+    /// @dev How many anchors a schema itself has, one or none, and whether it is this one.
+    function _anchorOf(Value schema, bytes32 nameHash) private pure returns (uint256 count, bool matches) {
+        if (!schema.isKind(Json.OBJECT)) return (0, false);
+        Value anchor = JsonObject.find(schema, keccak256("$anchor"));
+        if (!anchor.exists() || !anchor.isKind(Json.STRING)) return (0, false);
+        return (1, JsonString.hashesTo(anchor, nameHash));
     }
 
     /// @dev Reads a slash and what follows it up to the next one, and writes that to `to` as it was before it was

@@ -38,8 +38,8 @@ const READ_BY_HAND: Readonly<Record<string, string>> = {
 function problemsOf(packages: readonly LockedPackage[]): string[] {
   const problems: string[] = [];
   for (const { path, name, version, licence: named, integrity, development } of packages) {
-    const licence = READ_BY_HAND[name] ?? named;
-    if (licence == null) problems.push(`${path} ${version} names no licence: read it, and add it by hand.`);
+    const licence = READ_BY_HAND[name] ?? named ?? undefined;
+    if (licence === undefined) problems.push(`${path} ${version} names no licence: read it, and add it by hand.`);
     else if (!permits(development ? DEVELOPMENT : PRODUCTION, licence)) {
       problems.push(
         `${path} ${version} is under ${licence}, which is not permitted ${development ? "" : "in production"}.`,

@@ -3,7 +3,15 @@ import type { DeploymentRecord } from "../../../settlement/deployment.ts";
 import { readLogs } from "../../command/readLogs.ts";
 import type { Session } from "../../command/session.ts";
 import { addressesOf, type Protocol } from "../../protocol/connectProtocol.ts";
-import { CONTRACT_KEYS, CONTRACTS, FUNCTION_ROLES, ROLES, selectorOf } from "../../protocol/description.ts";
+import {
+  CLAIM,
+  CONTRACT_KEYS,
+  CONTRACTS,
+  EVERYBODY,
+  FUNCTION_ROLES,
+  ROLES,
+  selectorOf,
+} from "../../protocol/description.ts";
 import { findSharedDuties } from "../../protocol/duties.ts";
 import { compare, type Difference } from "./difference.ts";
 
@@ -36,6 +44,7 @@ export async function checkFunctionRoles(
   for (const { target, role, functions } of FUNCTION_ROLES) {
     for (const name of functions) expect(addresses[target], selectorOf(target, name), ROLES[role]);
   }
+  for (const key of CONTRACT_KEYS) expect(addresses[key], CLAIM, EVERYBODY);
   const differences: Difference[] = [];
   for (const { target, selector, role } of expected.values()) {
     const found = await manager.getTargetFunctionRole(target, selector);

@@ -110,11 +110,11 @@ describe("ToolStaking.penalize", () => {
   });
 
   it("cannot pay a court, the insurance account, or an account that could never claim", async () => {
-    const { staking, manager, router, usdc, bench, court: judge, insurance, tool } = await court();
+    const { staking, manager, parts, usdc, bench, court: judge, insurance, tool } = await court();
     await expect(bench.penalize(tool, 1n, judge, 1n))
       .to.be.revertedWithCustomError(staking, "AdjudicatorMustNotEarn")
       .withArgs(judge);
-    for (const account of [insurance, staking, manager, router, usdc]) {
+    for (const account of [insurance, usdc, ...parts]) {
       await expect(bench.penalize(tool, 1n, account, 1n))
         .to.be.revertedWithCustomError(staking, "InvalidRecipient")
         .withArgs(account);

@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import { ZeroAddress, ZeroHash } from "ethers";
-import { DAY, freshHash, marketplace, STAKE, slashTerms, time, usd } from "../fixture.ts";
+import { DAY, ethers, freshHash, marketplace, STAKE, slashTerms, time, usd } from "../fixture.ts";
 
 describe("ToolStaking.proposeSlash", () => {
   it("publishes the terms and the days in which they can be answered and executed", async () => {
@@ -148,6 +148,18 @@ describe("ToolStaking.proposeSlash", () => {
     await expect(staking.connect(adjudicator).proposeSlash(tool, terms))
       .to.be.revertedWithCustomError(staking, "InvalidRecipient")
       .withArgs(ZeroAddress);
+  });
+
+  it("refuses to refund, and to reward, a contract of the protocol", async () => {
+    const { staking, adjudicator, parts, tool } = await marketplace();
+    for (const part of parts) {
+      const account = { address: await ethers.resolveAddress(part) };
+      for (const terms of [slashTerms({ refunds: [[account, 1n]] }), slashTerms({ reporter: account })]) {
+        await expect(staking.connect(adjudicator).proposeSlash(tool, terms))
+          .to.be.revertedWithCustomError(staking, "InvalidRecipient")
+          .withArgs(part);
+      }
+    }
   });
 
   it("refuses an adjudicator who reports", async () => {

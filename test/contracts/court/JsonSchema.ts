@@ -195,7 +195,7 @@ describe("what the draft says", () => {
       ['{"$id":"http://a.b/","$defs":{"a":{"type":"integer"}},"$ref":"#/$defs/a"}', ["1"], ['"x"']],
       ['{"$ref":"#/$defs/none"}', [], [], ["1"]],
       ['{"$ref":"#/$defs/a","$defs":{"a":5}}', [], [], ["1"]],
-      ['{"$ref":"#a","$defs":{"a":{"$anchor":"a","type":"integer"}}}', [], [], ["1", '"x"']],
+      ['{"$ref":"#a","$defs":{"a":{"$anchor":"a","type":"integer"}}}', ["1"], ['"x"']],
       ['{"$ref":"other.json"}', [], [], ["1"]],
       ['{"$ref":"#/%zz"}', [], [], ["1"]],
       ['{"$ref":"#/a~2"}', [], [], ["1"]],

@@ -1,7 +1,9 @@
 import { expect } from "chai";
 import { ZeroAddress, ZeroHash } from "ethers";
+import hre from "hardhat";
 import type { Address } from "viem";
 import { privateKeyToAccount } from "viem/accounts";
+import { answerOf, OUTPUT_SCHEMA } from "../../../bench/court/typicalAnswer.ts";
 import { canonicalJson, hashJson, signAnswer } from "../../../marketplace/toolkit/index.ts";
 import { ROLES } from "../../../scripts/protocol/description.ts";
 import { uuidFromToolId } from "../../../settlement/domain/toolId.ts";
@@ -49,6 +51,20 @@ describe("SchemaCourt on the registry's stakes", () => {
     expect((await staking.tool(tool)).stake).to.equal(stake - usd("1"));
     expect(await staking.creditOf(reporter)).to.equal(usd("0.5"));
     expect(await staking.creditOf(insurance)).to.equal(usd("0.5"));
+  });
+
+  it("convicts of an answer of 2 KB under a schema of 1 KB for less than 2 million gas", async function () {
+    // Contracts that are instrumented for coverage cost more.
+    if (hre.globalOptions.coverage) this.skip();
+    const { court, convict, developer, tool } = await openCourt();
+    const schema = { ...OUTPUT_SCHEMA, description: "What is on offer. ".repeat(8) };
+    await court.connect(developer).pinSchema(tool, "quote", hashJson(schema));
+    await time.increase(DAY);
+    const content = answerOf(2_100);
+    expect(canonicalJson(content).length).to.be.at.least(2 * 1024);
+    expect(canonicalJson(schema).length).to.be.at.least(1024);
+    const { gasUsed = 0n } = (await (await convict("large", { content, schema })).wait()) ?? {};
+    expect(gasUsed).to.be.within(1n, 2_000_000n);
   });
 
   it("convicts once for each charge", async () => {

@@ -193,12 +193,12 @@ describe("nothing is given back twice", () => {
       receiptCourt,
       "AccessManagedUnauthorized",
     );
-    expect(await court.noteRefund.staticCall(paid(first, double))).to.deep.equal([payer.address, usd("1.5")]);
+    expect(await court.noteRefund.staticCall(paid(first, double))).to.deep.equal([payer.address, usd("1.500001")]);
     await expect(court.noteRefund(paid(first, double)))
       .to.emit(receiptCourt, "RefundNoted")
-      .withArgs(double.id, payer, first.batchId, usd("1.5"));
+      .withArgs(double.id, payer, first.batchId, usd("1.500001"));
     await expect(court.noteRefund(paid(first, double))).to.be.revertedWithCustomError(receiptCourt, "AlreadyRefunded");
-    expect((await receiptCourt.contestOf(first.batchId, payer)).accounted).to.equal(usd("1.5"));
+    expect((await receiptCourt.contestOf(first.batchId, payer)).accounted).to.equal(usd("1.500001"));
 
     await contest(first);
     await receiptCourt.proveDoubleCharge(paid(first, double), paid(second, again));

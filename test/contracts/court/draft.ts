@@ -131,8 +131,6 @@ describe("draft 2020-12, Core", () => {
     expectVerdicts([
       [{ $schema: DRAFT, type: "integer" }, [1], ["x"]],
       [{ $schema: "https://json-schema.org/draft/2019-09/schema", type: "integer" }, [], [], [1, "x"]],
-      [{ $id: "https://a.example/s", $ref: "https://a.example/s#/$defs/a", $defs: { a: false } }, [], [], [1]],
-      [{ $ref: "#a", $defs: { x: { $anchor: "a", type: "integer" } } }, [], [], [1, "x"]],
       [{ $dynamicRef: "#a", $defs: { x: { $dynamicAnchor: "a", type: "integer" } } }, [], [], [1, "x"]],
       [{ $defs: { x: { $id: "inner", $anchor: "a" } }, type: "integer" }, [1], ["x"]],
       [{ $ref: DRAFT }, [], [], [{}, 1]],
@@ -141,6 +139,58 @@ describe("draft 2020-12, Core", () => {
         [{ $id: "x" }],
         [{ $id: 1 }, { $schema: 1 }, { $ref: {} }],
       ],
+    ]));
+
+  it("8.2.1: a reference to the root's own absolute identifier is one to the root", () => {
+    const to = (id: string, ref: string) => ({ $id: id, $ref: ref, $defs: { a: { type: "integer" } } });
+    return expectVerdicts([
+      [to("https://a.example/s", "https://a.example/s#/$defs/a"), [1], ["x"]],
+      [to("https://a.example/s#", "https://a.example/s#/$defs/a"), [1], ["x"]],
+      [to("urn:example:s", "urn:example:s#/$defs/a"), [1], ["x"]],
+      [
+        { $id: "https://a.example/s", type: ["object"], properties: { a: { $ref: "https://a.example/s" } } },
+        [{ a: {} }],
+        [{ a: 1 }, { a: { a: 1 } }],
+      ],
+      [to("https://a.example/s", "https://a.example/other#/$defs/a"), [], [], [1, "x"]],
+      [to("https://a.example/s", "https://a.example/s2#/$defs/a"), [], [], [1, "x"]],
+      [to("https://a.example/s", "https://a.example/#/$defs/a"), [], [], [1, "x"]],
+      // Relative to itself it is another one.
+      [to("a/s", "a/s#/$defs/a"), [], [], [1, "x"]],
+      [to("/s:x", "/s:x#/$defs/a"), [], [], [1, "x"]],
+      [to("", "x#/$defs/a"), [], [], [1, "x"]],
+      [{ $ref: "https://a.example/s#/$defs/a", $defs: { a: true } }, [], [], [1]],
+      [{ $id: 1, $ref: "https://a.example/s#/$defs/a", $defs: { a: true } }, [], [], [1]],
+    ]);
+  });
+
+  it("8.2.2: an anchor is found at the root and in its definitions", () =>
+    expectVerdicts([
+      [{ $ref: "#a", $defs: { x: { $anchor: "a", type: "integer" }, y: true, z: { $anchor: "_b-1" } } }, [1], ["x"]],
+      [{ $ref: "#_b-1", $defs: { x: { $anchor: "a" }, z: { $anchor: "_b-1", type: "integer" } } }, [1], ["x"]],
+      [
+        { $id: "https://a.example/s", $ref: "https://a.example/s#a", $defs: { x: { $anchor: "a", type: "integer" } } },
+        [1],
+        ["x"],
+      ],
+      [
+        { $anchor: "a", type: ["object", "null"], additionalProperties: { $ref: "#a" } },
+        [{ b: null }, { b: { c: {} } }],
+        [{ b: { c: 1 } }],
+      ],
+      [{ $ref: "#b", $defs: { x: { $anchor: "a" } } }, [], [], [1]],
+      [{ $ref: "#a", $defs: 1 }, [], [], [1]],
+      [{ $ref: "#a", $defs: { x: { $anchor: 1 } } }, [], [], [1]],
+      [{ $ref: "#1", $defs: { x: { $anchor: "1" } } }, [], [], [1]],
+      // Two of one name, and what only looks like an anchor.
+      [{ $ref: "#a", $defs: { x: { $anchor: "a" }, y: { $anchor: "a" } } }, [], [], [1]],
+      [{ $ref: "#a", $anchor: "a", $defs: { x: { $anchor: "a" } } }, [], [], [1]],
+      [{ $ref: "#a", $defs: { x: { $anchor: "a" }, y: { enum: [{ $anchor: "b" }] } } }, [], [], [1]],
+      [{ $ref: "#a", enum: [{ $anchor: "a" }] }, [], [1], [{ $anchor: "a" }]],
+      // Below another identifier it belongs to that.
+      [{ $ref: "#a", $defs: { x: { $id: "https://a.example/x", $anchor: "a" } } }, [], [], [1]],
+      // A property of that name is a schema.
+      [{ $ref: "#a", $defs: { x: { $anchor: "a" } }, properties: { $anchor: true } }, [1], []],
     ]));
 
   it("10.2: logic, conditions and what depends on a name", () =>

@@ -5,7 +5,7 @@ import { privateKeyToAccount } from "viem/accounts";
 import { canonicalJson, hashJson, signAnswer } from "../../../marketplace/toolkit/index.ts";
 import { ROLES } from "../../../scripts/protocol/description.ts";
 import type { DueCharge } from "../../../settlement/domain/charges/charge.ts";
-import { uuidFromToolId } from "../../../settlement/domain/toolId.ts";
+import { type ToolId, uuidFromToolId } from "../../../settlement/domain/toolId.ts";
 import { JsonSchema__factory, SchemaCourt__factory } from "../../../typechain-types/index.ts";
 import { DAY, ethers, HOUR, slashTerms, time, usd } from "../fixture.ts";
 import { courtroom, PREMIUM, type Settled } from "./courtroom.ts";
@@ -39,9 +39,9 @@ describe("a call for which the tool was convicted", () => {
       .withArgs(tool, call.id, payer, usd("1.25"), usd("1.75"));
     await expect(refund(batch, call)).to.be.revertedWithCustomError(court, "AlreadyRefunded");
     await time.increase(32 * HOUR);
-    await court.collect(tool, call.id, operator);
+    await court.collect(tool, call.id, operator, payer);
     expect(await staking.creditOf(payer)).to.equal(usd("3"));
-    await expect(court.collect(tool, call.id, operator)).to.be.revertedWithCustomError(court, "AlreadyRefunded");
+    await expect(court.collect(tool, call.id, operator, payer)).to.be.revertedWithCustomError(court, "AlreadyRefunded");
   });
 
   it("is given back to the insurance account if that has paid it", async () => {
@@ -76,6 +76,33 @@ describe("a call for which the tool was convicted", () => {
     expect(await staking.creditOf(stranger)).to.equal(usd("0.10"));
   });
 
+  it("is given back to its payer although the same operator has written it another receipt, for a wallet of its own", async () => {
+    const { charge, settleCharges, refund, staking, payer, rich, convict, stranger, fund } = await openCourt();
+    await fund(stranger, usd("10"));
+    const call = charge({ toolId: rich });
+    const batch = await settleCharges([call]);
+    await convict(call);
+    const copied = { ...call, chargedTo: stranger.address.toLowerCase() as Address };
+    await refund(await settleCharges([copied]), copied);
+    await refund(batch, call);
+    expect(await staking.creditOf(payer)).to.equal(usd("0.10"));
+  });
+
+  it("is given back whatever number of calls the operator has written into its receipt", async () => {
+    const { charge, settleCharges, refund, staking, payer, rich, convict } = await openCourt();
+    const credit = async (calls: number) => {
+      const before = await staking.creditOf(payer);
+      const call = { ...charge({ toolId: rich }), for: { kind: "tool" as const, toolId: rich as ToolId, calls } };
+      const batch = await settleCharges([call]);
+      await convict(call);
+      await refund(batch, call);
+      return (await staking.creditOf(payer)) - before;
+    };
+    expect(await credit(0)).to.equal(usd("0.10"));
+    expect(await credit(3)).to.equal(33_334n);
+    expect(await credit(Number.MAX_SAFE_INTEGER)).to.equal(1n);
+  });
+
   it("is given back although the tool has first used up the day with convictions of its own", async () => {
     const { charge, settleCharges, refund, staking, court, operator, payer, tool, convict } = await openCourt();
     const call = charge({ toolId: tool });
@@ -88,7 +115,7 @@ describe("a call for which the tool was convicted", () => {
     await refund(batch, call);
     expect(await staking.creditOf(payer)).to.equal(0n);
     await time.increase(32 * HOUR);
-    await court.collect(tool, call.id, operator);
+    await court.collect(tool, call.id, operator, payer);
     expect(await staking.creditOf(payer)).to.equal(usd("0.10"));
   });
 
@@ -102,7 +129,7 @@ describe("a call for which the tool was convicted", () => {
     await refund(batch, call);
     await time.increase(3 * DAY + 1);
     await staking.connect(adjudicator).dismissSlash(rich);
-    await court.collect(rich, call.id, operator);
+    await court.collect(rich, call.id, operator, payer);
     expect(await staking.creditOf(payer)).to.equal(usd("0.10"));
   });
 

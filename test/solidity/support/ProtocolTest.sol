@@ -6,6 +6,7 @@ import {IContextRouter} from "../../../contracts/interfaces/IContextRouter.sol";
 import {ICharges} from "../../../contracts/court/interfaces/ICharges.sol";
 import {IPenalties} from "../../../contracts/court/interfaces/IPenalties.sol";
 import {IReceiptCourt} from "../../../contracts/court/interfaces/IReceiptCourt.sol";
+import {ICredits} from "../../../contracts/interfaces/ICredits.sol";
 import {IFiatToken} from "../../../contracts/interfaces/IFiatToken.sol";
 import {IOperatorBonds} from "../../../contracts/interfaces/IOperatorBonds.sol";
 import {IProtocolAccess} from "../../../contracts/interfaces/IProtocolAccess.sol";
@@ -51,6 +52,9 @@ abstract contract ProtocolTest {
         _give(address(staking), IPenalties.penalize.selector, COURT_ROLE);
         _give(address(staking), IPenalties.compensate.selector, COURT_ROLE);
         _give(address(court), ICharges.noteRefund.selector, COURT_ROLE);
+
+        address[5] memory parts = [address(manager), address(staking), address(bonds), address(router), address(court)];
+        for (uint256 i = 0; i < parts.length; ++i) _give(parts[i], ICredits.claim.selector, type(uint64).max);
 
         bonds.nameCourt(address(court));
         router.setOperatorLimit(Parties.OPERATOR, uint48(router.MAX_OPERATOR_LIMIT()));

@@ -16,9 +16,9 @@ export declare namespace ISchemaCourt {
     export type PeriodStructOutput = [from: bigint, until: bigint] & {from: bigint, until: bigint }
   
 
-    export type RefundStruct = {payer: AddressLike, owed: BigNumberish}
+    export type RefundStruct = {isNoted: boolean, owed: BigNumberish}
 
-    export type RefundStructOutput = [payer: string, owed: bigint] & {payer: string, owed: bigint }
+    export type RefundStructOutput = [isNoted: boolean, owed: bigint] & {isNoted: boolean, owed: bigint }
   
     }
 
@@ -56,7 +56,7 @@ encodeFunctionData(functionFragment: 'KEY_DELAY', values?: undefined): string;
 encodeFunctionData(functionFragment: 'PENALTY', values?: undefined): string;
 encodeFunctionData(functionFragment: 'SCHEMA_DELAY', values?: undefined): string;
 encodeFunctionData(functionFragment: 'charges', values?: undefined): string;
-encodeFunctionData(functionFragment: 'collect', values: [BytesLike, BytesLike, AddressLike]): string;
+encodeFunctionData(functionFragment: 'collect', values: [BytesLike, BytesLike, AddressLike, AddressLike]): string;
 encodeFunctionData(functionFragment: 'convict', values: [ISchemaCourt.AnswerStruct, BytesLike, BytesLike, BytesLike]): string;
 encodeFunctionData(functionFragment: 'convictedAt', values: [BytesLike, BytesLike]): string;
 encodeFunctionData(functionFragment: 'digestOf', values: [ISchemaCourt.AnswerStruct]): string;
@@ -65,7 +65,7 @@ encodeFunctionData(functionFragment: 'keyPeriod', values: [BytesLike, AddressLik
 encodeFunctionData(functionFragment: 'lastSchema', values: [BytesLike, string]): string;
 encodeFunctionData(functionFragment: 'pinSchema', values: [BytesLike, string, BytesLike]): string;
 encodeFunctionData(functionFragment: 'refund', values: [BytesLike, BytesLike, ICharges.PaidChargeStruct]): string;
-encodeFunctionData(functionFragment: 'refundOf', values: [BytesLike, BytesLike, AddressLike]): string;
+encodeFunctionData(functionFragment: 'refundOf', values: [BytesLike, BytesLike, AddressLike, AddressLike]): string;
 encodeFunctionData(functionFragment: 'registerKey', values: [BytesLike, AddressLike]): string;
 encodeFunctionData(functionFragment: 'revokeKey', values: [BytesLike, AddressLike]): string;
 encodeFunctionData(functionFragment: 'schemaPeriod', values: [BytesLike, string, BytesLike]): string;
@@ -237,7 +237,7 @@ decodeFunctionResult(functionFragment: 'staking', data: BytesLike): Result;
 
     
     collect: TypedContractMethod<
-      [toolId: BytesLike, chargeId: BytesLike, operator: AddressLike, ],
+      [toolId: BytesLike, chargeId: BytesLike, operator: AddressLike, payer: AddressLike, ],
       [void],
       'nonpayable'
     >
@@ -309,7 +309,7 @@ decodeFunctionResult(functionFragment: 'staking', data: BytesLike): Result;
 
     
     refundOf: TypedContractMethod<
-      [toolId: BytesLike, chargeId: BytesLike, operator: AddressLike, ],
+      [toolId: BytesLike, chargeId: BytesLike, operator: AddressLike, payer: AddressLike, ],
       [ISchemaCourt.RefundStructOutput],
       'view'
     >
@@ -381,7 +381,7 @@ getFunction(nameOrSignature: 'charges'): TypedContractMethod<
       'view'
     >;
 getFunction(nameOrSignature: 'collect'): TypedContractMethod<
-      [toolId: BytesLike, chargeId: BytesLike, operator: AddressLike, ],
+      [toolId: BytesLike, chargeId: BytesLike, operator: AddressLike, payer: AddressLike, ],
       [void],
       'nonpayable'
     >;
@@ -426,7 +426,7 @@ getFunction(nameOrSignature: 'refund'): TypedContractMethod<
       'nonpayable'
     >;
 getFunction(nameOrSignature: 'refundOf'): TypedContractMethod<
-      [toolId: BytesLike, chargeId: BytesLike, operator: AddressLike, ],
+      [toolId: BytesLike, chargeId: BytesLike, operator: AddressLike, payer: AddressLike, ],
       [ISchemaCourt.RefundStructOutput],
       'view'
     >;

@@ -474,6 +474,11 @@
         "internalType": "address",
         "name": "operator",
         "type": "address"
+      },
+      {
+        "internalType": "address",
+        "name": "payer",
+        "type": "address"
       }
     ],
     "name": "collect",
@@ -864,6 +869,11 @@
         "internalType": "address",
         "name": "operator",
         "type": "address"
+      },
+      {
+        "internalType": "address",
+        "name": "payer",
+        "type": "address"
       }
     ],
     "name": "refundOf",
@@ -871,9 +881,9 @@
       {
         "components": [
           {
-            "internalType": "address",
-            "name": "payer",
-            "type": "address"
+            "internalType": "bool",
+            "name": "isNoted",
+            "type": "bool"
           },
           {
             "internalType": "uint64",
