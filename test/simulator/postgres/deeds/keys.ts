@@ -10,14 +10,14 @@ const LEASE_MS = 86_400_000;
 
 // What is done about keys: fences after a move, halts, what is sent beside batches, and a key that two daemons have.
 export function drawKeys(rng: Rng): Deed[] {
-  const [n, nonce, payer] = [rng.between(1, 1_000_000), rng.between(0, 5), rng.pick(PAYERS)];
+  const [n, nonce, payer] = [rng.between(1, 1_000_000), rng.between(1_000, 2_000), rng.pick(PAYERS)];
   const [bound, retires] = [rng.happens(0.5) ? rng.between(1, 5) : null, rng.happens(0.05)];
   return [
     {
       name: "move home",
       run: async ({ ledger, lease, reached }) => {
         await ledger.noteHome(`home ${n}`);
-        await ledger.setFence(lease, nonce, nonce);
+        await ledger.setFence(lease, nonce, 0);
         await ledger.planFiller(lease, { ...fillerOf(lease.operator, nonce), nonce }, n);
         await ledger.removeFence(lease, nonce);
         reached("a key is fenced off and let go on");
