@@ -14,7 +14,7 @@ import type { FaultCase, FaultGroup } from "./faultCase.ts";
 const nonEmpty = <T>(list: readonly T[]) => (list.length > 0 ? list : null);
 
 // Chain and daemon are this much later at once, so that nobody waits for it.
-async function letTimePass(stage: Stage, seconds: number): Promise<void> {
+export async function letTimePass(stage: Stage, seconds: number): Promise<void> {
   await stage.sequencer.mine();
   await stage.world.rpc("evm_increaseTime", [seconds]);
   stage.daemon.tell({ clockOffsetMs: seconds * 1_000 });

@@ -8,6 +8,7 @@ import { marketplaceFaults } from "./marketplaceFaults.ts";
 import { processFaults } from "./processFaults.ts";
 import { reconcileFaults } from "./reconcileFaults.ts";
 import { rpcFaults } from "./rpcFaults.ts";
+import { sharedFaults } from "./sharedFaults.ts";
 import { tokenFaults } from "./tokenFaults.ts";
 
 export const groups: readonly FaultGroup[] = [
@@ -21,4 +22,5 @@ export const groups: readonly FaultGroup[] = [
   reconcileFaults,
   courtFaults,
   keyFaults,
+  sharedFaults,
 ];

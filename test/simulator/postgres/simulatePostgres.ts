@@ -67,7 +67,7 @@ async function simulateOn([one, two, monitor]: readonly [Database, Database, Dat
 
   const scripts = [one, two].map((database, i) => {
     const name = DAEMONS[i] ?? "";
-    const deeds = drawDeeds(createRng(rng.below(2 ** 31)), rng.between(8, 20));
+    const deeds = drawDeeds(createRng(rng.below(2 ** 31)), rng.between(12, 24));
     return { name, database, deeds };
   });
   const ended = scripts.map(({ name, database, deeds }, i) =>

@@ -10,7 +10,7 @@ const LEASE_MS = 86_400_000;
 
 // What is done about keys: fences after a move, halts, what is sent beside batches, and a key that two daemons have.
 export function drawKeys(rng: Rng): Deed[] {
-  const [n, nonce, payer] = [rng.between(1, 1_000_000), rng.between(0, 5), rng.pick(PAYERS)];
+  const [n, nonce, payer] = [rng.between(1, 1_000_000), rng.between(1_000, 2_000), rng.pick(PAYERS)];
   const [bound, retires] = [rng.happens(0.5) ? rng.between(1, 5) : null, rng.happens(0.05)];
   return [
     {
@@ -20,7 +20,7 @@ export function drawKeys(rng: Rng): Deed[] {
         // A move takes every lease away.
         const again = await ledger.acquireLease(lease.operator, lease.holder, LEASE_MS);
         if (again === null) return;
-        await ledger.setFence(again, nonce, nonce);
+        await ledger.setFence(again, nonce, 0);
         await ledger.planFiller(again, { ...fillerOf(again.operator, nonce), nonce }, n);
         await ledger.removeFence(again, nonce);
         reached("a key is fenced off and let go on");

@@ -178,7 +178,8 @@ export function drawStep(rng: Rng): Deed {
     inTurn("plan", "submit", "adopt forged"),
     inTurn("plan", "submit", "revert", "include", "finalize"),
   ];
-  return rng.pick([...draws.slice(0, 5), ...histories, ...histories, ...draws, ...drawKeys(rng)]);
+  const aboutKeys = rng.pick(drawKeys(rng));
+  return rng.happens(0.15) ? aboutKeys : rng.pick([...draws.slice(0, 5), ...histories, ...histories, ...draws]);
 }
 
 const ON_THEIR_WAY: readonly string[] = ["planned", "submitted", "included", "reverted"];

@@ -1,0 +1,4 @@
+import { sharedFaults } from "./cases/sharedFaults.ts";
+import { testFaults } from "./testFaults.ts";
+
+testFaults(sharedFaults);
