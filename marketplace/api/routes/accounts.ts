@@ -174,8 +174,8 @@ export const accountRoutes = [
       .refine(
         (changes) => Object.values(changes).some((value) => value !== undefined),
         "favoritesOnly or maxQueryCostUsd must be given",
-      )
-      .meta({ examples: [{ favoritesOnly: true }] }),
+      ),
+    example: { favoritesOnly: true },
     answer: accountSchema,
     async handle({ body: { favoritesOnly, maxQueryCostUsd }, caller, services }) {
       const account = accountOf(caller);

@@ -134,10 +134,8 @@ export const executeRoutes = [
     access: "account",
     summary: "Close a session; what it spent is handed to settlement at once",
     params,
-    body: z
-      .object({ mode })
-      .meta({ examples: [{ mode: "execute" }] })
-      .optional(),
+    body: z.object({ mode }).optional(),
+    example: { mode: "execute" },
     answer: sessionAnswer,
     errors: ["session_not_found"],
     async handle({ params: { id }, caller, services: { sessions }, log }) {

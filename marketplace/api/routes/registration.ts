@@ -102,8 +102,8 @@ export const registrationRoutes = [
       .refine(
         (body) => Object.values(body).some((value) => value !== undefined),
         "name, description, suggestedPrompts or category must be given",
-      )
-      .meta({ examples: [{ description: "What a transaction on Base costs, a block at a time" }] }),
+      ),
+    example: { description: "What a transaction on Base costs, a block at a time" },
     answer: updateAnswer,
     errors: ["not_found", "forbidden"],
     async handle({ params: { id }, body, caller, services: { registry }, log }) {
