@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import type { Browser, BrowserContext, Page } from "playwright-core";
 import { generatePrivateKey, privateKeyToAccount } from "viem/accounts";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
-import { PATIENCE_MS } from "../../scripts/waiting/until.ts";
+import { PATIENCE_MS, PATIENTLY } from "../../scripts/waiting/until.ts";
 import { signBudget } from "../../settlement/chain/router/budgetDigest.ts";
 import { parseUsd } from "../../settlement/domain/money.ts";
 import { backends, type Store } from "../../settlement/ledger/testing/backends.ts";
@@ -287,7 +287,7 @@ describe("the marketplace's pages, in a browser", () => {
       await page.waitForSelector("#again");
       expect(await page.textContent("#answer .notice")).toContain("nothing is paid twice");
       await page.click("#again");
-      await expect.poll(() => keys.length).toBe(2);
+      await expect.poll(() => keys.length, PATIENTLY).toBe(2);
       await page.waitForSelector("#answer[aria-busy=false] #again");
       // Whoever presses the usual button instead is in no worse place.
       await askOn(page, "What is the weight of parcel number 7?", secret);
@@ -295,10 +295,10 @@ describe("the marketplace's pages, in a browser", () => {
       expect(await page.textContent("#text")).toContain("420");
       expect(new Set(keys).size).toBe(1);
       expect((parcels?.state.calls ?? 0) - before).toBe(1);
-      await expect.poll(async () => (await daemon.exposure(wallet.address)).pending).toBe(50_000n);
+      await expect.poll(async () => (await daemon.exposure(wallet.address)).pending, PATIENTLY).toBe(50_000n);
       // What is asked after an answer is another question.
       await askOn(page, "What is the weight of parcel number 7?", secret);
-      await expect.poll(() => keys.length).toBe(4);
+      await expect.poll(() => keys.length, PATIENTLY).toBe(4);
       expect(new Set(keys).size).toBe(2);
       await page.waitForSelector("#way li[aria-current=step]");
       problems = problems.filter((problem) => !/ERR_CONNECTION_RESET/.test(problem));

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, it } from "vitest";
+import { afterAll, beforeAll, expect, it, vi } from "vitest";
 import { microUsdc } from "../../../settlement/domain/money.ts";
 import { createModelClient } from "./createModelClient.ts";
 import { type ScriptedModel, startModel, type Turn } from "./testing/startModel.ts";
@@ -10,6 +10,7 @@ beforeAll(async () => {
 afterAll(() => server.close());
 
 const NOTHING = microUsdc(0n);
+const PATIENTLY = { timeout: 120_000 };
 const never = new AbortController().signal;
 
 function ask(turn: Turn, { timeoutMs = 60_000, signal = never } = {}) {
@@ -34,22 +35,30 @@ it.each<[string, Turn]>([
   ["never answers", { never: true }],
   ["begins and never goes on", { begin: "It" }],
 ])("a model that %s is given up after its time, and not asked for ever", async (_what, turn) => {
-  await expect(ask(turn, { timeoutMs: 200 })).rejects.toMatchObject({
-    name: "ModelFailure",
-    message: "the model took too long",
-  });
-  expect(server.state.asked).toHaveLength(3);
+  // Counted here: on a slow machine the time is over before the endpoint has heard of it.
+  const fetched = vi.spyOn(globalThis, "fetch");
+  try {
+    await expect(ask(turn, { timeoutMs: 200 })).rejects.toMatchObject({
+      name: "ModelFailure",
+      message: "the model took too long",
+    });
+    expect(fetched).toHaveBeenCalledTimes(3);
+  } finally {
+    fetched.mockRestore();
+  }
 });
 
 it("a completion for somebody who has gone is broken off, and not asked for again", async () => {
+  const fetched = vi.spyOn(globalThis, "fetch");
   const going = new AbortController();
   const asked = ask({ begin: "It" }, { signal: going.signal });
   const refused = expect(asked).rejects.toMatchObject({ name: "AbortError" });
-  await expect.poll(() => server.state.asked.length).toBe(1);
+  await expect.poll(() => server.state.asked.length, PATIENTLY).toBeGreaterThan(0);
   going.abort();
   await refused;
-  await expect.poll(() => server.state.left).toBe(1);
-  expect(server.state.asked).toHaveLength(1);
+  await expect.poll(() => server.state.left, PATIENTLY).toBeGreaterThan(0);
+  expect(fetched).toHaveBeenCalledTimes(1);
+  fetched.mockRestore();
 });
 
 it("what a filter has cut off is a refusal, whatever came before it", async () => {
