@@ -119,6 +119,7 @@ export function createExecute(options: ExecuteOptions): Execute {
     calling?.();
     const calls = mcp.connect(endpoint).callTool(method.name, args, {
       token: () => sign({ endpoint, toolId, payer: account }),
+      account,
       requestId: callId,
       ...(held !== null && { meta: { [CHARGE_META]: chargeOf(callId, held, toolId) } }),
       ...(signal && { signal }),

@@ -170,6 +170,7 @@ export function createCaller(options: CallerOptions): Caller {
       }
       return mcp.connect(endpoint).callTool(method.name, injected, {
         token: () => sign({ endpoint, toolId, payer: account }),
+        account,
         requestId,
         signal,
         ...(method._meta.rateLimit && { rateLimit: method._meta.rateLimit }),
