@@ -375,7 +375,7 @@ const cases: FaultCase[] = [
       }),
   },
   {
-    number: 69,
+    number: 73,
     fault: "The marketplace is killed between a call's answer and its charge",
     injected:
       "`kill -9` when the answer is kept and the daemon was not told, and when the daemon was told and nobody heard so; under a key, and " +
