@@ -4,6 +4,7 @@
 export const ALONE = [
   "test/commands/**/*.test.ts",
   "test/marketplace/accounts.test.ts",
+  "test/marketplace/openApi.test.ts",
   "test/marketplace/unauthenticated.test.ts",
   "test/local/court/watch.test.ts",
   "test/local/daemon/observability.test.ts",

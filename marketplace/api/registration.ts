@@ -44,12 +44,13 @@ const executePrice = field.usd.transform((amount) => formatUsd(amount));
 // What the owner says of a tool, as it is sent and before it is signed. What this makes of it is what the signature is for.
 export const registration = z.object({
   toolId,
-  name: words(255),
-  description: words(5_000),
+  name: words(255).meta({ examples: ["Gas prices"] }),
+  description: words(5_000).meta({ examples: ["What a transaction on Base costs, a block at a time"] }),
   category: category.default(null),
   endpoint: z
     .url({ protocol: /^https?$/, error: "must be the http or https URL of an MCP server" })
-    .max(2_000, "is too long"),
+    .max(2_000, "is too long")
+    .meta({ examples: ["https://tools.example/mcp"] }),
   defaultExecutePriceUsd: executePrice.nullable().default(null),
   executePrices: z
     .record(field.method, executePrice)

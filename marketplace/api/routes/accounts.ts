@@ -175,6 +175,7 @@ export const accountRoutes = [
         (changes) => Object.values(changes).some((value) => value !== undefined),
         "favoritesOnly or maxQueryCostUsd must be given",
       ),
+    example: { favoritesOnly: true },
     answer: accountSchema,
     async handle({ body: { favoritesOnly, maxQueryCostUsd }, caller, services }) {
       const account = accountOf(caller);

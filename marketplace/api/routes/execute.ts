@@ -135,6 +135,7 @@ export const executeRoutes = [
     summary: "Close a session; what it spent is handed to settlement at once",
     params,
     body: z.object({ mode }).optional(),
+    example: { mode: "execute" },
     answer: sessionAnswer,
     errors: ["session_not_found"],
     async handle({ params: { id }, caller, services: { sessions }, log }) {

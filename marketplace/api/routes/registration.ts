@@ -103,6 +103,7 @@ export const registrationRoutes = [
         (body) => Object.values(body).some((value) => value !== undefined),
         "name, description, suggestedPrompts or category must be given",
       ),
+    example: { description: "What a transaction on Base costs, a block at a time" },
     answer: updateAnswer,
     errors: ["not_found", "forbidden"],
     async handle({ params: { id }, body, caller, services: { registry }, log }) {

@@ -20,7 +20,8 @@ export const queryBody = z
       .trim()
       .min(1, `must have 1 to ${MAX_QUESTION_LENGTH} characters`)
       .max(MAX_QUESTION_LENGTH, `must have 1 to ${MAX_QUESTION_LENGTH} characters`)
-      .refine((text) => text.isWellFormed() && !text.includes("\0"), "must be well-formed Unicode"),
+      .refine((text) => text.isWellFormed() && !text.includes("\0"), "must be well-formed Unicode")
+      .meta({ examples: ["What does a transaction on Base cost now?"] }),
     tools: z
       .array(toolId, "must be a list of tools' UUIDs")
       .max(MAX_TOOLS, `has more than ${MAX_TOOLS} entries`)

@@ -12,6 +12,7 @@ export const example = {
   address: "0x70997970c51812dc3a010c7d01b50e0d17dc79c8",
   hash: `0x${"5e".repeat(32)}`,
   toolId: "0190a1b2-c3d4-8e5f-9a6b-7c8d9e0f1a2b",
+  signature: `0x${"1b".repeat(65)}`,
 };
 
 // Lower case, as the ledger keeps it: the same account is written in several ways.
@@ -41,7 +42,8 @@ export const label = z
   .min(1, "must have 1 to 100 characters")
   .max(100, "must have 1 to 100 characters")
   .refine((value) => !/\p{Cc}/u.test(value), "must be without control characters")
-  .refine((value) => value.isWellFormed(), "must be well-formed Unicode");
+  .refine((value) => value.isWellFormed(), "must be well-formed Unicode")
+  .meta({ examples: ["Gas prices"] });
 
 // A text that databases and JSON give back as it was: PostgreSQL has no zero character, and half of a surrogate pair is
 // written as something else.
@@ -92,6 +94,7 @@ export const offset = whole(0, 1_000_000)
 
 export const time = z.iso
   .datetime({ offset: true, error: "must be a time in ISO 8601, like 2026-01-31T00:00:00Z" })
+  .meta({ examples: ["2027-01-31T00:00:00Z"] })
   .transform((text) => Date.parse(text));
 
 // A signed budget names its end as a whole second, and Date as a millisecond.
@@ -107,6 +110,7 @@ export const budget = z
       id: z
         .string("must be a number as a text")
         .regex(/^(0|[1-9]\d{0,19})$/, 'must be a number as a text, like "7"')
+        .meta({ examples: ["7"] })
         .transform(BigInt)
         .refine((value) => value <= MAX_BUDGET_ID, "must have no more than 64 bits"),
       maxSpendUsd: positiveUsd,
@@ -123,6 +127,7 @@ export const signature = z
   .string("must be a signature")
   .regex(/^0x([0-9a-fA-F]{2})+$/, "must be a signature, 0x and hexadecimal digits")
   .max(2 + 2 * MAX_SIGNATURE_BYTES, `must have at most ${MAX_SIGNATURE_BYTES} bytes`)
+  .meta({ examples: [example.signature] })
   .transform((text) => text.toLowerCase() as Hex);
 
 // The two together, where a request may bring them.
