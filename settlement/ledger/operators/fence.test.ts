@@ -90,7 +90,7 @@ describe.each(ledgers)("where a ledger is, on $name", ({ create }) => {
     await moveFrom("there");
     await expect(planned(ledger, lease, [ALICE], 2)).rejects.toMatchObject({ code: "fenced" });
     await ledger.noteHome();
-    await expect(planned(ledger, lease, [ALICE], 2)).rejects.toMatchObject({ code: "fenced" });
+    await expect(ledger.setRowBound(lease, 3)).rejects.toMatchObject({ code: "fenced" });
     // And with a new one nothing is planned until the fences are gone.
     const renewed = await leaseOf(ledger);
     await expect(planned(ledger, renewed, [ALICE], 2)).rejects.toMatchObject({ code: "fenced" });
