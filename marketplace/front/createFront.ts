@@ -67,7 +67,12 @@ export function createFront(ask: AskRoute, version: string): McpServer {
       annotations: { readOnlyHint: true },
     },
     async ({ query = "", limit, mode }) => {
-      const search = new URLSearchParams({ limit: String(limit), mode, view: "compact", ...(query !== "" && { q: query }) });
+      const search = new URLSearchParams({
+        limit: String(limit),
+        mode,
+        view: "compact",
+        ...(query !== "" && { q: query }),
+      });
       const found = await ask({ method: "GET", path: `/api/v1/tools/search?${search}` });
       if (found.status >= 300) return answerOf(found);
       // First, so that it is read before what it is about, however much of that there is.
