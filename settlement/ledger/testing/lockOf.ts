@@ -10,12 +10,20 @@ const NEW: Readonly<Record<string, Lock>> = { sessions: "new sessions", holds: "
 
 // Which rows a statement locks, and whether it waits for whoever has them. Null if it only reads.
 export function lockOf(text: string): Locking | null {
-  const [, insert, table] = STATEMENT.exec(text) ?? [];
-  if (table === undefined || (/^\s*SELECT/.test(text) && !text.includes("FOR UPDATE"))) return null;
+  const isSelect = /^\s*SELECT/.test(text);
+  if (isSelect && !text.includes("FOR UPDATE")) return null;
+  const [, insert, table] = STATEMENT.exec(isSelect ? withoutParentheses(text) : text) ?? [];
+  if (table === undefined) return null;
   const inserts = insert !== undefined;
   const row = inserts ? (NEW[table] ?? table) : table;
   if (!isKnown(row)) throw new RangeError(`${row} has no place in the order of locks`);
   return { row, inserts, waits: !text.includes("SKIP LOCKED") };
+}
+
+// What is only looked at stands in parentheses.
+function withoutParentheses(text: string): string {
+  const shorter = text.replaceAll(/\([^()]*\)/g, "");
+  return shorter === text ? text : withoutParentheses(shorter);
 }
 
 // What is wrong with the order in which a transaction's statements lock their rows: nothing, always. Rows of a kind that was
