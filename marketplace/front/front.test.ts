@@ -67,7 +67,9 @@ describe("an agent that knows the marketplace's address", () => {
     const client = await connect();
     const found = await client.callTool({ name: "context_discover", arguments: { query: "gas prices" } });
     expect(found.structuredContent).toMatchObject({ count: 0 });
-    expect(asked).toEqual([{ query: { q: "gas prices", limit: "5", mode: "execute" }, authorization: undefined }]);
+    expect(asked).toEqual([
+      { query: { q: "gas prices", limit: "5", mode: "execute", view: "compact" }, authorization: undefined },
+    ]);
     const tooMany = await client.callTool({ name: "context_discover", arguments: { limit: 21 } });
     expect(tooMany.isError).toBe(true);
     await client.close();

@@ -96,7 +96,7 @@ export function createEngine(options: Omit<EngineContext, "looking">, readSpenda
     await ledger.sweepSessions(policy.flush, policy.holdTtlMs, clock.nowMs(), policy.sweepLimit);
     await ledger.sweepTurnHolds(policy.turnHoldTtlMs, clock.nowMs(), policy.sweepLimit);
     try {
-      const nowMs = await checkHome(context);
+      const { nowMs } = await checkHome(context);
       if (nowMs !== null) clock.follow(nowMs);
       const wasHalted = await tellHalt();
       if (!(await watch())) return;

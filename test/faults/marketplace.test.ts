@@ -1,4 +1,5 @@
-import { marketplaceFaults } from "./cases/marketplaceFaults.ts";
+import { laterMarketplaceFaults, marketplaceFaults } from "./cases/marketplaceFaults.ts";
 import { testFaults } from "./testFaults.ts";
 
 testFaults(marketplaceFaults);
+testFaults(laterMarketplaceFaults);

@@ -389,7 +389,10 @@ contract SchemaCourtTest {
         _stakes.setLeft(40_000);
         _court.refund(TOOL, answer.chargeId, _paid(answer.chargeId, TOOL, 100_000, 1));
         _stakes.setLeft(1e6);
-        _stakes.callBack(address(_court), abi.encodeCall(ISchemaCourt.collect, (TOOL, answer.chargeId, OPERATOR, PAYER)));
+        _stakes.callBack(
+            address(_court),
+            abi.encodeCall(ISchemaCourt.collect, (TOOL, answer.chargeId, OPERATOR, PAYER))
+        );
         _court.collect(TOOL, answer.chargeId, OPERATOR, PAYER);
         vm.assertEq(_stakes.creditOf(PAYER), 100_000, "what was owed, once");
     }

@@ -74,7 +74,8 @@ library References {
     }
 
     /// @dev Where the fragment begins behind the root's own `$id`, or the end if there is none; zero if it is another
-    /// schema that is referred to. A relative `$id` means something else beside itself, and an escaped one nobody writes.
+    /// schema that is referred to. A relative `$id` means something else beside itself, and nobody writes an escaped
+    /// one.
     function _skipOwnId(Value root, uint256 cursor, uint256 end) private pure returns (uint256) {
         Value id = JsonObject.find(root, keccak256("$id"));
         if (!id.exists() || !id.isKind(Json.STRING) || id.isKind(Json.ESCAPED)) return 0;

@@ -4,13 +4,14 @@ import type { Lease } from "../../ledger/ledger.ts";
 import type { EngineContext } from "../context.ts";
 import { submit } from "./submit.ts";
 
-// Where the ledger is, compared with where it was. After a restore or a failover it may lack what was signed last. Returns the time
+// Where the ledger is, compared with where it was. After a restore or a failover it may lack what was signed last. `nowMs` is the time
 // there, if that is another clock than ours.
-export async function checkHome({ ledger, looking, report }: EngineContext): Promise<number | null> {
+export async function checkHome({ ledger, looking, report }: EngineContext) {
   const check = await ledger.noteHome();
-  if (check.kind === "moved") report({ kind: "ledger_moved", from: check.from, to: check.to });
+  const moved = check.kind === "moved" ? { from: check.from, to: check.to } : null;
+  if (moved !== null) report({ kind: "ledger_moved", ...moved });
   looking.home = check.home;
-  return check.nowMs;
+  return { nowMs: check.nowMs, moved };
 }
 
 // So many times as much as may be in flight: twice that lies before the fence, and what is in flight before it.

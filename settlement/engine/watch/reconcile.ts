@@ -40,7 +40,12 @@ export async function reconcile(context: EngineContext, options: ReconcileOption
   const { say = () => {}, progress = () => {} } = options;
   // What comes after this has not been looked at, and halts on.
   const halt = await ledger.readHalt();
-  await checkHome(context);
+  const { moved } = await checkHome(context);
+  if (moved !== null) {
+    say(
+      `the ledger was at ${moved.from} and is now at ${moved.to}; nothing is planned until the nonces of its keys are final`,
+    );
+  }
   if (options.fence) {
     await ledger.fenceOff();
     say("every key is fenced off; nothing is planned until the nonces are final on which something forgotten may wait");

@@ -4,7 +4,7 @@ import { chainFaults } from "./chainFaults.ts";
 import { courtFaults } from "./courtFaults.ts";
 import type { FaultGroup } from "./faultCase.ts";
 import { keyFaults } from "./keyFaults.ts";
-import { marketplaceFaults } from "./marketplaceFaults.ts";
+import { laterMarketplaceFaults, marketplaceFaults } from "./marketplaceFaults.ts";
 import { processFaults } from "./processFaults.ts";
 import { reconcileFaults } from "./reconcileFaults.ts";
 import { rpcFaults } from "./rpcFaults.ts";
@@ -23,4 +23,5 @@ export const groups: readonly FaultGroup[] = [
   courtFaults,
   keyFaults,
   sharedFaults,
+  laterMarketplaceFaults,
 ];

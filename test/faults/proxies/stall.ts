@@ -17,7 +17,7 @@ export async function stallEndpoint(endpoint: RpcProxy, { rpc }: Pick<LocalWorld
   async function answer(real: RpcAnswer, { method, params }: RpcRequest): Promise<RpcAnswer> {
     // What it is sent it passes on.
     if (method === "eth_sendRawTransaction" || method === "eth_chainId") return real;
-    if (method === "eth_getTransactionReceipt" || method === "eth_getBlockByNumber") {
+    if (/^eth_get(TransactionReceipt|BlockBy(Number|Hash))$/.test(method)) {
       const asked = method === "eth_getBlockByNumber" ? await rpc(method, params.map(frozen)) : real.result;
       const { blockNumber, number } = (asked ?? {}) as { blockNumber?: string; number?: string };
       return { ...real, result: Number(blockNumber ?? number) > last ? null : asked };
@@ -30,7 +30,16 @@ export async function stallEndpoint(endpoint: RpcProxy, { rpc }: Pick<LocalWorld
       return { ...real, result: await rpc(method, [{ ...filter, fromBlock, toBlock: to }]) };
     }
     if (real.error !== undefined) return real;
+    if (await isAheadOf(params))
+      return { ...real, result: undefined, error: { code: -32_000, message: "header not found" } };
     return { ...real, result: await rpc(method, params.map(frozen)) };
+  }
+  // A state of a block that it does not have, by the block's hash.
+  async function isAheadOf(params: readonly unknown[]): Promise<boolean> {
+    const { blockHash } = (params.at(-1) ?? {}) as { blockHash?: string };
+    if (blockHash === undefined) return false;
+    const block = (await rpc("eth_getBlockByHash", [blockHash, false])) as { number: string } | null;
+    return block !== null && Number(block.number) > last;
   }
   const frozen = (param: unknown) => (typeof param === "string" ? (tags.get(param) ?? param) : param);
 

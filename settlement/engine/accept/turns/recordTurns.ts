@@ -21,16 +21,26 @@ export async function recordTurns(
   reported: readonly ReportedTurn[],
 ): Promise<RecordedOfMany[]> {
   const together = await recordTogether(context, admission, prices, reported);
-  return Promise.all(
-    reported.map(async (one) => {
-      try {
-        return together.get(one) ?? (await recordOne(one));
-      } catch (error) {
-        if (!isInvalid(error)) throw error;
-        return { kind: "invalid" as const, reason: error.message };
-      }
-    }),
+  const record = async (one: ReportedTurn): Promise<RecordedOfMany> => {
+    try {
+      return await recordOne(one);
+    } catch (error) {
+      if (!isInvalid(error)) throw error;
+      return { kind: "invalid", reason: error.message };
+    }
+  };
+  const beside = await Promise.all(
+    reported.map((one) => together.get(one) ?? record(one).catch((error) => whenOverloaded(error))),
   );
+  // Those that were recorded before have given their room back by now: else a list that came again would have none, however often.
+  const answers: RecordedOfMany[] = [];
+  for (const [i, one] of reported.entries()) answers.push(beside[i] ?? (await record(one)));
+  return answers;
+}
+
+function whenOverloaded(error: unknown): null {
+  if (error instanceof SettlementError && error.code === "overloaded") return null;
+  throw error;
 }
 
 // Those that one commit has an answer to. Nothing was recorded of the others.
