@@ -123,6 +123,8 @@ describe("questions", () => {
       await released.promise;
       return structured({ weight: 420 });
     };
+    // Whoever lists it is called as well.
+    free.state.calls = 0;
     server.tool.call = () => structured({ weight: 420 });
     const weigh = (number: number) => `What is the weight of parcel number ${number}?`;
     const jobs: { key: string; jobId: unknown }[] = [];
