@@ -281,16 +281,24 @@ describe("a tool that wants our memory", () => {
       const honest = await kept(
         startRawMcpServer((message, response) => sendJson(response, resultOf(message, textResult(LARGE)))),
       );
-      let outcome: CallOutcome | undefined;
-      const call = client.connect(honest.url).callTool("large", {});
-      void call.then((answered) => {
-        outcome = answered;
+      let slow: CallOutcome | undefined;
+      void Promise.race(drips).then((ended) => {
+        slow = ended;
       });
-      await vi.waitFor(() => {
-        vi.advanceTimersByTime(5_000);
-        expect(outcome?.kind).toBe("answered");
-      }, PATIENCE);
-      const slow = await Promise.race(drips);
+      // What a socket holds is not read yet, and has no place: whoever comes too early is answered without anybody being hurried.
+      while (slow === undefined) {
+        let outcome: CallOutcome | undefined;
+        void client
+          .connect(honest.url)
+          .callTool("large", {})
+          .then((answered) => {
+            outcome = answered;
+          });
+        await vi.waitFor(() => {
+          vi.advanceTimersByTime(5_000);
+          expect(outcome?.kind).toBe("answered");
+        }, PATIENCE);
+      }
       expect(slow).toMatchObject({
         ...failed("tooLarge"),
         message: expect.stringContaining("too slowly while others wait"),
