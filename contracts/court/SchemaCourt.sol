@@ -61,7 +61,7 @@ contract SchemaCourt is ISchemaCourt {
 
     /// @dev For each operator and payer one, so that whoever writes the id of a charge into another receipt, for a
     /// wallet of its own, uses up nothing.
-    mapping(bytes16 toolId => mapping(bytes32 chargeId => mapping(address operator => mapping(address payer => Refund))))
+    mapping(bytes16 tool => mapping(bytes32 chargeId => mapping(address operator => mapping(address payer => Refund))))
         private _refunds;
 
     modifier onlyOwner(bytes16 toolId) {
