@@ -138,7 +138,7 @@ describe("a key after a restore", () => {
   });
 
   it("is told of when the ledger is found in another place", async () => {
-    expect(await checkHome(context)).toBe(7);
+    expect(await checkHome(context)).toEqual({ nowMs: 7, moved: { from: "here", to: "there" } });
     expect(events).toEqual([{ kind: "ledger_moved", from: "here", to: "there" }]);
     home = "here";
     await checkHome(context);
