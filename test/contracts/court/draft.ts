@@ -157,6 +157,7 @@ describe("draft 2020-12, Core", () => {
       [to("https://a.example/s", "https://a.example/#/$defs/a"), [], [], [1, "x"]],
       // Relative to itself it is another one.
       [to("a/s", "a/s#/$defs/a"), [], [], [1, "x"]],
+      [to("s", "s#/$defs/a"), [], [], [1, "x"]],
       [to("/s:x", "/s:x#/$defs/a"), [], [], [1, "x"]],
       [to("", "x#/$defs/a"), [], [], [1, "x"]],
       [{ $ref: "https://a.example/s#/$defs/a", $defs: { a: true } }, [], [], [1]],
