@@ -34,7 +34,7 @@ it("a model that speaks slowly is heard to its end", async () => {
 it.each<[string, Turn]>([
   ["never answers", { never: true }],
   ["begins and never goes on", { begin: "It" }],
-])("a model that %s is given up after its time, and not asked for ever", async (_what, turn) => {
+])("a model that %s is given up after its time, and not asked without end", async (_what, turn) => {
   // Counted here: on a slow machine the time is over before the endpoint has heard of it.
   const fetched = vi.spyOn(globalThis, "fetch");
   try {
