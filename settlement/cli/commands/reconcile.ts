@@ -10,10 +10,19 @@ const ADDRESS = /^0x[0-9a-f]{40}$/i;
 
 // A line for each call.
 function readCalldata(path: string): Hex[] {
-  const lines = readFileSync(path, "utf8").split(/\s+/).filter(Boolean);
+  const lines = textOf(path).split(/\s+/).filter(Boolean);
   for (const line of lines)
     if (!isHex(line)) throw new UsageError(`--calldata: ${path} has a line that is not 0x and digits`);
   return lines as Hex[];
+}
+
+function textOf(path: string): string {
+  try {
+    return readFileSync(path, "utf8");
+  } catch (error) {
+    const why = error instanceof Error && "code" in error ? String(error.code) : String(error);
+    throw new UsageError(`--calldata: ${path} cannot be read (${why}); name a file with the calldata of settle`);
+  }
 }
 
 export const reconcile: Command = {

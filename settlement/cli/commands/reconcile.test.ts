@@ -1,0 +1,22 @@
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { expect, it } from "vitest";
+import { reconcile } from "./reconcile.ts";
+
+const output = { say: () => {}, progress: () => {}, environment: {} };
+const run = (calldata: string) => async () => reconcile.run({ positionals: [], values: { calldata }, output });
+
+it("calldata that cannot be read, or is none, is said by its option before anything is opened", async () => {
+  const folder = mkdtempSync(join(tmpdir(), "calldata-"));
+  try {
+    await expect(run(join(folder, "none"))).rejects.toThrow(
+      /^--calldata: .*none cannot be read \(ENOENT\); name a file/,
+    );
+    await expect(run(folder)).rejects.toThrow(/^--calldata: .* cannot be read \(EISDIR\)/);
+    writeFileSync(join(folder, "words"), "0x12\nwords\n");
+    await expect(run(join(folder, "words"))).rejects.toThrow(/has a line that is not 0x and digits$/);
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+});
