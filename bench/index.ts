@@ -1,5 +1,5 @@
-// `npm run --silent bench -- <name> [--json]` prints a benchmark; without a name all of them run and docs/benchmarks.md is
-// written. A benchmark's module is loaded only when it is picked, because some of them start a chain or a server as they
+// `npm run --silent bench -- <name> [--json]` prints a benchmark, and with --write writes its part of docs/benchmarks.md;
+// without a name all of them run and all of the page is written. A benchmark's module is loaded only when it is picked, because some of them start a chain or a server as they
 // load.
 import { readArguments, UsageError, withUsage } from "../settlement/cli/readArguments.ts";
 import { printResult, type Result } from "./printResult.ts";
@@ -66,28 +66,35 @@ const benchmarks: readonly Benchmark[] = [
 ];
 
 const USAGE = [
-  "Usage: npm run --silent bench -- <name> [--json] [--large], or without a name to write docs/benchmarks.md",
+  "Usage: npm run --silent bench -- <name> [--json | --write] [--large], or without a name to write all of docs/benchmarks.md",
   ...benchmarks.map(({ name, description }) => `  ${name.padEnd(8)} ${description}`),
 ].join("\n");
 
 async function main(): Promise<void> {
   const { values, positionals } = readArguments({
     allowPositionals: true,
-    options: { json: { type: "boolean" }, large: { type: "boolean" } },
+    options: { json: { type: "boolean" }, large: { type: "boolean" }, write: { type: "boolean" } },
   });
   const [name, ...others] = positionals;
   if (others.length > 0) throw new UsageError("name one benchmark at a time");
   if (name === undefined) {
-    if (values.json) throw new UsageError("name a benchmark");
-    const [{ measureAll }, { writePage }] = [await import("./page/measureAll.ts"), await import("./page/writePage.ts")];
-    console.log(`Written: ${writePage(await measureAll()).join(", ")}`);
-    return;
+    if (values.json || values.large) throw new UsageError("name a benchmark");
+    return write();
   }
   const benchmark = benchmarks.find((candidate) => candidate.name === name);
   if (benchmark === undefined) throw new UsageError(`there is no benchmark "${name}"`);
+  if (values.write) {
+    if (values.json) throw new UsageError("--write writes the page and prints no JSON: leave one of them out");
+    return write(name);
+  }
   const result = { benchmark: name, ...(await benchmark.run({ large: values.large ?? false })) };
   if (values.json) console.log(JSON.stringify(result, undefined, 2));
   else printResult(result);
+}
+
+async function write(name?: string): Promise<void> {
+  const { writePage } = await import("./page/writePage.ts");
+  console.log(`Written: ${(await writePage(name)).join(", ")}`);
 }
 
 await withUsage(USAGE, main);

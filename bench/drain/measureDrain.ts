@@ -14,8 +14,6 @@ const MAX_PAYERS = 1_000;
 const SMALL: Size = { calls: 10_000, runs: 3 };
 const LARGE: Size = { calls: 100_000, runs: 3 };
 const HUGE: Size = { calls: 1_000_000, runs: 1 };
-// Small backlogs are quickly settled and quickly disturbed, so the median of several runs counts.
-const BACKLOGS: readonly Size[] = [{ calls: 1_000, runs: 3 }, SMALL, { calls: 30_000, runs: 1 }, { ...LARGE, runs: 1 }];
 
 type Size = { calls: number; runs: number };
 
@@ -58,9 +56,6 @@ export async function measureDrain({ large }: { large: boolean }) {
     sizes: drains,
   };
 }
-
-// How the rate changes with the size of the backlog.
-export const drainByBacklog = () => drainEach(BACKLOGS);
 
 async function drainEach(sizes: readonly Size[]): Promise<Drain[]> {
   const folder = mkdtempSync(join(tmpdir(), "settlement-bench-"));

@@ -37,7 +37,7 @@ describe("the gas of a settlement", () => {
 
     // A change that makes settling costlier or cheaper has to come with a new page. Addresses, whose zeros are cheaper, differ
     // from those of the page by a fraction of a unit.
-    const { gas: published } = JSON.parse(readFileSync("docs/benchmarks.json", "utf8"));
+    const published = JSON.parse(readFileSync("docs/benchmarks.json", "utf8")).gas.measured;
     for (const name of Object.keys(MOST) as (keyof typeof MOST)[]) {
       expect(measured[name], name).to.be.at.most(MOST[name]);
       expect(Math.abs(measured[name] / published[name] - 1), `${name} on the page`).to.be.below(0.001);

@@ -1,16 +1,16 @@
 import { readFileSync } from "node:fs";
 import { expect, it } from "vitest";
-import type { Measured } from "../../bench/page/measureAll.ts";
-import { filesOf, RESULTS } from "../../bench/page/writePage.ts";
+import { chapters } from "../../bench/page/chapters/index.ts";
+import { filesOf, readResults } from "../../bench/page/writePage.ts";
 
-const measured: Measured = JSON.parse(readFileSync(RESULTS, "utf8"));
+const results = readResults();
 
-it.each(Object.entries(filesOf(measured)))("%s is what the results give, written by nobody's hand", (path, content) => {
+it.each(Object.entries(filesOf(results)))("%s is what the results give, written by nobody's hand", (path, content) => {
   expect(readFileSync(path, "utf8")).toBe(content);
 });
 
 it("no chart lets a number or a line out of its frame, and each says in words what it shows", () => {
-  for (const [path, svg] of Object.entries(filesOf(measured))) {
+  for (const [path, svg] of Object.entries(filesOf(results))) {
     if (!path.endsWith(".svg")) continue;
     expect(svg).not.toMatch(/NaN|Infinity|undefined/);
     expect(svg).toMatch(/<title id="title">.{10,}<\/title>\n<desc id="description">.{10,}<\/desc>/);
@@ -19,4 +19,8 @@ it("no chart lets a number or a line out of its frame, and each says in words wh
       expect(Number(y)).toSatisfy((place: number) => place >= 0 && place <= 440);
     }
   }
+});
+
+it("whatever was measured is on the page", () => {
+  expect(chapters.map(({ name }) => name)).toEqual(expect.arrayContaining(Object.keys(results)));
 });
