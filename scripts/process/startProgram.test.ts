@@ -19,7 +19,7 @@ it("a line can be waited for, and a program that ends without it is an error wit
 });
 
 it("a program that is not there is an error for whoever waits for it", async () => {
-  await expect(startProgram("no-such-program", []).ended).rejects.toThrow(/ENOENT/);
+  await expect(startProgram(join(import.meta.dirname, "no-such-program"), []).ended).rejects.toThrow(/ENOENT/);
 });
 
 it("a program ends with everything that it has started", async () => {
