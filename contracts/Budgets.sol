@@ -99,11 +99,15 @@ abstract contract Budgets is Payers, IBudgets {
         // In full width: both have 48 bits.
         if (uint256(budget.spent) + amount > budget.maxSpend) {
             failure = ChargeFailure.BudgetExceeded;
-        } else if (_hasEnded(budget)) {
+        } else if (_hasEnded(budget.validUntil, budget.endsAt)) {
             failure = ChargeFailure.BudgetExpired;
-        } else if (budget.isForTools && !_isForLines(rows, row, toolIds, _toolsHashes[key], toolsHash)) {
+        } else if (budget.isForTools && (toolsHash != _toolsHashes[key] || !_isForLines(rows, row, toolIds))) {
             failure = ChargeFailure.BudgetTools;
-        } else {
+        }
+        if (failure != ChargeFailure.None && !isRaised && row.flags & BatchRows.SIGNED != 0) {
+            failure = _whyNotOnOlder(rows, row, toolIds, budget, toolsHash, amount);
+        }
+        if (failure == ChargeFailure.None) {
             unchecked {
                 // It is within the budget, which has 48 bits.
                 budget.spent += uint48(amount);
@@ -147,10 +151,26 @@ abstract contract Budgets is Payers, IBudgets {
         return MessageHashUtils.toTypedDataHash(domain, budget);
     }
 
-    function _hasEnded(Budget memory budget) private view returns (bool) {
-        uint256 end = budget.validUntil;
-        if (budget.endsAt != 0) end = Math.min(end, budget.endsAt);
-        return block.timestamp > end;
+    /// @dev Why nothing can be drawn under the signature that a row brings, although a higher one was brought before
+    /// it: for less time, or for other tools. That one takes nothing back. A payer who could end a budget in that way,
+    /// without the grace, would leave unpaid what was delivered under it.
+    function _whyNotOnOlder(
+        bytes calldata rows,
+        BatchRows.Row memory row,
+        bytes16[] calldata toolIds,
+        Budget memory budget,
+        bytes32 toolsHash,
+        uint256 amount
+    ) private view returns (ChargeFailure) {
+        if (uint256(budget.spent) + amount > row.maxSpend) return ChargeFailure.BudgetExceeded;
+        if (!_isSigned(rows, row, toolsHash)) return ChargeFailure.BudgetForged;
+        if (_hasEnded(row.validUntil, budget.endsAt)) return ChargeFailure.BudgetExpired;
+        bool isForRow = row.toolCount == 0 || _isForLines(rows, row, toolIds);
+        return isForRow ? ChargeFailure.None : ChargeFailure.BudgetTools;
+    }
+
+    function _hasEnded(uint256 validUntil, uint256 endsAt) private view returns (bool) {
+        return block.timestamp > (endsAt == 0 ? validUntil : Math.min(validUntil, endsAt));
     }
 
     /// @dev The list of tools that a row brings, as EIP-712 hashes it: a word for each.
@@ -161,15 +181,12 @@ abstract contract Budgets is Payers, IBudgets {
         return keccak256(abi.encodePacked(tools));
     }
 
-    /// @dev Whether a row brings the list of tools that was signed, and each of its lines is for one of them.
+    /// @dev Whether each line of a row is for one of the tools that it brings.
     function _isForLines(
         bytes calldata rows,
         BatchRows.Row memory row,
-        bytes16[] calldata toolIds,
-        bytes32 signedHash,
-        bytes32 broughtHash
+        bytes16[] calldata toolIds
     ) private pure returns (bool) {
-        if (broughtHash != signedHash) return false;
         for (uint256 offset = row.lines; offset < row.end; offset += BatchRows.LINE_BYTES) {
             (uint256 index, ) = rows.line(offset);
             uint256 i = 0;

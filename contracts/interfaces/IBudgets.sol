@@ -9,7 +9,11 @@ pragma solidity ^0.8.20;
 /// as EIP-712 typed data of the domain `ContextRouter`, version `1`, of this chain and this contract. It is
 /// cumulative: the same id, signed again with a higher `maxSpend`, raises it, and only the newest signature needs to
 /// come here. One signature per session or one per call is the same to this contract. Without tools a budget is good
-/// for all of them. A payer who demands consent can be charged in no other way.
+/// for all of them; with or without, it pays the model, which is none. A payer who demands consent can be charged in no
+/// other way.
+///
+/// What was signed stays signed. A higher limit for less time, or for other tools, takes nothing back of a lower one:
+/// a row that brings that one is judged by it. Only `endBudget` ends what was signed under an id, after the grace.
 interface IBudgets {
     /// @notice A budget as this contract knows it.
     /// @param maxSpend The most that may be spent in all; zero for a budget that was never brought here.

@@ -39,9 +39,8 @@ export type BudgetOnChain = {
 // Why a budget cannot be drawn on, in the router's words.
 export type BudgetFailure = "budget_exceeded" | "budget_expired" | "budget_tools";
 
-// What counts of a budget: the signature with the highest `maxSpend`, wherever it was brought. `tools` is null where the chain
-// knows a list that this service does not.
-export type BudgetTerms = Pick<Budget, "maxSpend" | "validUntil"> & { tools: readonly ToolId[] | null };
+// What counts of a budget: what was signed here, or the higher limit that was brought to the chain and leaves nothing of that out.
+export type BudgetTerms = Pick<Budget, "maxSpend" | "validUntil" | "tools">;
 
 // What a row has room for.
 export const MAX_BUDGET_ID = 2n ** 64n - 1n;
@@ -54,15 +53,20 @@ export function hashTools(tools: readonly ToolId[]): Hex {
   return keccak256(concat(tools.map((tool) => pad(tool, { dir: "right", size: 32 }))));
 }
 
-export function termsOf(signed: Budget, onChain: BudgetOnChain): BudgetTerms {
-  if (signed.maxSpend > onChain.maxSpend) return signed;
-  const { maxSpend, validUntil, toolsHash } = onChain;
-  if (toolsHash === hashTools(signed.tools)) return { maxSpend, validUntil, tools: signed.tools };
-  return { maxSpend, validUntil, tools: toolsHash === hashTools([]) ? [] : null };
+// Whether the chain knows of a budget all that was signed here. Another service may have brought a higher limit for less time or for
+// other tools: that takes nothing back, and a row that brings the signature is judged by it.
+export function isKnownTo({ maxSpend, validUntil, toolsHash }: BudgetOnChain, signed: Budget): boolean {
+  const forSame = toolsHash === hashTools([]) || toolsHash === hashTools(signed.tools);
+  return maxSpend >= signed.maxSpend && validUntil >= signed.validUntil && forSame;
 }
 
-export const isForTool = ({ tools }: BudgetTerms, toolId: ToolId) =>
-  tools !== null && (tools.length === 0 || tools.includes(toolId));
+export function termsOf(signed: Budget, onChain: BudgetOnChain): BudgetTerms {
+  if (!isKnownTo(onChain, signed)) return signed;
+  const { maxSpend, validUntil, toolsHash } = onChain;
+  return { maxSpend, validUntil, tools: toolsHash === hashTools([]) ? [] : signed.tools };
+}
+
+export const isForTool = ({ tools }: BudgetTerms, toolId: ToolId) => tools.length === 0 || tools.includes(toolId);
 
 // The last second in which it can be drawn on.
 export function endOf({ validUntil }: BudgetTerms, { endsAt }: BudgetOnChain): bigint {

@@ -23,7 +23,8 @@ export function creditLimitOf({ base, growthBps, max }: CreditPolicy, settled: b
   return microUsdc(larger(base, smaller(max, base + (settled * BigInt(growthBps)) / ALL_BPS)));
 }
 
-// What of all that is owed and reserved no prepaid money covers. Prepaid money cannot be taken away before it is settled.
+// What of all that is owed and reserved no prepaid money covers. Prepaid money cannot be taken
+// away before it is settled; held back it can be, by a daily cap that is set or consent that is demanded since.
 export function exposureOf({ committed, prepaid }: Pick<Credit, "committed" | "prepaid">): MicroUsdc {
   return microUsdc(larger(committed - prepaid, 0n));
 }

@@ -112,6 +112,22 @@ describe("net, of charges on a budget,", () => {
     expect(row(100n)).toEqual({ id: 7n, tools });
   });
 
+  it("brings its own signature again where another service has brought a higher one that leaves something of it out", () => {
+    const budgets = [known({ carried: microUsdc(100n) })];
+    const higher = { maxSpend: microUsdc(200n), validUntil: 1_000n, spent: microUsdc(70n) };
+    for (const narrower of [{ validUntil: 1n }, { toolsHash: hashTools([tool(1)]) }]) {
+      const charges = [charge(0, 30n), charge(1, 1n)];
+      expect(netted(charges, { budgets, onChain: { ...higher, ...narrower } })).toEqual({
+        rows: [{ payer: PAYER, budget: { id: 7n, signed } }],
+        // What was spent under the other one counts, and what it allows does not.
+        ...{ total: 30n, reasons: ["budget_exceeded"] },
+      });
+    }
+    // One that lasts longer, for all tools, is as good as its own.
+    const wider = netted([charge(0, 31n)], { budgets, onChain: { ...higher, validUntil: 2_000n }, timestamp: 1_500n });
+    expect(wider).toEqual({ rows: [{ payer: PAYER, budget: { id: 7n } }], total: 31n, reasons: [] });
+  });
+
   it("takes what fits, and says that the rest is above what was signed", () => {
     const charges = [charge(0, 60n), charge(1, 60n), charge(2, 40n)];
     expect(netted(charges)).toMatchObject({ total: 100n, reasons: ["budget_exceeded"] });

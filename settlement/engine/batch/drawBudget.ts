@@ -1,5 +1,5 @@
 import type { RowBudget } from "../../domain/batch/batch.ts";
-import { budgetName, hasEnded, isForTool, type KnownBudget, termsOf } from "../../domain/payer/budget.ts";
+import { budgetName, hasEnded, isForTool, isKnownTo, type KnownBudget, termsOf } from "../../domain/payer/budget.ts";
 import type { ToolId } from "../../domain/toolId.ts";
 import type { Funds, Limit, Underway } from "./draw.ts";
 
@@ -12,9 +12,9 @@ export function budgetDrawOf(known: KnownBudget, { budgets }: Funds): BudgetDraw
   const onChain = budgets.get(known.id);
   if (onChain === undefined) return null;
   const terms = termsOf(known, onChain);
-  const isBrought = onChain.maxSpend >= known.maxSpend && known.carried >= known.maxSpend;
+  const isBrought = isKnownTo(onChain, known) && known.carried >= known.maxSpend;
   const { id, maxSpend, validUntil, signature } = known;
-  const tools = isBrought ? (terms.tools ?? []) : known.tools;
+  const { tools } = isBrought ? terms : known;
   return {
     row: {
       id,

@@ -100,6 +100,51 @@ describe("a budget", () => {
     await expect(router.connect(payer).endBudget(ID)).to.be.revertedWithCustomError(router, "BudgetAlreadyEnded");
   });
 
+  it("stays signed when a higher limit for less time, or for other tools, is brought under its id", async () => {
+    for (const narrower of ["time", "tools"]) {
+      const market = await marketplace();
+      const { router, payer, stranger } = market;
+      const other = await market.listTool({ owner: market.rival });
+      const validUntil = BigInt(await time.latest()) + BigInt(DAY);
+      const agreed = { maxSpend: usd("5"), validUntil };
+      const first = await signed(market, agreed);
+      const soon = BigInt(await time.latest()) + 60n;
+      const terms = narrower === "time" ? { validUntil: soon } : { validUntil, tools: [other] };
+      const taking = await signed(market, { maxSpend: usd("6"), ...terms });
+      // Whoever settles can be another service, which has never seen the first one.
+      expect(await draw(market, usd("1"), taking, { tool: other })).to.equal(NONE);
+      await time.increase(61);
+      expect(await draw(market, usd("1"), { id: ID })).to.not.equal(NONE);
+
+      // It is prepaid as well, so that nothing of it can be taken back between call and settlement.
+      await router.connect(payer).deposit(usd("10"));
+      await router.connect(payer).setConsentRequired(true);
+      await market.settle([{ payer, prepaid: true, budget: first, lines: [[market.tool, usd("4")]] }]);
+      expect((await router.prepaidOf(payer)).balance).to.equal(usd("6"));
+      // What was spent under either counts for both, and nobody else's signature does.
+      expect(await draw(market, 1n, first)).to.equal(FAILURE.budgetExceeded);
+      const forged = await signed(market, { ...agreed, maxSpend: usd("5.5"), by: stranger });
+      expect(await draw(market, 1n, forged)).to.equal(FAILURE.budgetForged);
+      const { budget } = await router.budgetOf(payer, ID);
+      expect([budget.maxSpend, budget.spent]).to.deep.equal([usd("6"), usd("5")]);
+
+      // Ending it ends whatever was signed.
+      const more = await signed(market, { maxSpend: usd("5.5"), validUntil: validUntil + BigInt(7 * DAY) });
+      await router.connect(payer).endBudget(ID);
+      expect(await draw(market, 1n, more)).to.equal(NONE);
+      await time.increase(DAY + 1);
+      expect(await draw(market, 1n, more)).to.equal(FAILURE.budgetExpired);
+    }
+  });
+
+  it("for some tools pays the model, too, which is none", async () => {
+    const market = await marketplace();
+    const { router, payer, settle, tool } = market;
+    const budget = await signed(market, { maxSpend: usd("5"), tools: [tool] });
+    await settle([{ payer, budget, modelCost: usd("2"), lines: [[tool, usd("1")]] }]);
+    expect((await router.budgetOf(payer, ID)).budget.spent).to.equal(usd("3"));
+  });
+
   it("gets back what a row drew whose money could not be had", async () => {
     const market = await marketplace();
     const { router, usdc, payer } = market;

@@ -76,6 +76,34 @@ describe("a prepaid balance", () => {
     await router.connect(payer).refund(payer);
   });
 
+  // The threat model says so: to the payer a cap is worth more if it holds for all of its money at once.
+  it("is held back by a cap or a demand for consent that come after the call, and then goes back to its payer", async () => {
+    for (const reason of ["dailyCap", "consentRequired"] as const) {
+      const { router, usdc, settle, payer, tool } = await marketplace();
+      const asPayer = router.connect(payer);
+      await asPayer.deposit(usd("5"));
+      await (reason === "dailyCap" ? asPayer.setDailyCap(1n) : asPayer.setConsentRequired(true));
+      await asPayer.requestRefund(usd("5"));
+      const batchId = freshHash();
+      await expect(settle([{ payer, prepaid: true, lines: [[tool, usd("5")]] }], { batchId }))
+        .to.emit(router, "ChargeFailed")
+        .withArgs(batchId, payer, 0n, usd("5"), FAILURE[reason]);
+      await time.increase(2 * DAY);
+      await expect(asPayer.refund(payer)).to.changeTokenBalance(ethers, usdc, payer, usd("5"));
+    }
+  });
+
+  it("of a payer whom the token has blacklisted pays what was delivered, and the rest is sent elsewhere", async () => {
+    const { router, usdc, settle, payer, stranger, tool } = await marketplace();
+    await router.connect(payer).deposit(usd("5"));
+    await router.connect(payer).requestRefund(usd("5"));
+    await usdc.blacklist(payer);
+    await settle([{ payer, prepaid: true, lines: [[tool, usd("2")]] }]);
+    await time.increase(2 * DAY);
+    await expect(router.connect(payer).refund(payer)).to.be.revertedWith("Blacklistable: account is blacklisted");
+    await expect(router.connect(payer).refund(stranger)).to.changeTokenBalance(ethers, usdc, stranger, usd("3"));
+  });
+
   it("takes a permit, which somebody else may have used first", async () => {
     const { router, usdc, signPermit, stranger, neighbour: payer } = await marketplace();
     await usdc.mint(payer, usd("5"));

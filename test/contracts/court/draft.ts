@@ -154,6 +154,7 @@ describe("draft 2020-12, Core", () => {
       ],
       [to("https://a.example/s", "https://a.example/other#/$defs/a"), [], [], [1, "x"]],
       [to("https://a.example/s", "https://a.example/s2#/$defs/a"), [], [], [1, "x"]],
+      [to("https://a.example/s", "https://a.example/s2/$defs/a"), [], [], [1, "x"]],
       [to("https://a.example/s", "https://a.example/#/$defs/a"), [], [], [1, "x"]],
       // Relative to itself it is another one.
       [to("a/s", "a/s#/$defs/a"), [], [], [1, "x"]],

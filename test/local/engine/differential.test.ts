@@ -273,7 +273,9 @@ async function signedOf(
   id: bigint,
   tools: readonly ToolId[],
 ): Promise<NonNullable<RowBudget["signed"]>> {
-  const maxSpend = budgetOf(protocol, lower(payer), id).maxSpend + BigInt(rng.below(12)) * USDC;
+  // Now and then an older one, which is lower and may last longer.
+  const limit = budgetOf(protocol, lower(payer), id).maxSpend + BigInt(rng.between(-4, 12)) * USDC;
+  const maxSpend = limit < 0n ? 0n : limit;
   const validUntil = (await timeOf(world)) + BigInt(rng.pick([-10, 3_600, 10_000_000]));
   const forger = rng.happens(0.1) ? rng.pick(world.payers) : null;
   const account = forger ?? world.payers.find(({ address }) => address === payer);

@@ -338,23 +338,34 @@ function drawOnBudget(
   const key = budgetKeyOf(payer, id);
   let budget = budgetOf(protocol, payer, id);
   const toolsHash = hashTools(tools);
-  if (signed !== undefined && signed.maxSpend > budget.maxSpend) {
-    const { validUntil, signature } = signed;
-    const maxSpend = microUsdc(signed.maxSpend);
-    const domain = { chainId: CHAIN_ID, router: protocol.router };
-    const digest = budgetDigest(domain, { payer, id, maxSpend, validUntil, tools });
-    if (!hasSigned(protocol, payer, digest, signature)) return "budget_forged";
-    budget = { ...budget, maxSpend, validUntil, toolsHash };
+  const isSigned = ({ maxSpend, validUntil, signature }: NonNullable<typeof signed>) => {
+    const terms = { payer, id, maxSpend: microUsdc(maxSpend), validUntil, tools };
+    return hasSigned(protocol, payer, budgetDigest({ chainId: CHAIN_ID, router: protocol.router }, terms), signature);
+  };
+  // `Budgets._whyNot`, of what the chain knows or of what an older signature says.
+  const whyNot = ({ maxSpend, validUntil, ...terms }: BudgetOnChain) => {
+    if (budget.spent + amount > maxSpend) return "budget_exceeded";
+    const end = budget.endsAt !== 0n && budget.endsAt < validUntil ? budget.endsAt : validUntil;
+    if (timestamp > end) return "budget_expired";
+    const isForLines = lines.every(({ toolIndex }) => tools.includes(toolIds[toolIndex] as ToolId));
+    const isForRow = terms.toolsHash === hashTools([]) || (toolsHash === terms.toolsHash && isForLines);
+    return isForRow ? null : "budget_tools";
+  };
+  const isRaised = signed !== undefined && signed.maxSpend > budget.maxSpend;
+  if (isRaised) {
+    if (!isSigned(signed)) return "budget_forged";
+    const { maxSpend, validUntil } = signed;
+    budget = { ...budget, maxSpend: microUsdc(maxSpend), validUntil, toolsHash };
     protocol.budgets.set(key, budget);
   }
-  if (budget.spent + amount > budget.maxSpend) return "budget_exceeded";
-  const end = budget.endsAt !== 0n && budget.endsAt < budget.validUntil ? budget.endsAt : budget.validUntil;
-  if (timestamp > end) return "budget_expired";
-  const isForTools = budget.toolsHash !== hashTools([]);
-  const isForLines = lines.every(({ toolIndex }) => tools.includes(toolIds[toolIndex] as ToolId));
-  if (isForTools && (toolsHash !== budget.toolsHash || !isForLines)) return "budget_tools";
-  spendOfBudget(protocol, payer, id, amount);
-  return null;
+  let failure: ChargeFailure | null = whyNot(budget);
+  if (failure !== null && signed !== undefined && !isRaised) {
+    const { maxSpend, validUntil } = signed;
+    const older = { ...budget, maxSpend: microUsdc(maxSpend), validUntil, toolsHash };
+    failure = budget.spent + amount > maxSpend || isSigned(signed) ? whyNot(older) : "budget_forged";
+  }
+  if (failure === null) spendOfBudget(protocol, payer, id, amount);
+  return failure;
 }
 
 export const hasSigned = ({ isSigned, withdrawn }: Protocol, payer: Address, digest: Hex, signature: Hex) =>
