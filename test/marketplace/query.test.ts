@@ -828,9 +828,19 @@ describe.each(backends)("a question, on $name", ({ create }) => {
     }));
     const { body } = await start();
     const { body: job } = await look(body.jobId);
-    expect(job).toMatchObject({ status: "failed", error: expect.stringMatching(/scales . are . broken/) });
+    expect(job).toMatchObject({ status: "failed", error: expect.stringMatching(/scales are . broken/) });
     expect((job.error as string).isWellFormed()).toBe(true);
     await until("nothing to be held", async () => (await daemon.exposure(buyer.address)).held === 0n);
+  });
+
+  it("whose tool fails in words that do something to a terminal fails in words that do nothing", async () => {
+    const { start, look } = await shop(() => ({
+      isError: true,
+      content: [{ type: "text", text: "scales\u001b[2J are \u202ebroken\u0007\r\nsee below" }],
+    }));
+    const { body } = await start({ includeDeveloperTrace: true });
+    const { body: job } = await look(body.jobId);
+    expect(job.error).toMatch(/scales \[2J are broken see below\.$/);
   });
 
   it("is answered with whole characters alone, wherever they are cut and whatever a tool says", async () => {
