@@ -656,6 +656,32 @@ describe.each(backends)("a question, on $name", ({ create }) => {
     expect(await shopped.owed()).toBe(0n);
   });
 
+  it.each([true, false])("whose asker goes away (stream %s) before it is taken costs nothing", async (stream) => {
+    const shopped = await shop(() => undefined);
+    const gate = Promise.withResolvers<void>();
+    daemon.state.gate = gate.promise;
+    const noticed = Promise.withResolvers<void>();
+    market.app.server.once("request", ({ socket }) => socket.once("close", () => noticed.resolve()));
+    const before = daemon.state.requests;
+    const leaving = new AbortController();
+    const asked = fetch(`${await market.listen()}${QUERY}`, {
+      method: "POST",
+      headers: { authorization: `Bearer ${shopped.key}`, "content-type": "application/json" },
+      body: JSON.stringify({ query: WEIGHT, tools: [shopped.toolId], stream }),
+      signal: leaving.signal,
+    }).catch((error: Error) => error);
+    await until("the daemon to be asked", () => daemon.state.requests > before);
+    leaving.abort();
+    expect(await asked).toBeInstanceOf(Error);
+    await noticed.promise;
+    gate.resolve();
+    const jobs = () =>
+      market.store.read.all("SELECT status FROM query_jobs WHERE account = $1", [shopped.buyer.address.toLowerCase()]);
+    await until("the job to end", async () => (await jobs()).some(({ status }) => status === "failed"));
+    await until("nothing to be held", async () => (await daemon.exposure(shopped.buyer.address)).held === 0n);
+    expect(await shopped.owed()).toBe(0n);
+  });
+
   it("of the oldest SDKs is answered as JSON, with success, and without the envelope if it asks for none", async () => {
     const { post } = await shop();
     const legacy = { stream: false, queryDepth: "deep", debugScoutDeepMode: "deep-light", clarificationPolicy: "auto" };
