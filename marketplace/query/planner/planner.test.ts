@@ -463,6 +463,12 @@ describe("an answer", () => {
     expect(shownValue([{ word: "fox", count: 2 }])).toBe("fox 2");
     expect(shownValue(null)).toBe("none");
   });
+
+  it("has numbers as people write them", () => {
+    expect(shownValue([110 / 100 - 1, 0.1 + 0.2, 2 / 3, 12345678901234567890n, 2 ** 53 - 1, 1e-9])).toBe(
+      "0.1, 0.3, 0.666666666666667, 12345678901234567890, 9007199254740991, 1e-9",
+    );
+  });
 });
 
 describe("a stem", () => {
