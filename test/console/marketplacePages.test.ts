@@ -165,7 +165,7 @@ describe("the marketplace's pages, in a browser", () => {
   });
 
   describe("where one asks", () => {
-    const DAYS = Array.from({ length: 8 }, (_, i) => ({ town: `<b>Town ${i}</b>`, grams: 100 + 10 * i }));
+    const DAYS = Array.from({ length: 8 }, (_, i) => ({ town: `<b>Town ${i}</b>`, grams: 100.5 + 10 * i }));
     let key: string;
     let parcels: ToolServer | undefined;
     beforeAll(async () => {
@@ -229,6 +229,17 @@ describe("the marketplace's pages, in a browser", () => {
       expect(await page.textContent("#cost h3")).toBe("It cost $0.05");
       expect(await page.textContent("#way li[aria-current=step]")).toBe("Recorded");
       expect(await page.textContent("#batch")).toBe("Settlement has not put it into a batch yet.");
+      expect(await page.evaluate(findFlaws)).toEqual([]);
+    });
+
+    it("an answer that is not all that was asked for does not look like one that is", async () => {
+      const page = await open("/ask");
+      await askOn(page, "What is the weight of parcel number 7 for 9?");
+      await page.waitForSelector("#outcome");
+      expect(await page.locator("#outcome .badge.good").count()).toBe(0);
+      expect(await page.textContent("#outcome .badge.warn")).toBe("Complete answer with disclosed gaps");
+      expect(await page.textContent("#evidence .notice")).toContain("Open: no argument of the tool takes 9");
+      await ended(page);
       expect(await page.evaluate(findFlaws)).toEqual([]);
     });
 
@@ -363,8 +374,20 @@ describe("the marketplace's pages, in a browser", () => {
       const page = await open("/ask", how);
       await askOn(page, "Plot the weights of the way of parcel number 7");
       await page.waitForSelector("#way li[aria-current=step]");
+      // Whoever has asked is shown what comes, wherever the page has put it.
+      expect(await page.evaluate(() => document.getElementById("answer").getBoundingClientRect().top)).toBeLessThan(
+        800,
+      );
       expect(await page.evaluate(findFlaws)).toEqual([]);
       expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(how.width);
+      const cut = await page.evaluate(() => {
+        const { left, right } = document.querySelector(".chart").getBoundingClientRect();
+        return [...document.querySelectorAll(".chart text")]
+          .map((text) => ({ said: text.textContent, box: text.getBoundingClientRect() }))
+          .filter(({ box }) => box.left < left || box.right > right || box.height < 10)
+          .map(({ said }) => said);
+      });
+      expect(cut).toEqual([]);
       const { ASK_SCREENSHOTS: folder } = process.env;
       if (folder)
         await page.screenshot({ path: `${folder}/${how.width}${how.dark ? "dark" : ""}.png`, fullPage: true });

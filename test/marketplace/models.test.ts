@@ -718,6 +718,39 @@ render_chart({"type": "bar", "xKey": "n", "series": [{"key": "g"}]}, [{"n": 7, "
     });
   });
 
+  it.each<[string, Record<string, unknown>]>([
+    ["as text", { prompt_tokens: "1000", completion_tokens: "100" }],
+    ["below zero", { prompt_tokens: -1_000_000_000, completion_tokens: 100 }],
+    ["in parts of one", { prompt_tokens: 0.5, completion_tokens: 100 }],
+    ["beyond all numbers", { prompt_tokens: 1e300, completion_tokens: 100 }],
+    ["by half", { prompt_tokens: 1_000 }],
+    ["by nothing", {}],
+  ])("is answered by a model whose endpoint counts tokens %s, which costs nothing", async (_how, usage) => {
+    script(first, [call(7), { say: "420 grams.", usage }]);
+    const result = await answered();
+    expect(result).toMatchObject({
+      response: "420 grams.",
+      developerTrace: { diagnostics: { execution: { model: "first" } } },
+      // What the completion before it took, which was counted.
+      cost: { modelCostUsd: "0.00085" },
+    });
+    expect(first?.state.asked).toHaveLength(2);
+  });
+
+  it("is answered in text that does nothing to who reads it, whatever a tool has a model say", async () => {
+    script(first, [call(7), { say: "It weighs\u001b[2J 420\u202e grams\u0007.\n\tNot 👩‍👧 \u2066more\u0085." }]);
+    const result = await answered();
+    expect(result.response).toBe("It weighs [2J 420 grams .\n\tNot 👩‍👧 more .");
+    first?.state.asked.splice(0);
+    const said = { message: "no\u001b]0;x\u0007 tool", missing: ["a\u202eb"], rewrites: ["c\u0000d\ne"] };
+    script(first, [{ call: [{ name: "no_tool_can_answer", arguments: JSON.stringify(said) }] }]);
+    expect((await answered()).capabilityMiss).toMatchObject({
+      message: "No ]0;x tool.",
+      missingCapabilities: ["a b"],
+      suggestedRewrites: ["c d e"],
+    });
+  });
+
   it("is answered by the rules if no model can be reached, which the trace says, and for free", async () => {
     for (const model of [first, second]) script(model, () => ({ status: 500 }));
     const result = await answered();

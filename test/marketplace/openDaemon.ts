@@ -26,7 +26,8 @@ export const DOMAIN = { chainId: 8453, router: `0x${"c0de".padStart(40, "0")}` }
 export async function openDaemon(store: Store) {
   const ledger = await store.open();
   const allowances = new Map<string, bigint>();
-  const state = { away: false, requests: 0 };
+  // `gate`: what whoever asks is kept waiting for.
+  const state = { away: false, requests: 0, gate: Promise.resolve() };
   const consenting = new Set<string>();
   const deposits = new Map<string, bigint>();
   const listings = new Map<string, Listing>();
@@ -92,6 +93,7 @@ export async function openDaemon(store: Store) {
   });
   app.addHook("onRequest", async (_request, reply) => {
     state.requests += 1;
+    await state.gate;
     if (!state.away) return;
     reply.hijack();
     reply.raw.destroy();

@@ -656,6 +656,32 @@ describe.each(backends)("a question, on $name", ({ create }) => {
     expect(await shopped.owed()).toBe(0n);
   });
 
+  it.each([true, false])("whose asker goes away (stream %s) before it is taken costs nothing", async (stream) => {
+    const shopped = await shop(() => undefined);
+    const gate = Promise.withResolvers<void>();
+    daemon.state.gate = gate.promise;
+    const noticed = Promise.withResolvers<void>();
+    market.app.server.once("request", ({ socket }) => socket.once("close", () => noticed.resolve()));
+    const before = daemon.state.requests;
+    const leaving = new AbortController();
+    const asked = fetch(`${await market.listen()}${QUERY}`, {
+      method: "POST",
+      headers: { authorization: `Bearer ${shopped.key}`, "content-type": "application/json" },
+      body: JSON.stringify({ query: WEIGHT, tools: [shopped.toolId], stream }),
+      signal: leaving.signal,
+    }).catch((error: Error) => error);
+    await until("the daemon to be asked", () => daemon.state.requests > before);
+    leaving.abort();
+    expect(await asked).toBeInstanceOf(Error);
+    await noticed.promise;
+    gate.resolve();
+    const jobs = () =>
+      market.store.read.all("SELECT status FROM query_jobs WHERE account = $1", [shopped.buyer.address.toLowerCase()]);
+    await until("the job to end", async () => (await jobs()).some(({ status }) => status === "failed"));
+    await until("nothing to be held", async () => (await daemon.exposure(shopped.buyer.address)).held === 0n);
+    expect(await shopped.owed()).toBe(0n);
+  });
+
   it("of the oldest SDKs is answered as JSON, with success, and without the envelope if it asks for none", async () => {
     const { post } = await shop();
     const legacy = { stream: false, queryDepth: "deep", debugScoutDeepMode: "deep-light", clarificationPolicy: "auto" };
@@ -828,9 +854,19 @@ describe.each(backends)("a question, on $name", ({ create }) => {
     }));
     const { body } = await start();
     const { body: job } = await look(body.jobId);
-    expect(job).toMatchObject({ status: "failed", error: expect.stringMatching(/scales . are . broken/) });
+    expect(job).toMatchObject({ status: "failed", error: expect.stringMatching(/scales are . broken/) });
     expect((job.error as string).isWellFormed()).toBe(true);
     await until("nothing to be held", async () => (await daemon.exposure(buyer.address)).held === 0n);
+  });
+
+  it("whose tool fails in words that do something to a terminal fails in words that do nothing", async () => {
+    const { start, look } = await shop(() => ({
+      isError: true,
+      content: [{ type: "text", text: "scales\u001b[2J are \u202ebroken\u0007\r\nsee below" }],
+    }));
+    const { body } = await start({ includeDeveloperTrace: true });
+    const { body: job } = await look(body.jobId);
+    expect(job.error).toMatch(/scales \[2J are broken see below\.$/);
   });
 
   it("is answered with whole characters alone, wherever they are cut and whatever a tool says", async () => {

@@ -27,6 +27,8 @@ const STATUSES = {
   synthesizing: "Writing",
 };
 
+const TONES = { positive: "badge good", caution: "badge warn" };
+
 const form = document.getElementById("ask");
 const output = document.getElementById("answer");
 const stop = document.getElementById("stop");
@@ -159,6 +161,8 @@ function begin() {
   output.hidden = false;
   output.setAttribute("aria-busy", "true");
   stop.hidden = false;
+  // On a narrow screen it is further down than anybody looks.
+  if (output.getBoundingClientRect().top > 0.7 * innerHeight) output.scrollIntoView();
   return {
     step(status, name) {
       const words = STATUSES[status];
@@ -257,7 +261,7 @@ function partsOf(result) {
   const badges = make(
     "p",
     { class: "tags", id: "outcome" },
-    make("span", { class: isMiss ? "badge" : "badge good" }, result.outcome?.label ?? "Answer"),
+    make("span", { class: TONES[result.outcome?.tone] ?? "badge" }, result.outcome?.label ?? "Answer"),
     confidence && !isMiss ? make("span", { class: "badge" }, `${confidence.level} confidence`) : null,
     make("span", { class: "badge" }, `${result.durationMs} ms`),
   );
@@ -306,7 +310,7 @@ function evidencePart(evidence) {
   );
   part.append(tablePart("Evidence", ["Fact", "Value", "Source", "Where"], rows));
   if (evidence.knownUnknowns.length > 0) {
-    part.append(make("p", { class: "notice" }, "Not known: ", said(evidence.knownUnknowns.join("; "))));
+    part.append(make("p", { class: "notice" }, "Open: ", said(evidence.knownUnknowns.join("; "))));
   }
   return part;
 }
@@ -343,7 +347,8 @@ function artifactPart(artifact) {
   return make("figure", {}, drawn ?? tablePart(title || "Chart", columns, rows), caption);
 }
 
-const WIDTH = 720;
+// As wide as the page has room for, so that what is written in it has one size everywhere.
+const widthOf = () => Math.min(720, Math.max(280, output.clientWidth - 32));
 const HEIGHT = 260;
 const PAD = { left: 64, right: 16, top: 16, bottom: 32 };
 
@@ -359,17 +364,18 @@ function chartPart({ spec, data, title }) {
   const low = values.reduce((least, value) => Math.min(least, value), first);
   const high = values.reduce((most, value) => Math.max(most, value), first);
   const span = high - low || 1;
-  const slot = (WIDTH - PAD.left - PAD.right) / data.length;
+  const width = widthOf();
+  const slot = (width - PAD.left - PAD.right) / data.length;
   const x = (i) => PAD.left + slot * (i + 0.5);
   const y = (value) => HEIGHT - PAD.bottom - ((value - low) / span) * (HEIGHT - PAD.top - PAD.bottom);
-  const svg = draw("svg", { viewBox: `0 0 ${WIDTH} ${HEIGHT}`, role: "img", class: "chart" });
+  const svg = draw("svg", { viewBox: `0 0 ${width} ${HEIGHT}`, role: "img", class: "chart" });
   svg.append(draw("title", {}, title ?? `${spec.series.map(({ key: name }) => name).join(", ")} by ${spec.xKey}`));
   svg.append(
     draw("desc", {}, `${data.length} places, from ${low.toLocaleString("en")} to ${high.toLocaleString("en")}`),
   );
   for (const value of [low, low + span / 2, high]) {
     svg.append(
-      draw("line", { x1: PAD.left, x2: WIDTH - PAD.right, y1: y(value), y2: y(value), class: "grid" }),
+      draw("line", { x1: PAD.left, x2: width - PAD.right, y1: y(value), y2: y(value), class: "grid" }),
       draw(
         "text",
         { x: PAD.left - 8, y: y(value) + 4, class: "tick end" },
@@ -381,18 +387,18 @@ function chartPart({ spec, data, title }) {
   const rightmost = shown(data.at(-1)[spec.xKey]).slice(0, 24);
   svg.append(
     draw("text", { x: PAD.left, y: HEIGHT - 10, class: "tick" }, leftmost),
-    draw("text", { x: WIDTH - PAD.right, y: HEIGHT - 10, class: "tick end" }, rightmost),
+    draw("text", { x: width - PAD.right, y: HEIGHT - 10, class: "tick end" }, rightmost),
   );
   for (const [i, { key: name }] of spec.series.entries()) {
     const points = data.flatMap((row, at) => (typeof row[name] === "number" ? [[at, row[name]]] : []));
     const tone = `tone${i % 4}`;
     if (isBar) {
-      const width = Math.max(1, (slot * 0.7) / spec.series.length);
+      const thick = Math.max(1, (slot * 0.7) / spec.series.length);
       for (const [at, value] of points) {
-        const left = x(at) - slot * 0.35 + i * width;
+        const left = x(at) - slot * 0.35 + i * thick;
         const top = Math.min(y(value), y(0));
         svg.append(
-          draw("rect", { x: left, y: top, width, height: Math.max(1, Math.abs(y(value) - y(0))), class: tone }),
+          draw("rect", { x: left, y: top, width: thick, height: Math.max(1, Math.abs(y(value) - y(0))), class: tone }),
         );
       }
     } else if (spec.type === "scatter") {

@@ -6,7 +6,6 @@ import type { Clock } from "../../../settlement/clock.ts";
 import { ApiError } from "../../../settlement/daemon/http/errors.ts";
 import { formatUsd, type MicroUsdc, microUsdc, parseUsd, sumOf } from "../../../settlement/domain/money.ts";
 import { sentenceOf } from "../../../settlement/domain/text/sentence.ts";
-import { toStorable } from "../../../settlement/ledger/database/storable.ts";
 import type { Quota } from "../../database/createQuota.ts";
 import { inPieces } from "../../database/inPieces.ts";
 import type { Store } from "../../database/openStore.ts";
@@ -421,9 +420,7 @@ export function createJobs(options: JobsOptions): Jobs {
     const [nowMs, report] = [clock.nowMs(), voidOf(job)];
     const voided = JSON.stringify(report);
     const times = { nowMs, turnDueAtMs: nowMs + FIRST_WAIT_MS };
-    // A tool's own words may have what no database keeps.
-    const ended = { ...failure, error: toStorable(failure.error), voided };
-    const isFailed = await store.shared((sql) => failJob(sql, job.id, by, ended, times));
+    const isFailed = await store.shared((sql) => failJob(sql, job.id, by, { ...failure, voided }, times));
     if (isFailed && job.reserved > 0n) await tell(report);
   }
 

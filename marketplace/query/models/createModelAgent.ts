@@ -6,6 +6,7 @@ import { factsOf } from "../planner/factsOf.ts";
 import { listingsAbout } from "../planner/listingsAbout.ts";
 import { readQuestion } from "../planner/readQuestion.ts";
 import { type Agent, type Conclusion, type Earlier, type GroundedFact, QueryFailed, type Task } from "../turn/agent.ts";
+import { inertLine, inertText } from "../turn/inert.ts";
 import { lesser } from "../turn/selectTools.ts";
 import type { GapSignal, Level } from "../wire/result.ts";
 import { type Computing, createComputing, PYTHON_RULE } from "./createComputing.ts";
@@ -260,12 +261,12 @@ function missOf({ arguments: text }: ToolCall, modelId: string): Conclusion {
     (Array.isArray(value) ? value : [])
       .filter((one): one is string => typeof one === "string")
       .slice(0, MAX_MISSED)
-      .map((one) => one.slice(0, MAX_MISSED_LENGTH));
+      .map((one) => inertLine(one.slice(0, MAX_MISSED_LENGTH)));
   return {
     kind: "miss",
     message:
       typeof said?.message === "string" && !repeatsRules(text)
-        ? said.message.slice(0, MAX_MISSED_LENGTH)
+        ? inertLine(said.message.slice(0, MAX_MISSED_LENGTH))
         : "no tool that was found can answer this question",
     missing: textsIn(said?.missing),
     rewrites: textsIn(said?.rewrites),
@@ -287,7 +288,7 @@ async function answerOf(
   const { query, earlier, nowMs, caller, trace } = task;
   const question = readQuestion(query, nowMs());
   const isRepeated = repeatsRules(written);
-  const content = isRepeated ? "" : written;
+  const content = isRepeated ? "" : inertText(written);
   const facts = caller.outputs.flatMap((output): GroundedFact[] =>
     factsOf(output.value, { question, method: output.method, args: output.args }).map((fact) => ({
       ...fact,

@@ -79,7 +79,11 @@ const chunkSchema = z.looseObject({
       }),
     )
     .default([]),
-  usage: z.looseObject({ prompt_tokens: z.int().min(0), completion_tokens: z.int().min(0) }).nullish(),
+  // What is counted in a way that cannot be read is not counted, which is no reason to refuse the answer.
+  usage: z
+    .looseObject({ prompt_tokens: z.int().min(0), completion_tokens: z.int().min(0) })
+    .nullish()
+    .catch(null),
   error: z.unknown().optional(),
 });
 

@@ -16,6 +16,19 @@ it.each<[string, string, unknown, string[]]>([
   ["with thousands", "1,234,567 units", { units: 1234567 }, []],
   ["that a text has with thousands", "1234567 units", { note: "1,234,567 units" }, []],
   ["twice, once as it is", "420 or 420.00", { weight: 420 }, []],
+  ["below zero and said above it", "-420 or −7 degrees, 3-7", { degrees: 420, days: "3-7" }, ["-420", "-7"]],
+  ["below zero", "It fell by 5 to (-12.5).", { change: -5, now: -12.5 }, []],
+  ["part of a day", "between 2026-11-17 and 11 - 17", { day: "2026-11-17" }, []],
+  [
+    "a thousand times what was said",
+    "420 thousand, 3 Million",
+    { weight: 420, units: 3 },
+    ["420 thousand", "3 Million"],
+  ],
+  ["said in millions", "4.2 million, 1 billion", { units: 4_213_000, all: "of 1 billion" }, []],
+  ["written with an exponent", "0.0000001 and 2,500", { share: 1e-7, most: "2.5e3" }, []],
+  ["only an exponent", "7", { share: 1e-7 }, []],
+  ["an exponent of one", "it is 21", { share: 1.5e21 }, ["21"]],
   ["too long to be one", `${"9".repeat(500)}`, { weight: 1 }, ["9".repeat(500)]],
 ])("a number that is %s is told from others", async (_what, text, value, missing) => {
   expect(await ungrounded(text, value)).toEqual(missing);

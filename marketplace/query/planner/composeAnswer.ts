@@ -115,9 +115,15 @@ export function shownValue(value: unknown): string {
     const rest = value.length > MAX_LISTED ? `, and ${value.length - MAX_LISTED} more` : "";
     return listOf(value, shownValue, ", ") + rest;
   }
-  const text = typeof value === "object" ? JSON.stringify(value) : String(value);
+  const text =
+    typeof value === "object" ? JSON.stringify(value) : String(typeof value === "number" ? roundedOf(value) : value);
   return cut(text.slice(0, 2 * MAX_LIST_LENGTH).replace(/[\p{C}\p{Zl}\p{Zp}\s]+/gu, " "), MAX_VALUE_LENGTH);
 }
+
+const DIGITS = 15;
+
+// What comes after these digits is how machines compute, and no part of what was asked for. The facts have it.
+const roundedOf = (value: number) => (Number.isInteger(value) ? value : Number(value.toPrecision(DIGITS)));
 
 function listOf<T>(values: readonly T[], shown: (value: T) => string, separator: string): string {
   let text = "";

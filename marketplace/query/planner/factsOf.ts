@@ -1,6 +1,6 @@
 import type { Method } from "../../registry/listing.ts";
 import { isRecord } from "./kindOf.ts";
-import { outputsOf } from "./rankMethods.ts";
+import { ASKS_FOR, outputsOf } from "./rankMethods.ts";
 import type { Question } from "./readQuestion.ts";
 import { stemOf, stemsOf } from "./stems.ts";
 
@@ -31,36 +31,41 @@ export function flatten(value: unknown, path = "", depth = 0, room = MAX_FACTS):
   return facts;
 }
 
-// What each question word asks for, beside what the words say.
-const ASKS_FOR: Readonly<Record<string, readonly string[]>> = {
-  when: ["time", "date", "day"],
-  who: ["owner", "name"],
-  where: ["place", "address"],
-};
-
 // An answer as facts, those first that the question asks for. What a tool only repeats of its arguments says nothing.
 export function factsOf(
   value: unknown,
   { question, method, args }: { question: Question; method: Method; args: Readonly<Record<string, unknown>> },
 ): ToolFact[] {
-  const asked = new Set(
-    question.words.flatMap(({ stem, text }) => [stem, ...(ASKS_FOR[text.toLowerCase()] ?? []).map(stemOf)]),
-  );
+  const asked = askedIn(question);
   const named = new Set(partsOf(method.name).map(stemOf));
+  const countsAreAsked = question.words.some(({ text }) => isMany(text));
   const described = new Map(outputsOf(method.outputSchema).map(({ path, description }) => [path, description]));
   return flatten(value)
     .filter(({ path, value }) => args[path] === undefined || args[path] !== value)
     .map(({ path, value }) => {
       const bare = path.replace(/\[\d+\]/g, "");
-      const relevance = relevanceOf(bare, described.get(bare) ?? "", asked, named);
+      const counts = countsAreAsked && COUNT.test(bare) ? 1 : 0;
+      const relevance = relevanceOf(bare, described.get(bare) ?? "", asked, named) + counts;
       return { path, label: labelOf(path), value, relevance };
     })
     .sort((a, b) => b.relevance - a.relevance);
 }
 
+const isMany = (text: string) => text.toLowerCase() === "many";
+const COUNT = /(?:^|\.)counts?$/i;
+
+// What a question asks for by its words. "How many" asks for the number of what follows, and not for what a tool calls its number.
+export function askedIn({ words }: Question): ReadonlySet<string> {
+  return new Set(
+    words
+      .filter(({ text }) => !isMany(text))
+      .flatMap(({ stem, text }) => [stem, ...(ASKS_FOR[text.toLowerCase()] ?? []).map(stemOf)]),
+  );
+}
+
 // How many of the words in a property's name are asked for, and how much of the name that is. A word by which the method was
 // found tells its properties apart less. A description counts a little.
-function relevanceOf(
+export function relevanceOf(
   path: string,
   description: string,
   asked: ReadonlySet<string>,
@@ -74,7 +79,8 @@ function relevanceOf(
   return [...words].some((stem) => stem.length > 3 && asked.has(stem)) ? 0.5 : 0;
 }
 
-const partsOf = (name: string) => name.split(/[^\p{L}\p{N}]+|(?<=\p{Ll})(?=\p{Lu})/u).filter((part) => part !== "");
+export const partsOf = (name: string) =>
+  name.split(/[^\p{L}\p{N}]+|(?<=\p{Ll})(?=\p{Lu})/u).filter((part) => part !== "");
 
 const labelOf = (path: string) =>
   path

@@ -11,6 +11,8 @@ export type Filled =
       calls: readonly Readonly<Record<string, unknown>>[];
       usedValues: ReadonlySet<Value>;
       usedWords: ReadonlySet<Word>;
+      // Which property each of the used values was taken for.
+      takers: ReadonlyMap<Value, Property>;
       // What was not said and had to be assumed.
       assumptions: readonly string[];
       // Which properties were assumed, so that they can be left out again.
@@ -34,16 +36,23 @@ export function fillArguments(method: Method, question: Question, earlier: reado
   const properties = propertiesOf(method.inputSchema);
   const usedValues = new Set<Value>();
   const usedWords = new Set<Word>();
+  const takers = new Map<Value, Property>();
   const given = new Map<string, unknown>();
   const assumptions: string[] = [];
   const assumed: string[] = [];
-  let fanOut: Record<string, unknown>[] | null = null;
+  let fanOut = null as Record<string, unknown>[] | null;
   let leftOut = 0;
 
+  const take = (property: Property, value: Value) => {
+    usedValues.add(value);
+    takers.set(value, property);
+    if (!value.isAmbiguous) return;
+    const written = question.text.slice(value.start, value.end);
+    assumptions.push(`${written} was read as ${value.kind === "numbers" ? "a list" : `the number ${value.value}`}`);
+  };
   const use = (property: Property, value: Value, read: unknown) => {
     given.set(property.name, read);
-    usedValues.add(value);
-    if (value.isAmbiguous) assumptions.push(`${question.text.slice(value.start, value.end)} was read as a list`);
+    take(property, value);
   };
   const open = (property: Property) => !given.has(property.name);
   const unused = (values: readonly Value[], kind: Kind) =>
@@ -68,7 +77,7 @@ export function fillArguments(method: Method, question: Question, earlier: reado
       property.name,
       days.map(({ value }) => value),
     );
-    for (const day of days) usedValues.add(day);
+    for (const day of days) take(property, day);
     usedWords.add(name);
   }
 
@@ -76,24 +85,36 @@ export function fillArguments(method: Method, question: Question, earlier: reado
   for (const property of properties.filter(open)) {
     const { kind } = property;
     if (kind === null) continue;
-    const named = unused(question.values, kind).find((value) => namesIt(property, value, question, usedWords));
-    if (named !== undefined) use(property, named, readAs(named, kind));
+    const able = unused(question.values, kind);
+    const named = namedBy(property, able, question, usedWords);
+    if (named === undefined) {
+      // "blocks 1, 2 and 3", where nothing takes a list.
+      if (!isNumeric(kind) || fanOut !== null || properties.some(({ kind }) => kind?.kind === LIST.kind)) continue;
+      const list = namedBy(property, unused(question.values, LIST), question, usedWords);
+      if (list !== undefined) several(property, severalOf([], kind, [list]));
+      continue;
+    }
+    // "blocks 1 and 2" are as many calls, if nothing else can take the second.
+    const isAlone = properties.every((other) => other === property || other.kind?.kind !== kind.kind);
+    const linked = isAlone && fanOut === null ? linkedTo(named, able, question) : [];
+    if (linked.length > 1)
+      several(
+        property,
+        linked.map((from) => ({ value: readAs(from, kind), from })),
+      );
+    else use(property, named, readAs(named, kind));
   }
 
   // The rest in order.
   for (const property of properties.filter(open)) {
-    const { kind, isRequired, name } = property;
+    const { kind, isRequired } = property;
     if (kind === null || !isRequired) continue;
     const rivals = properties.filter((other) => open(other) && other.isRequired && other.kind?.kind === kind.kind);
     const own = unused(question.values, kind);
     // Several of what the method takes one of are as many calls.
-    const several =
-      kind.kind === "text" || rivals.length > 1 ? [] : severalOf(own, kind, unused(question.values, LIST));
-    if (several.length > 1) {
-      fanOut = several.slice(0, MAX_FAN_OUT).map(({ value }) => ({ [name]: value }));
-      leftOut = several.length - fanOut.length;
-      given.set(name, null);
-      for (const { from } of several) usedValues.add(from);
+    const many = kind.kind === "text" || rivals.length > 1 ? [] : severalOf(own, kind, unused(question.values, LIST));
+    if (many.length > 1) {
+      several(property, many);
       continue;
     }
     const value = own[0] ?? unused(earlier, kind)[0];
@@ -103,11 +124,12 @@ export function fillArguments(method: Method, question: Question, earlier: reado
 
   // A number that is left over belongs to the one property that could still take it, or to nobody.
   const left = unused(question.values, { kind: "number" });
-  const takers = properties.filter((property) => open(property) && isNumeric(property.kind));
+  const able = properties.filter((property) => open(property) && isNumeric(property.kind));
   const [leftover] = left;
-  const [taker] = takers;
-  if (left.length === 1 && takers.length === 1 && leftover !== undefined && taker?.kind) {
-    use(taker, leftover, readAs(leftover, taker.kind));
+  const [taker] = able;
+  const read = leftover && taker?.kind ? readAs(leftover, taker.kind) : undefined;
+  if (left.length === 1 && able.length === 1 && leftover !== undefined && taker && read !== undefined) {
+    use(taker, leftover, read);
     assumptions.push(`${question.text.slice(leftover.start, leftover.end)} was taken for ${taker.name}`);
     assumed.push(taker.name);
   }
@@ -116,7 +138,17 @@ export function fillArguments(method: Method, question: Question, earlier: reado
   if (missing.length > 0) return { kind: "missing", properties: missing };
   const shared = Object.fromEntries(given);
   const calls = fanOut === null ? [shared] : fanOut.map((one) => ({ ...shared, ...one }));
-  return { kind: "filled", calls, usedValues, usedWords, assumptions, assumed, leftOut };
+  return { kind: "filled", calls, usedValues, usedWords, takers, assumptions, assumed, leftOut };
+
+  // One call for each of them.
+  function several(property: Property, many: readonly { value: unknown; from: Value }[]): void {
+    fanOut = many.slice(0, MAX_FAN_OUT).map(({ value }) => ({ [property.name]: value }));
+    leftOut = many.length - fanOut.length;
+    given.set(property.name, null);
+    const from = [...new Set(many.map(({ from }) => from))];
+    for (const value of from) take(property, value);
+    spansIn(from);
+  }
 
   // "4 and 6" are two numbers until somebody wants a list.
   function gatherNumbers(property: Property): void {
@@ -126,8 +158,39 @@ export function fillArguments(method: Method, question: Question, earlier: reado
       property.name,
       loose.map(({ value }) => value),
     );
-    for (const value of loose) usedValues.add(value);
+    for (const value of loose) take(property, value);
+    spansIn(loose);
   }
+
+  // "1 to 5" and "between 1 and 5" may mean all that lies between the two as well.
+  function spansIn(values: readonly Value[]): void {
+    for (const [i, { start, end }] of values.entries()) {
+      const next = values[i + 1];
+      if (next === undefined) return;
+      const isSpan = SPAN.test(question.text.slice(end, next.start)) || BETWEEN.test(question.text.slice(0, start));
+      if (!isSpan) continue;
+      assumptions.push(
+        `${question.text.slice(start, next.end)} was read as these two, and not as what lies between them`,
+      );
+    }
+  }
+}
+
+const SPAN = /^\s*(?:up\s+)?(?:to|through|thru|till|until)\s*$/i;
+const BETWEEN = /\bbetween\s+$/i;
+const isLink = (text: string) => /^\s*(?:[,;]|,?\s*(?:and|or)\s)\s*$/i.test(text);
+
+// A value and those that stand beside it in an enumeration: "1, 2 and block 3".
+function linkedTo(first: Value, able: readonly Value[], { text }: Question): Value[] {
+  const linked = [first];
+  for (const value of able.slice(able.indexOf(first) + 1)) {
+    const between = text.slice(linked.at(-1)?.end, value.start);
+    const repeated = /\p{L}+\s*$/u.exec(text.slice(0, first.start))?.[0].trim() ?? "";
+    const bare = repeated === "" ? between : between.replace(new RegExp(`\\s${repeated}\\s*$`, "i"), " ");
+    if (!isLink(bare)) break;
+    linked.push(value);
+  }
+  return BETWEEN.test(text.slice(0, first.start)) ? [first] : linked;
 }
 
 const LIST: Kind = { kind: "numbers" };
@@ -159,26 +222,62 @@ function readAs(value: Value, { kind }: Kind): unknown {
   }
 }
 
-// "window 3", "3 days", "block 17", "from 2026-01-01".
-function namesIt(property: Property, value: Value, { words }: Question, usedWords: Set<Word>): boolean {
+// "window 3", "3 days", "block 17", "from 2026-01-01": the value that stands nearest to the property's name, or else beside what it says
+// of itself.
+function namedBy(
+  property: Property,
+  able: readonly Value[],
+  question: Question,
+  usedWords: Set<Word>,
+): Value | undefined {
+  const named = able.flatMap((value) => {
+    const word = nameOf(property, value, question);
+    return word === undefined ? [] : [{ value, word, gap: Math.max(word.start - value.end, value.start - word.end) }];
+  });
+  const [nearest] = named.sort((a, b) => a.gap - b.gap);
+  if (nearest === undefined) return able.find((value) => describesIt(property, value, question));
+  // "from" and "to" say no more than which of two it is.
+  if (!isSide(property)) usedWords.add(nearest.word);
+  return nearest.value;
+}
+
+const isSide = ({ name }: Property) => BEGINS.has(name) || ENDS.has(name);
+
+function nameOf(property: Property, value: Value, question: Question): Word | undefined {
   const names = new Set(stemsOf(property.name));
+  const { before, near } = besides(value, question);
+  // "from" and "to" say what follows them, and nothing of what they follow.
+  const side = BEGINS.has(property.name) ? BEGINS : ENDS;
+  if (isSide(property)) return side.has(before?.text.toLowerCase() ?? "") ? before : undefined;
+  return near.find(({ stem }) => names.has(stem));
+}
+
+// Only numbers are found by the property's description: everything else is known by its form.
+function describesIt(property: Property, value: Value, question: Question): boolean {
+  if ((value.kind !== "number" && value.kind !== "numbers") || isSide(property)) return false;
+  const described = new Set(stemsOf(property.description).filter((stem) => stem.length > 2 && !COMMON.has(stem)));
+  return besides(value, question)
+    .near.slice(0, 2)
+    .some(({ stem }) => described.has(stem));
+}
+
+// The words around a value, the nearest first. What stands beyond another value is beside that one.
+function besides(value: Value, { words, values }: Question): { before: Word | undefined; near: readonly Word[] } {
   const at = words.findIndex(({ start }) => start > value.start);
   const index = at === -1 ? words.length : at;
-  const before = words.slice(Math.max(0, index - NEAR), index).reverse();
-  const after = words.slice(index, index + NEAR);
-  // "from" and "to" say what follows them, and nothing of what they follow.
-  const side = BEGINS.has(property.name) ? BEGINS : ENDS.has(property.name) ? ENDS : null;
-  if (side !== null) return side.has(before[0]?.text.toLowerCase() ?? "");
+  const reaches = (word: Word) =>
+    !values.some((other) =>
+      word.start < value.start
+        ? other.start > word.start && other.start < value.start
+        : other.start > value.start && other.start < word.start,
+    );
+  const before = words
+    .slice(Math.max(0, index - NEAR), index)
+    .reverse()
+    .filter(reaches);
+  const after = words.slice(index, index + NEAR).filter(reaches);
   const near = [before[0], after[0], before[1], after[1]].filter((word) => word !== undefined);
-  const named = near.find(({ stem }) => names.has(stem));
-  if (named !== undefined) {
-    usedWords.add(named);
-    return true;
-  }
-  // Only numbers are found by the property's description: everything else is known by its form.
-  if (value.kind !== "number") return false;
-  const described = new Set(stemsOf(property.description).filter((stem) => stem.length > 2 && !COMMON.has(stem)));
-  return near.slice(0, 2).some(({ stem }) => described.has(stem));
+  return { before: before[0], near };
 }
 
 const COMMON = new Set(["the", "how", "many", "are", "and", "left", "out", "count", "newest"].map(stemOf));

@@ -2,7 +2,8 @@ import type { Found } from "../../discovery/createCatalogue.ts";
 import type { Level } from "../wire/result.ts";
 import { clausesOf } from "./clausesOf.ts";
 import type { Filled } from "./fillArguments.ts";
-import { type Ranked, rankMethods } from "./rankMethods.ts";
+import { fitOf } from "./fitOf.ts";
+import { type Ranked, rankMethods, turnsQuestion } from "./rankMethods.ts";
 import type { Question, Value } from "./readQuestion.ts";
 
 export type PlannedStep = {
@@ -73,9 +74,17 @@ function planClause(question: Question, found: readonly Found[], earlier: readon
     .slice(1)
     .filter((one) => one.score >= NEAR * chosen.score && one.coverage >= chosen.coverage);
   const { unexplained, loosely, unusedValues, coverage, filled } = chosen;
+  // Without such a word it is another question, and nobody wants the answer to that.
+  if (unexplained.some(turnsQuestion)) return missOf(question, [chosen], found);
+  const { misfit, doubts: misgivings } = fitOf(question, chosen);
+  if (misfit !== null) return { ...missOf(question, [chosen], found), message: misfit };
+  const turning = loosely.filter(turnsQuestion);
+  const vaguely = loosely.filter((word) => !turnsQuestion(word));
   const doubts = [
+    ...misgivings,
     ...(unexplained.length > 0 ? [`nothing in the tool is about ${wordsOf(unexplained)}`] : []),
-    ...(loosely.length > 0 ? [`the tool is about ${wordsOf(loosely)}, and its method does not say so`] : []),
+    ...(vaguely.length > 0 ? [`the tool is about ${wordsOf(vaguely)}, and its method does not say so`] : []),
+    ...(turning.length > 0 ? [`the tool has the word ${wordsOf(turning)}, perhaps in another sense`] : []),
     ...(unusedValues.length > 0
       ? [
           `no argument of the tool takes ${wordsOf(unusedValues.map(({ start, end }) => question.text.slice(start, end)))}`,

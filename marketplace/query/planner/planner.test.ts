@@ -156,9 +156,38 @@ describe("what a question names", () => {
     expect(valuesOf(text)).toEqual(expected);
   });
 
-  it("is doubtful where digits could be thousands", () => {
-    expect(read("mean of 1,000,000 and 3").values).toMatchObject([{ kind: "numbers", isAmbiguous: true }]);
-    expect(read("mean of 1, 2, 3").values).toMatchObject([{ kind: "numbers" }]);
+  it("is doubtful where digits could be one number or several", () => {
+    const readings = (text: string) =>
+      read(text).values.map(({ value, isAmbiguous = false }) => [value, isAmbiguous] as const);
+    expect(readings("mean of 1,000,000 and 3")).toEqual([
+      [1_000_000, true],
+      [3, false],
+    ]);
+    expect(readings("mean of 1 000 and 20 500.5")).toEqual([
+      [1_000, true],
+      [20_500.5, true],
+    ]);
+    expect(readings("mean of 1,5 and 2,5")).toEqual([
+      [[1, 5], true],
+      [[2, 5], true],
+    ]);
+    expect(readings("mean of 100,200,300")).toEqual([[[100, 200, 300], true]]);
+    expect(readings("mean of 1, 2, 3")).toEqual([[[1, 2, 3], false]]);
+    expect(readings("mean of 1,2,3")).toEqual([[[1, 2, 3], false]]);
+    expect(readings("block one")).toEqual([[1, true]]);
+    expect(readings("which one is it, and the one before?")).toEqual([]);
+  });
+
+  it("has a minus however it is typed, and signs that make something else of numbers as words", () => {
+    expect(valuesOf("mean of −5 and –3")).toEqual([
+      ["number", -5],
+      ["number", -3],
+    ]);
+    const signsOf = (text: string) => read(text).words.flatMap((word) => (/\p{L}/u.test(word.text) ? [] : [word.text]));
+    expect(signsOf("1/2, 2+3, 2*3, 2^3, 10-20, 10 – 20, 12:30, 5², ~5, $3, 4%, 1, 2, ..., 5 and - 3")).toEqual(
+      "/ + * ^ - – : ² ~ $ % ... -".split(" "),
+    );
+    expect(signsOf("the 3-day window=3 of 1, 2, 3... by ACT/360: -1, +2!")).toEqual([]);
   });
 
   it("is read in time that does not run away, whatever it is made of", () => {
@@ -203,6 +232,44 @@ describe("what a property takes", () => {
       assumed: ["window"],
     });
     expect(fillArguments(DAYS, read("business days from 2026-01-01"))).toMatchObject({ kind: "missing" });
+  });
+
+  it("is never said to have been taken where it cannot be", () => {
+    const block = methodOf("get_block", "A block.", { number: { type: "string", pattern: "^\\d+$" } }, {});
+    const filled = fillArguments(block, read("What is the hash of block 1.5?"));
+    expect(filled).toMatchObject({ calls: [{}], assumptions: [] });
+    expect(filled.kind === "filled" && filled.usedValues.size).toBe(0);
+  });
+
+  it("is not named by a word that stands beside another value", () => {
+    expect(fillArguments(SERIES, read("the average of 1, 2, ..., 5"))).toMatchObject({
+      calls: [{ values: [1, 2], window: 5 }],
+      assumptions: ["5 was taken for window"],
+    });
+  });
+
+  it("is as many calls as are enumerated, and says so where all between two may be meant", () => {
+    const block = methodOf(
+      "get_block",
+      "A block.",
+      { number: { type: "string", pattern: "^\\d+$", description: "of the block" } },
+      {},
+    );
+    const callsOf = (text: string) => {
+      const filled = fillArguments(block, read(text));
+      return filled.kind === "filled" ? [filled.calls, filled.assumptions.length, filled.usedValues.size] : null;
+    };
+    expect(callsOf("block 1 and block 2")).toEqual([[{ number: "1" }, { number: "2" }], 0, 2]);
+    expect(callsOf("block 1, 2 and 3")).toEqual([[{ number: "1" }, { number: "2" }, { number: "3" }], 0, 1]);
+    // The five is left, which is a doubt.
+    expect(callsOf("block 1 to 5")).toEqual([[{ number: "1" }], 0, 1]);
+    expect(fillArguments(SERIES, read("moving average of 1 to 5 with window 2"))).toMatchObject({
+      assumptions: ["1 to 5 was read as these two, and not as what lies between them"],
+    });
+    expect(fillArguments(SERIES, read("moving average of 1,000 and 2,000 with window 2"))).toMatchObject({
+      calls: [{ values: [1_000, 2_000] }],
+      assumptions: ["1,000 was read as the number 1000", "2,000 was read as the number 2000"],
+    });
   });
 });
 
@@ -290,6 +357,93 @@ describe("a plan", () => {
   });
 });
 
+describe("a method that has the words of a question", () => {
+  const BLOCK = methodOf(
+    "get_block",
+    "The newest block, or one by its number: hash, time, transactions.",
+    { number: { type: "string", pattern: "^\\d+$", description: "the block's number; the newest if it is left out" } },
+    {
+      hash: { type: "string" },
+      time: { type: "string" },
+      transactions: { type: "integer" },
+      gasUsed: { type: "string" },
+    },
+  );
+  const TRANSACTION = methodOf(
+    "get_transaction",
+    "In which block a transaction was mined.",
+    { hash: { type: "string", pattern: "^0x[0-9a-fA-F]{64}$" } },
+    { status: { type: "string" }, block: { type: "string" } },
+    ["hash"],
+  );
+  const SETTLEMENT = methodOf(
+    "settlement_date",
+    "The day on which a trade settles.",
+    { trade: date, days: { type: "integer", default: 2 } },
+    { settlement: date, skipped: { type: "array", items: date } },
+    ["trade"],
+  );
+  const RETURNS = methodOf(
+    "returns",
+    "The change from each value to the next.",
+    {
+      values: { type: "array", items: { type: "number" } },
+      kind: { enum: ["simple", "log"], type: "string", default: "simple" },
+    },
+    { returns: { type: "array" }, total: { type: "number" }, drawdown: { type: "number" } },
+    ["values"],
+  );
+  const found = [
+    listingOf("Chain", [BLOCK, TRANSACTION]),
+    listingOf("Dates", [SETTLEMENT, DAYS]),
+    listingOf("Series", [RETURNS]),
+  ];
+  const planOf = (text: string) => {
+    const plan = planQuestion(read(text), found);
+    return plan.kind === "miss" ? plan.message : plan.steps.map(({ chosen, level }) => [chosen.method.name, level]);
+  };
+
+  it.each<[string, string | [string, string][]]>([
+    ["What is the hash of block 7?", [["get_block", "high"]]],
+    ["When does a trade of 2026-11-13 settle?", [["settlement_date", "high"]]],
+    ["What is the total log return of 100, 110?", [["returns", "high"]]],
+    // Nothing says whose drawdown that is, and nothing else is called so.
+    ["What is the drawdown of 100, 90?", [["returns", "medium"]]],
+    ["What is the total of 1, 2, 3?", "returns of Series does not say of what its total is"],
+    [
+      "When did a trade that settles on 2026-11-17 happen?",
+      expect.stringContaining("gives 2026-11-17 as what settlement_date"),
+    ],
+    [
+      "What is the trade if settlement is 2026-11-17?",
+      expect.stringContaining("gives 2026-11-17 as what settlement_date"),
+    ],
+    ["Which block has 3 transactions?", expect.stringContaining("gives 3 as what get_block would answer")],
+    ["What is the newest transaction?", expect.stringContaining("does not say of what it asks the")],
+    [
+      `Which block has the hash 0x${"ab".repeat(32)}?`,
+      expect.stringContaining("is about what get_block of Chain is for"),
+    ],
+    ["What is the time?", "the question does not say of what it asks the time"],
+    ["How many trades settle on 2026-11-13?", expect.stringMatching(/as what settlement_date|how many trades/)],
+    [
+      "Which business days lie between 2026-11-02 and 2026-11-06?",
+      expect.stringContaining("they themselves were asked for"),
+    ],
+    ["How much gas was left in block 1?", "no tool that was found is about left"],
+    [
+      "What are the hash, time and transactions of block 7, but not its gas?",
+      "no tool that was found is about but and not",
+    ],
+    ["How does a trade of 2026-11-13 settle?", "no tool that was found is about How"],
+    ["Who settles a trade of 2026-11-13?", "no tool that was found is about Who"],
+    ["What are the squared returns of 1, 2, 3?", "no tool that was found is about squared"],
+    ["How many business days lie not between 2026-11-02 and 2026-11-06?", "no tool that was found is about not"],
+  ])("%s", (text, expected) => {
+    expect(planOf(text)).toEqual(expected);
+  });
+});
+
 describe("an answer", () => {
   const focus = (text: string) =>
     focusOf(factsOf({ days: 59, businessDays: 42 }, { question: read(text), method: DAYS, args: {} })).map(
@@ -308,6 +462,12 @@ describe("an answer", () => {
     expect(shownValue(Array.from({ length: 1_000 }, (_, i) => i))).toContain("and 950 more");
     expect(shownValue([{ word: "fox", count: 2 }])).toBe("fox 2");
     expect(shownValue(null)).toBe("none");
+  });
+
+  it("has numbers as people write them", () => {
+    expect(shownValue([110 / 100 - 1, 0.1 + 0.2, 2 / 3, 12345678901234567890n, 2 ** 53 - 1, 1e-9])).toBe(
+      "0.1, 0.3, 0.666666666666667, 12345678901234567890, 9007199254740991, 1e-9",
+    );
   });
 });
 

@@ -2,7 +2,7 @@ import type { Found } from "../../discovery/createCatalogue.ts";
 import type { Listing, Method } from "../../registry/listing.ts";
 import { type Filled, fillArguments } from "./fillArguments.ts";
 import { isRecord, propertiesOf } from "./kindOf.ts";
-import type { Question, Value } from "./readQuestion.ts";
+import type { Question, Value, Word } from "./readQuestion.ts";
 import { stemOf, stemsOf } from "./stems.ts";
 
 export type Ranked = {
@@ -21,39 +21,84 @@ export type Ranked = {
 
 // Words that ask without saying what for. What compares, negates or computes is not among them: a question that has such a
 // word asks for more than a tool's plain answer.
-export const ASKING = new Set(
-  "a about account all also an and any are as at be been between by can chart contain could did do does draw during each find following for from get give given go goes graph had happen happens has have here how i if in into include is it its know let lie list long look make many me much my need newest of on one or our out over please plot question result s series show should some take tell text that the their them there these they this those through to until up us use value want was we well were what when where which while who will with would you your"
-    .split(" ")
-    .map(stemOf),
+const ASKING = stemSet(
+  "a about account all also an and any are as at be been between by can chart contain could did do does draw during each find following for from get give given go goes graph had happen happens has have here how i if in into include is it its know let lie list long look make me much my need newest of on or our out over please plot question result s series show should some take tell text that the their them there these they this those through to until up us use value want was we well were what when which while will with would you your",
 );
+
+// Words that turn what is asked into something else: its opposite, its neighbour, a part of it. A tool that has one somewhere in its
+// prose may use it in another sense.
+const TURNING = stemSet(
+  "zero hundred thousand million billion dozen not no non nor neither never none without except excluding exclude excluded besides but other another more less fewer than above below under exceed before after since first second third fourth fifth last next previous earlier later left remaining both only unique distinct different together combined inclusive included instead ever always",
+);
+
+// Words for what is computed from an answer: a tool that does not say that it computes it does not.
+const COMPUTING = stemSet(
+  "sum total product difference ratio per percent percentage twice double half triple times plus minus square root rounded absolute relative cumulative maximum minimum mean median most equal same",
+);
+
+// What question words ask for beside what the others say, by the names that tools have for it.
+export const ASKS_FOR: Readonly<Record<string, readonly string[]>> = {
+  when: ["time", "date", "day"],
+  who: ["owner", "name"],
+  where: ["place", "address"],
+};
+
+// What asks for a reason, a person or a place, which no number is.
+const REASONS = stemSet("why who whom whose where");
+
+function stemSet(words: string): ReadonlySet<string> {
+  return new Set(words.split(" ").map(stemOf));
+}
 
 const WEIGHTS = { name: 4, output: 3, inner: 2, description: 2, input: 1, listing: 1 } as const;
 
-type Vocabulary = ReadonlyMap<string, number>;
+type Vocabulary = {
+  // Everything that a method says of itself, each word with the weight of the best place in which it stands.
+  words: ReadonlyMap<string, number>;
+  // What it calls itself, and what it calls what it takes and answers.
+  named: ReadonlySet<string>;
+  // What it says in sentences.
+  described: ReadonlySet<string>;
+  // What has a form of its own is called by it, whatever the tool calls it.
+  forms: ReadonlySet<string>;
+  // What it says in sentences of each of its arguments.
+  hints: ReadonlyMap<string, ReadonlySet<string>>;
+};
 
 const vocabularies = new WeakMap<Method, Vocabulary>();
 
-// Everything that a method says of itself, each word with the weight of the best place in which it stands.
 function vocabularyOf(method: Method): Vocabulary {
   const known = vocabularies.get(method);
   if (known !== undefined) return known;
   const words = new Map<string, number>();
-  const add = (text: string, weight: number) => {
-    for (const stem of stemsOf(text)) words.set(stem, Math.max(weight, words.get(stem) ?? 0));
+  const named = new Set<string>();
+  const described = new Set<string>();
+  const forms = new Set<string>();
+  const hints = new Map<string, ReadonlySet<string>>();
+  const add = (text: string, weight: number, to?: Set<string>) => {
+    for (const stem of stemsOf(text)) {
+      words.set(stem, Math.max(weight, words.get(stem) ?? 0));
+      to?.add(stem);
+    }
   };
-  add(method.name, WEIGHTS.name);
-  add(method.description, WEIGHTS.description);
+  add(method.name, WEIGHTS.name, named);
+  add(method.description, WEIGHTS.description, described);
   for (const { name, description, kind } of propertiesOf(method.inputSchema)) {
-    add(`${name} ${description}`, WEIGHTS.input);
-    // What has a form of its own is called by it, whatever the tool calls it.
-    if (kind !== null) add(NAMES[kind.kind] ?? "", WEIGHTS.input);
+    add(name, WEIGHTS.input, named);
+    if (kind !== null) add(NAMES[kind.kind] ?? "", WEIGHTS.input, forms);
+    const hint = new Set<string>();
+    add(description, WEIGHTS.input, hint);
+    hints.set(name, hint);
     if (kind?.kind === "choice") for (const choice of kind.choices.slice(0, 50)) add(choice, WEIGHTS.input);
   }
   for (const { path, description } of outputsOf(method.outputSchema)) {
-    add(`${path} ${description}`, path.includes(".") ? WEIGHTS.inner : WEIGHTS.output);
+    const weight = path.includes(".") ? WEIGHTS.inner : WEIGHTS.output;
+    add(path, weight, named);
+    add(description, weight, described);
   }
-  vocabularies.set(method, words);
-  return words;
+  const vocabulary = { words, named, described, forms, hints };
+  vocabularies.set(method, vocabulary);
+  return vocabulary;
 }
 
 const NAMES: Readonly<Record<string, string>> = {
@@ -86,30 +131,30 @@ export function outputsOf(schema: unknown, prefix = "", depth = 0): OutputProper
     .slice(0, MAX_OUTPUTS);
 }
 
-// All methods that could answer, best first, equals in the order in which they were found: by the words that they share with the question, the rarer among the methods the
-// more; then those that take more of what the question gives.
+// All methods that could answer, best first, equals in the order in which they were found: by the words that they share with the
+// question, the rarer among the methods the more; then those that take more of what the question gives.
 export function rankMethods(found: readonly Found[], question: Question, earlier: readonly Value[] = []): Ranked[] {
-  const asked = new Map(question.words.filter(({ stem }) => !ASKING.has(stem)).map((word) => [word.stem, word]));
+  const asked = new Map(question.words.filter(asksFor).map((word) => [word.stem, word]));
   const methods = found.flatMap(({ listing, methods }) => methods.map((method) => ({ listing, method })));
   const frequency = new Map<string, number>();
   for (const { method } of methods) {
-    const words = vocabularyOf(method);
+    const { words } = vocabularyOf(method);
     for (const stem of asked.keys()) if (words.has(stem)) frequency.set(stem, (frequency.get(stem) ?? 0) + 1);
   }
   return methods
     .map(({ listing, method }): Ranked => {
       const filled = fillArguments(method, question, earlier);
-      const words = vocabularyOf(method);
+      const { words } = vocabularyOf(method);
       const about = new Set(stemsOf(`${listing.name} ${listing.description} ${listing.category ?? ""}`));
-      const usedWords = filled.kind === "filled" ? filled.usedWords : new Set();
       let score = 0;
       const unexplained: string[] = [];
       const loosely: string[] = [];
       for (const [stem, word] of asked) {
         const weight = words.get(stem) ?? (about.has(stem) ? WEIGHTS.listing : 0);
         if (weight > 0) score += weight * Math.log(1 + methods.length / (frequency.get(stem) ?? methods.length));
-        else if (!usedWords.has(word)) unexplained.push(word.text);
-        if (weight > 0 && !words.has(stem) && !usedWords.has(word)) loosely.push(word.text);
+        const explained = explains(word, { listing, method, filled, about });
+        if (explained === "not") unexplained.push(word.text);
+        if (explained === "loosely") loosely.push(word.text);
       }
       const usedValues = filled.kind === "filled" ? filled.usedValues : new Set<Value>();
       const unusedValues = question.values.filter((value) => !usedValues.has(value));
@@ -129,20 +174,62 @@ export function rankMethods(found: readonly Found[], question: Question, earlier
     .sort((a, b) => b.score - a.score);
 }
 
+// Of a word that asks: "many" means a number, and of the number itself something is asked.
+export const isAsking = ({ stem, text }: Word): boolean => ASKING.has(stem) || text.toLowerCase() === "many";
+
+const MANNERS = /^(?:do|does|did|is|are|was|were|can|could|should|would|will|to)$/i;
+
+// "How many" and "how alike" ask for what follows; "how does it" asks for a manner, which is nothing that a tool answers.
+function asksFor(word: Word, i: number, words: readonly Word[]): boolean {
+  if (word.text.toLowerCase() === "how") return MANNERS.test(words[i + 1]?.text ?? "");
+  return !isAsking(word);
+}
+
+type About = { listing: Listing; method: Method; filled: Filled; about: ReadonlySet<string> };
+
+// Whether what a method says of itself is what a word of the question means; loosely if that is only likely.
+function explains(word: Word, { listing, method, filled, about }: About): "well" | "loosely" | "not" {
+  const { stem } = word;
+  const { named, described, forms, hints } = vocabularyOf(method);
+  if (filled.kind === "filled" && filled.usedWords.has(word)) return "well";
+  if (REASONS.has(stem)) {
+    return (ASKS_FOR[word.text.toLowerCase()] ?? []).some((name) => named.has(stemOf(name))) ? "well" : "not";
+  }
+  // What is counted is none of the numbers that it takes.
+  if (named.has(stem) || (forms.has(stem) && !/^(?:counts?|amount)$/i.test(word.text))) return "well";
+  if (described.has(stem)) return TURNING.has(stem) ? "loosely" : "well";
+  if (isOperator(stem)) return "not";
+  // What an argument says of itself is about the question if that gives it.
+  const given = filled.kind === "filled" ? [...filled.takers.values()] : [];
+  if (given.some(({ name }) => hints.get(name)?.has(stem))) return "loosely";
+  // What another method of the listing is called by is for that one to answer.
+  const isOthers = listing.methods.some((other) => other.name !== method.name && nounsOf(other.name).includes(stem));
+  return about.has(stem) && !isOthers ? "loosely" : "not";
+}
+
+const isOperator = (stem: string) => TURNING.has(stem) || COMPUTING.has(stem) || REASONS.has(stem);
+
+// Words that make another question of one, so that without them it is not answered at all.
+export const turnsQuestion = (word: string): boolean => isOperator(stemOf(word)) || !/[\p{L}\p{N}]/u.test(word);
+
 // Values that are used make up for no word that is not understood.
 function coverageOf(words: number, unexplained: number, values: number, unused: number): number {
   if (words === 0) return 0;
   return Math.min(1 - unexplained / words, 1 - (unexplained + unused) / (words + values));
 }
 
-const VERBS = new Set("get list fetch find read search show compute calculate count".split(" ").map(stemOf));
+const VERBS = stemSet("get list fetch find read search show compute calculate count");
 
-// A name of which the question has one word and not the other is of something more particular: a moving average is no average.
-function likenessOf({ name }: Method, { words }: Question): number {
-  const parts = name
+// What a method's name says that it is about.
+export const nounsOf = (name: string): string[] =>
+  name
     .split(/[^\p{L}\p{N}]+|(?<=\p{Ll})(?=\p{Lu})/u)
     .map(stemOf)
     .filter((stem) => stem !== "" && !VERBS.has(stem));
+
+// A name of which the question has one word and not the other is of something more particular: a moving average is no average.
+function likenessOf({ name }: Method, { words }: Question): number {
+  const parts = nounsOf(name);
   const asked = new Set(words.map(({ stem }) => stem));
   const named = parts.filter((stem) => asked.has(stem)).length;
   return named === 0 ? 1 : 0.25 + (0.75 * named) / parts.length;

@@ -5,7 +5,7 @@ export type Value = {
   id: number;
   start: number;
   end: number;
-  // Whether it can also be read as something else.
+  // Whether it can as well be read as something else.
   isAmbiguous?: true;
 } & (
   | { kind: "date"; value: string }
@@ -42,7 +42,8 @@ const DAYS = new Map([
 // number in a quoted text for an argument.
 export function readQuestion(text: string, nowMs: number): Question {
   const found: Found[] = [];
-  let rest = text;
+  // What people type for a minus is several characters, each as long as the one that is read.
+  let rest = text.replace(/(?<![\p{L}\p{N}]|\d\s)[−–](?=\d)/gu, "-");
   const take = (pattern: RegExp, read: (match: RegExpMatchArray) => object | null) => {
     for (const match of rest.matchAll(pattern)) {
       const value = read(match);
@@ -71,39 +72,55 @@ export function readQuestion(text: string, nowMs: number): Question {
     kind: "date",
     value: new Date(nowMs + (DAYS.get(word.toLowerCase()) ?? 0) * DAY_MS).toISOString().slice(0, 10),
   }));
-  // What follows a colon to the end is a text, unless it is nothing but values.
+  // What follows a colon to the end is a text, unless it is values or begins with a list of them.
   if (!found.some(({ kind }) => kind === "text")) {
     take(/(?<=:\s)\s*[^:]*\p{L}{2}[^:]*$/gu, ([value]) =>
-      /^[\s\d.,;[\]()eE+-]*(and[\s\d.,;[\]()eE+-]*)*[.?!]?$/.test(value) ? null : { kind: "text", value: value.trim() },
+      /^\s*[[(]?\s*-?\d+(?:\.\d+)?(?:\s*[,;]\s*-?\d|\s+(?:and|or)\s+-?\d)/.test(value)
+        ? null
+        : { kind: "text", value: value.trim() },
     );
   }
+  // Signs that change what a number means are words, and so is what goes on between numbers that are not written.
+  const signs = [...rest.matchAll(SIGNS)].map(({ 0: sign, index }) => ({ text: sign, index }));
   take(new RegExp(`\\[\\s*${NUMBER}(?:\\s*[,;\\s]\\s*${NUMBER})*\\s*\\]`, "g"), ([list]) => numbersOf(list));
-  const list = `${NUMBER}(?:\\s*[,;]\\s*${NUMBER})+(?:,?\\s+and\\s+${NUMBER}(?!\\s*[,;]\\s*[-\\d]))?`;
+  // Digits in groups of three are one number, as people write large ones, unless each of them may as well be one.
+  take(/(?<![\w.,])-?\d{1,3}(?:,\d{3})+(?:\.\d+)?(?![\w,]|\.\d)/g, ([digits]) => grouped(digits));
+  take(/(?<![\w.,])-?\d{1,3}(?:[ \u00a0\u202f']\d{3})+(?:\.\d+)?(?![\w,]|\.\d)/g, ([digits]) => grouped(digits));
+  const list = `${NUMBER}(?:\\s*[,;]\\s*${NUMBER})+(?:,?\\s+(?:and|or)\\s+${NUMBER}(?!\\s*[,;]\\s*[-\\d]))?`;
   take(new RegExp(`(?<![\\w.])${list}(?![\\w])`, "g"), ([list]) =>
-    isThousands(list) ? { ...numbersOf(list), isAmbiguous: true } : numbersOf(list),
+    isOneNumber(list) ? { ...numbersOf(list), isAmbiguous: true } : numbersOf(list),
   );
   take(new RegExp(`(?<![\\w.])${NUMBER}(?!\\w|\\.\\d)`, "g"), ([digits]) => {
     const value = Number(digits);
-    return Number.isFinite(value) ? { kind: "number", value, digits: /^\d+$/.test(digits) ? digits : null } : null;
+    if (!Number.isFinite(value)) return null;
+    return { kind: "number", value, digits: /^\d+$/.test(digits) ? digits : null };
   });
+  take(/\bone\b(?!\s+(?:of|by)\b)/gi, ({ index }) =>
+    ONE.test(rest.slice(0, index)) ? null : { kind: "number", value: 1, digits: "1", isAmbiguous: true },
+  );
   take(/\b(two|three|four|five|six|seven|eight|nine|ten|eleven|twelve)\b/gi, ([word]) => {
     const value = NUMBER_WORDS.get(word.toLowerCase()) ?? 0;
     return { kind: "number", value, digits: `${value}` };
   });
 
-  // Signs that change what a number means are words.
-  const words = [...rest.matchAll(/[\p{L}\p{N}]+|[%$€£]/gu)];
+  const words = [...rest.matchAll(/[\p{L}\p{N}]+/gu)]
+    .filter(({ 0: word }) => word.toLowerCase() !== "one")
+    .map(({ 0: word, index }) => ({ text: word, index }));
   return {
     text,
     values: found.sort((a, b) => a.start - b.start).map((value, id) => ({ ...value, id }) as Value),
-    words: words.map(({ 0: word, index }) => ({
-      text: word,
-      stem: stemOf(word),
-      start: index,
-      end: index + word.length,
-    })),
+    words: [...words, ...signs]
+      .sort((a, b) => a.index - b.index)
+      .map(({ text: word, index }) => ({ text: word, stem: stemOf(word), start: index, end: index + word.length })),
   };
 }
+
+// Of money and parts wherever they stand, of arithmetic and of spans beside a number alone.
+const SIGNS =
+  /[%‰$€£¥°√±≤≥≠≈]|(?<=[\p{L}\p{N}]\s*)\+(?=\s*\d)|(?<=\d\s*)[/*^×÷<>–−:](?=\s*\d)|(?<=\d\s*)-(?=\s*\d)|[<>~](?=\s*\d)|[-–−](?=\s+\d)|(?:…|\.{2,})(?=[\s,;]*\d)/gu;
+
+// Which one, that one: not the number.
+const ONE = /\b(?:which|this|that|the|any|each|every|no)\s+$/i;
 
 const monthOf = (name = "") => MONTHS.indexOf(name.slice(0, 3).toLowerCase()) + 1;
 
@@ -119,5 +136,14 @@ const numbersOf = (list: string) => ({
   value: [...list.matchAll(new RegExp(NUMBER, "g"))].map(([digits]) => Number(digits)),
 });
 
-// "1,234" is one number to some and two to others.
-const isThousands = (list: string) => /(?<!\d)\d{1,3},\d{3}(?!\d)/.test(list);
+// "1,5" is one number to some and two to others, and so is "100,200".
+const isOneNumber = (list: string) =>
+  /(?<!\d)\d{1,3},\d{3}(?!\d)/.test(list) || /^-?\d+,\d+(?:\s+(?:and|or)\s|$)/.test(list);
+
+// "1,234", "100,000" and "20 000", of which the digits mean what they say without what is between them. Null for "100,200".
+function grouped(written: string): object | null {
+  const digits = written.replace(/[^\d.-]/g, "");
+  const isList = written.includes(",") && /^-?\d{3},/.test(written) && !written.includes(",000");
+  if (isList) return null;
+  return { kind: "number", value: Number(digits), digits: /^\d+$/.test(digits) ? digits : null, isAmbiguous: true };
+}

@@ -27,7 +27,7 @@ const SUFFIXES = [
 // belongs to one subject is for its tools to say.
 const SYNONYMS: readonly (readonly string[])[] = [
   ["mean", "average", "avg"],
-  ["maximum", "max", "largest", "highest", "biggest", "greatest"],
+  ["maximum", "max", "largest", "highest", "biggest", "greatest", "deepest"],
   ["minimum", "min", "smallest", "lowest", "least"],
   ["newest", "latest", "current", "currently", "now", "recent"],
   ["most", "top"],

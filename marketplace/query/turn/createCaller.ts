@@ -13,6 +13,7 @@ import type { Judge } from "../../schema/createJudge.ts";
 import { canonicalJson } from "../../toolkit/answer/canonicalJson.ts";
 import type { Held } from "./createMemory.ts";
 import type { Trace } from "./createTrace.ts";
+import { inertLine } from "./inert.ts";
 import { isInfrastructure } from "./isInfrastructure.ts";
 
 export type Arguments = Readonly<Record<string, unknown>>;
@@ -153,7 +154,7 @@ export function createCaller(options: CallerOptions): Caller {
     }
 
     function failed(cause: FailureCause, reason: string, durationMs = 0): Called {
-      const failure = { listing, method, args, cause, reason: reason.slice(0, MAX_REASON_LENGTH) };
+      const failure = { listing, method, args, cause, reason: inertLine(reason.slice(0, MAX_REASON_LENGTH)) };
       failures.push(failure);
       trace.failed({ ...failure, durationMs });
       return { kind: "failed", failure };

@@ -6,7 +6,7 @@ import type { Store } from "../../database/openStore.ts";
 import type { Catalogue, Found } from "../../discovery/createCatalogue.ts";
 import { isOffered, isQueryEligible } from "../../registry/listing.ts";
 import type { SignedBudget } from "../../settlement/signedBudget.ts";
-import { ASKING } from "../planner/rankMethods.ts";
+import { isAsking } from "../planner/rankMethods.ts";
 import { readQuestion } from "../planner/readQuestion.ts";
 import { wordsLike } from "../planner/stems.ts";
 import type { QueryRequest } from "../wire/request.ts";
@@ -51,7 +51,7 @@ export async function selectTools(
   if (request.tools !== null) return named(catalogue, request.tools, maxCost, isCovered);
 
   const among = (request.favoritesOnly ?? favoritesOnly) ? new Set(favorites) : undefined;
-  const words = readQuestion(request.query, nowMs).words.filter(({ stem }) => !ASKING.has(stem));
+  const words = readQuestion(request.query, nowMs).words.filter((word) => !isAsking(word));
   const text = [...new Set([...words.map((word) => word.text), ...words.flatMap((word) => wordsLike(word.text))])].join(
     " ",
   );

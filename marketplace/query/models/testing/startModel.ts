@@ -12,8 +12,8 @@ export type Asked = {
 // What the model does with one request: speak, call functions, or misbehave.
 export type Turn =
   // `pauseMs` between two tokens.
-  | { say: string; usage?: [number, number] | null; finish?: string; pauseMs?: number }
-  | { call: readonly { name: string; arguments: string }[]; usage?: [number, number] | null }
+  | { say: string; usage?: Count; finish?: string; pauseMs?: number }
+  | { call: readonly { name: string; arguments: string }[]; usage?: Count }
   | { status: number }
   // Ends the connection after a few tokens.
   | { cut: true }
@@ -21,6 +21,9 @@ export type Turn =
   | { begin: string }
   | { raw: string }
   | { never: true };
+
+// Tokens read and written, or whatever else an endpoint says of them.
+type Count = [number, number] | Record<string, unknown> | null;
 
 export type ScriptedModel = Awaited<ReturnType<typeof startModel>>;
 
@@ -70,7 +73,8 @@ async function perform(turn: Turn, response: ServerResponse): Promise<void> {
   }
   delta({}, "say" in turn ? (turn.finish ?? "stop") : "tool_calls");
   const usage = turn.usage === undefined ? [1_000, 100] : turn.usage;
-  if (usage !== null) send({ choices: [], usage: { prompt_tokens: usage[0], completion_tokens: usage[1] } });
+  const counted = Array.isArray(usage) ? { prompt_tokens: usage[0], completion_tokens: usage[1] } : usage;
+  if (counted !== null) send({ choices: [], usage: counted });
   response.end("data: [DONE]\n\n");
 }
 

@@ -1,0 +1,196 @@
+import type { Listing, Method } from "../../registry/listing.ts";
+import { askedIn, partsOf, relevanceOf } from "./factsOf.ts";
+import type { Filled } from "./fillArguments.ts";
+import { type Kind, kindOf, propertiesOf } from "./kindOf.ts";
+import { isAsking, nounsOf, outputsOf, turnsQuestion } from "./rankMethods.ts";
+import type { Question, Value, Word } from "./readQuestion.ts";
+import { stemOf, stemsOf } from "./stems.ts";
+
+export type Fit = {
+  // Why the method answers another question than the one that was asked; null if it may be the one.
+  misfit: string | null;
+  // Why that is not sure.
+  doubts: readonly string[];
+};
+
+// What is asked for is held against what the method promises, before it is called and paid: words that both have may stand for
+// different things.
+export function fitOf(
+  question: Question,
+  { listing, method, filled }: { listing: Listing; method: Method; filled: Extract<Filled, { kind: "filled" }> },
+): Fit {
+  const outputs = outputsOf(method.outputSchema).filter(({ path }) => !path.includes("."));
+  const asked = askedIn(question);
+  const ofMethod = new Set(partsOf(method.name).map(stemOf));
+  const relevant = outputs
+    .map((output) => ({ ...output, relevance: relevanceOf(output.path, output.description, asked, ofMethod) }))
+    .filter(({ relevance }) => relevance > 0);
+  const isNamed = nounsOf(method.name).some((noun) => question.words.some(({ stem }) => stem === noun));
+  if (
+    relevant.length === 0 &&
+    outputs.length > 1 &&
+    !isNamed &&
+    !(countedIn(question).length > 0 && hasCount(outputs))
+  ) {
+    return misfit(
+      `${method.name} of ${listing.name} answers ${listOf(outputs.map(labelOf))}, and nothing that was asked for`,
+    );
+  }
+  const first = relevant[0] ?? { path: "" };
+  if (!isNamed && filled.usedValues.size === 0)
+    return misfit(`the question does not say of what it asks the ${labelOf(first)}`);
+  const other = isNamed ? undefined : siblingNamed(question, listing, method);
+  if (other !== undefined)
+    return misfit(`the question is about what ${other} of ${listing.name} is for, which does not answer it`);
+  const given = [...filled.takers].find(
+    ([value, { name, kind }]) => kind !== null && isGiven(value, name, kind, question, method),
+  );
+  if (given !== undefined) {
+    const [{ start, end }, { name }] = given;
+    return misfit(
+      `the question gives ${question.text.slice(start, end)} as what ${method.name} would answer, and not as its ${name}`,
+    );
+  }
+  const uncounted =
+    outputs.length > 1 && !hasCount(outputs) ? countedIn(question).find((word) => !isAmong(word, outputs)) : undefined;
+  if (uncounted !== undefined)
+    return misfit(`${method.name} of ${listing.name} does not say how many ${uncounted.text}`);
+  const wrongType = wrongTypeOf(question, method, relevant);
+  if (wrongType !== null) return misfit(wrongType);
+  const doubts = [
+    ...(relevant.length > 0 && relevant.every(({ path }) => isPartial(path, asked, method))
+      ? [`${method.name} answers ${listOf(relevant.map(labelOf))}, and the question does not say which`]
+      : []),
+    ...(isCounted(question, method, relevant) ? [`${method.name} lists them and does not say how many they are`] : []),
+  ];
+  if (isNamed || isAnchored(question, method, filled)) return { misfit: null, doubts };
+  const vague = `${method.name} of ${listing.name} does not say of what its ${listOf(relevant.map(labelOf))} is`;
+  return relevant.every(({ path }) => partsOf(path).every(turnsQuestion))
+    ? misfit(vague)
+    : { misfit: null, doubts: [vague, ...doubts] };
+}
+
+const misfit = (reason: string): Fit => ({ misfit: reason, doubts: [] });
+
+// Whether a word of the question stands in what the method says of itself or takes, and not only in what it calls its results.
+function isAnchored(question: Question, method: Method, { usedWords }: { usedWords: ReadonlySet<Word> }): boolean {
+  const own = new Set(
+    stemsOf(
+      `${method.description} ${propertiesOf(method.inputSchema)
+        .map(({ name }) => name)
+        .join(" ")}`,
+    ),
+  );
+  return question.words.some((word) => !isAsking(word) && (usedWords.has(word) || own.has(word.stem)));
+}
+
+// A method of the same listing that the question names.
+const siblingNamed = ({ words }: Question, { methods }: Listing, method: Method): string | undefined =>
+  methods.find(({ name }) => name !== method.name && isNamedBy(nounsOf(name), words))?.name;
+
+const isNamedBy = (nouns: readonly string[], words: readonly Word[]) =>
+  nouns.length > 0 && nouns.every((noun) => words.some(({ stem }) => stem === noun));
+
+const PREPOSITIONS = new Set("of for on in at from to by with".split(" "));
+const REACH = 3;
+
+// Whether a value stands beside the name of a result of the same form, and so may be that result: "which trade settles on Friday".
+function isGiven(value: Value, property: string, kind: Kind, { words }: Question, method: Method): boolean {
+  const before = words.filter(({ end }) => end <= value.start).toReversed();
+  const after = words.filter(({ start }) => start >= value.end);
+  const own = new Set([...stemsOf(property), ...nounsOf(method.name)]);
+  const results = new Set(
+    propertiesOf(method.outputSchema ?? {})
+      .filter((output) => output.name !== property && isSameForm(output.kind, kind))
+      .flatMap(({ name }) => partsOf(name).map(stemOf)),
+  );
+  const isContent = (word: Word) => !isAsking(word);
+  const behind = before.slice(0, REACH).find(isContent);
+  const isBound = before[0] !== undefined && PREPOSITIONS.has(before[0].text.toLowerCase());
+  const next = after[0];
+  const beside =
+    isBound || before[0] === behind || next === undefined || !results.has(next.stem) || own.has(next.stem)
+      ? behind
+      : next;
+  return beside !== undefined && results.has(beside.stem) && !isCalled(beside, property);
+}
+
+const isCalled = ({ stem }: Word, property: string) => stemsOf(property).includes(stem);
+
+const NUMERIC = new Set<string>(["number", "digits"]);
+const isSameForm = (one: Kind | null, other: Kind) =>
+  one !== null && (one.kind === other.kind || (NUMERIC.has(one.kind) && NUMERIC.has(other.kind)));
+
+// What is counted: the words after "how many" and "how much", as far as they are one thing.
+function countedIn({ words }: Question): Word[] {
+  return words.flatMap((word, i) => {
+    if (!/^(?:many|much)$/i.test(word.text)) return [];
+    const rest = words.slice(i + 1);
+    const end = rest.findIndex((word) => isAsking(word) && word.text.toLowerCase() !== "and");
+    // The "e" of e-mail is none.
+    const named = (end === -1 ? rest : rest.slice(0, end)).filter((word) => !isAsking(word) && word.text.length > 1);
+    const isEnumerated = rest.slice(0, end === -1 ? undefined : end).some(({ text }) => text.toLowerCase() === "and");
+    // Of "business days" the last word says what they are, of "years and days" each.
+    return isEnumerated ? named : named.slice(0, 1);
+  });
+}
+
+const hasCount = (outputs: readonly { path: string }[]) => outputs.some(({ path }) => /counts?$/i.test(path));
+const isAmong = ({ stem }: Word, outputs: readonly { path: string; description: string }[]) =>
+  outputs.some(({ path, description }) => stemsOf(`${path} ${description}`).includes(stem));
+
+// Whether a number is asked for of what the method lists.
+const isCounted = (question: Question, method: Method, relevant: readonly Relevant[]) =>
+  countedIn(question).length > 0 &&
+  propertiesOf(method.outputSchema ?? {}).some(
+    ({ name, schema }) => schema.type === "array" && relevant[0]?.path === name && relevant.length === 1,
+  );
+
+type Relevant = { path: string; description: string; relevance: number };
+
+// A number is no day, and a day no number.
+function wrongTypeOf({ words }: Question, method: Method, relevant: readonly Relevant[]): string | null {
+  const best = Math.max(...relevant.map(({ relevance }) => relevance));
+  const first = relevant.filter(({ relevance }) => relevance === best).map(({ path }) => path);
+  const kinds = propertiesOf(method.outputSchema ?? {}).filter(({ name }) => first.includes(name));
+  const asks = (pattern: RegExp) => words.some(({ text }) => pattern.test(text));
+  const isDay = (schema: unknown) => kindOf(schema)?.kind === "date";
+  const isNumber = (schema: { type?: unknown }) => schema.type === "number" || schema.type === "integer";
+  const [only] = kinds;
+  if (only === undefined) return null;
+  if (asks(/^(?:many|much)$/i) && kinds.every(({ schema }) => isDay(schema))) {
+    return `${method.name} answers with a day, and a number was asked for`;
+  }
+  if (asks(/^when$/i) && kinds.every(({ schema }) => isNumber(schema))) {
+    return `${method.name} answers with a number, and a time was asked for`;
+  }
+  // "Which days" asks for them, and not for how many they are.
+  return kinds.every(({ schema, name }) => isNumber(schema) && isListed(words, name))
+    ? `${method.name} says how many there are, and they themselves were asked for`
+    : null;
+}
+
+const isListed = (words: readonly Word[], name: string): boolean => {
+  const names = partsOf(name).map(stemOf);
+  return words.some(
+    ({ text }, i) =>
+      /^(?:which|list)$/i.test(text) &&
+      names.every((stem, at) => words[i + 1 + at]?.stem === stem && !/^numbers?$/i.test(words[i + 1 + at]?.text ?? "")),
+  );
+};
+
+// Names that have more than what the question says, which is no more than what all results of the method have in common.
+function isPartial(path: string, asked: ReadonlySet<string>, method: Method): boolean {
+  const names = partsOf(path).map(stemOf);
+  const common = new Set(nounsOf(method.name));
+  const said = names.filter((stem) => asked.has(stem));
+  return said.length < names.length && said.every((stem) => common.has(stem) || turnsQuestion(stem));
+}
+
+const labelOf = ({ path }: { path: string }) => partsOf(path).join(" ").toLowerCase();
+const MAX_LISTED = 6;
+const listOf = (names: readonly string[]) =>
+  names
+    .slice(0, MAX_LISTED)
+    .map((name) => name.slice(0, 100))
+    .join(", ");
