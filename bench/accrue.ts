@@ -95,7 +95,7 @@ export async function accrueByCallers() {
 async function onSqlite(options: { groupCommit: boolean }, load = LOAD): Promise<Measured> {
   const folder = mkdtempSync(join(tmpdir(), "bench-accrue-"));
   try {
-    // As in production, where groups are written by another thread; a commit of its own is faster in this one.
+    // As in production: one thread checks, writes and commits.
     const ledger = await createLedger(openSqlite({ path: join(folder, "ledger.db") }), options);
     const measured = await measure(ledger, load);
     await ledger.close();

@@ -1,10 +1,12 @@
 import type { Address, Hex } from "viem";
+import { NO_HASH } from "../domain/charges/charge.ts";
 import { SettlementError } from "../domain/errors.ts";
 import { MAX_AMOUNT } from "../domain/money.ts";
 import type { ToolId } from "../domain/toolId.ts";
 import { isStorable } from "./database/storable.ts";
 
-// What a verb is given is checked before it joins the others in a transaction: inside, nothing about one call may fail.
+// What a verb is given is checked before it joins the others in a transaction: inside, nothing about one call may fail. Nearly all of it
+// is in lower case already, and is then not written anew.
 
 const ADDRESS_PATTERN = /^0x[0-9a-f]{40}$/;
 const HASH_PATTERN = /^0x[0-9a-f]{64}$/;
@@ -18,11 +20,13 @@ export function lower<T extends string>(value: T): T {
 }
 
 export function validAddress(name: string, value: Address): Address {
+  if (ADDRESS_PATTERN.test(value)) return value;
   const address = lower(value);
   return ADDRESS_PATTERN.test(address) ? address : invalid(`${name} is ${quoted(value)}, which is no address`);
 }
 
 export function validHash(name: string, value: Hex): Hex {
+  if (value === NO_HASH || HASH_PATTERN.test(value)) return value;
   const hash = lower(value);
   return HASH_PATTERN.test(hash) ? hash : invalid(`${name} is ${quoted(value)}; a hash has 32 bytes`);
 }
@@ -33,6 +37,7 @@ export function validBytes(name: string, value: Hex): Hex {
 }
 
 export function validToolId(value: ToolId): ToolId {
+  if (TOOL_ID_PATTERN.test(value)) return value;
   const toolId = lower(value);
   return TOOL_ID_PATTERN.test(toolId) ? toolId : invalid(`${quoted(value)} is no tool id; one has 16 bytes`);
 }

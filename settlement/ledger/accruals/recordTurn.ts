@@ -1,7 +1,7 @@
 import { hash } from "node:crypto";
 import type { Hex } from "viem";
 import { chargeIdOf, NO_HASH } from "../../domain/charges/charge.ts";
-import { MAX_CALLS_PER_TURN, type Turn, type TurnHold } from "../../domain/charges/turn.ts";
+import { MAX_CALLS_PER_TURN, type Turn, type TurnHold, type TurnTool } from "../../domain/charges/turn.ts";
 import { larger } from "../../domain/money.ts";
 import type { BudgetOnChain } from "../../domain/payer/budget.ts";
 import { type Credit, type CreditPolicy, type CreditRefusal, refuseCredit } from "../../domain/payer/credit.ts";
@@ -10,7 +10,7 @@ import { type Fingerprint, turnName } from "../archive/names.ts";
 import { placesOf } from "../archive/places.ts";
 import type { Conflict } from "../conflict.ts";
 import { address, amount as amountIn, integer, text } from "../database/decode.ts";
-import { allOf, askingWithin, type Insertion, insertionsOf } from "../database/lists.ts";
+import { allOf, askingWithin, firstOfAll, type Insertion, insertionsOf } from "../database/lists.ts";
 import { chunksOf, type Param, placeholders } from "../database/sql.ts";
 import { CREDIT_COLUMNS } from "../database/transactions/lockOrder.ts";
 import type { Tx } from "../database/transactions/tx.ts";
@@ -74,15 +74,7 @@ export function checkTurns(reports: readonly Report[], nowMs: number): ReportedT
 // The same turn in one spelling: lower case, tools in order.
 function checkTurn({ turn, terms = null, onChain = null, ruledOut = [] }: Report, nowMs: number): ReportedTurn {
   const id = validName("the turn's id", turn.id);
-  const tools = turn.tools
-    .map(({ toolId, amount, calls, schemaHash = NO_HASH, asked = amount }) => ({
-      toolId: validToolId(toolId),
-      amount: validAmount("a tool's amount", amount),
-      ...(asked !== amount && { asked: validAmount("what was asked for a tool", asked) }),
-      calls: validCount("a tool's number of calls", calls),
-      ...(schemaHash !== NO_HASH && { schemaHash: validHash("a tool's schema hash", schemaHash) }),
-    }))
-    .sort((a, b) => (a.toolId < b.toolId ? -1 : 1));
+  const tools = turn.tools.map(checkTool).sort((a, b) => (a.toolId < b.toolId ? -1 : 1));
   if (new Set(tools.map(({ toolId }) => toolId)).size < tools.length) invalid(`turn ${id} names a tool twice`);
   const calls = tools.reduce((sum, tool) => sum + tool.calls, 0);
   if (calls > MAX_CALLS_PER_TURN) invalid(`turn ${id} has ${calls} calls; the most is ${MAX_CALLS_PER_TURN}`);
@@ -108,6 +100,18 @@ function checkTurn({ turn, terms = null, onChain = null, ruledOut = [] }: Report
     digest: digestOf(checked),
     name: turnName(id),
   };
+}
+
+// What is not there is left out, so that it is not hashed. Assigned and not spread: every turn comes by here.
+function checkTool({ toolId, amount, calls, schemaHash = NO_HASH, asked = amount }: TurnTool): TurnTool {
+  const checked: TurnTool = {
+    toolId: validToolId(toolId),
+    amount: validAmount("a tool's amount", amount),
+    calls: validCount("a tool's number of calls", calls),
+  };
+  if (asked !== amount) checked.asked = validAmount("what was asked for a tool", asked);
+  if (schemaHash !== NO_HASH) checked.schemaHash = validHash("a tool's schema hash", schemaHash);
+  return checked;
 }
 
 // Some milliseconds.
@@ -139,7 +143,7 @@ export async function recordTurns(
 async function recordSome(tx: Tx, turns: readonly ReportedTurn[]): Promise<(TurnOutcome | MaybeArchivedTurn)[]> {
   const params: Param[] = [];
   for (const { turn, digest, chargeIds, nowMs } of turns) params.push(turn.id, digest, chargeIds.join(" "), nowMs);
-  const inserting = allOf(tx, insertionsOf(tx, TURNS, params));
+  const inserting = firstOfAll(tx, insertionsOf(tx, TURNS, params));
   // Asked behind the insert, which waits for whoever is just archiving the same turn: before it, its name would be in neither.
   const archived = placesOf(
     tx,
@@ -156,7 +160,7 @@ async function recordSome(tx: Tx, turns: readonly ReportedTurn[]): Promise<(Turn
       turns.map(({ turn }) => turn),
     ),
   ]);
-  const unseen = new Set(inserted.map((row) => text(row, "id")));
+  const unseen = new Set(inserted);
   const captured: TurnHold[] = [];
   const refused = new Map<string, TurnOutcome>();
   const deliveries: Delivery[] = [];
@@ -256,19 +260,25 @@ function refuseTurn(
 // A failed turn keeps its tools' fees as voided charges, so that what was waived can be seen. Nothing is charged for zero.
 function chargesOf(turn: Turn): DeliveredCharge[] {
   const source = { kind: "turn", turnId: turn.id } as const;
-  const charges: DeliveredCharge[] = turn.tools.map(({ toolId, amount, calls, schemaHash }) => ({
-    id: chargeIdOf(source, { kind: "tool", toolId, calls }),
-    toolId,
-    calls,
-    amount,
-    ...(schemaHash !== undefined && { schemaHash }),
-    state: turn.outcome === "failed" ? "voided" : "accrued",
-  }));
+  const state = turn.outcome === "failed" ? "voided" : "accrued";
+  const charges: DeliveredCharge[] = [];
+  for (const { toolId, amount, calls, schemaHash } of turn.tools) {
+    if (amount === 0n) continue;
+    const charge: DeliveredCharge = {
+      id: chargeIdOf(source, { kind: "tool", toolId, calls }),
+      toolId,
+      calls,
+      amount,
+      state,
+    };
+    if (schemaHash !== undefined) charge.schemaHash = schemaHash;
+    charges.push(charge);
+  }
   if (turn.modelCost > 0n) {
     const id = chargeIdOf(source, { kind: "model" });
     charges.push({ id, toolId: null, calls: 0, amount: turn.modelCost, state: "accrued" });
   }
-  return charges.filter(({ amount }) => amount > 0n);
+  return charges;
 }
 
 function digestOf(turn: Turn): Hex {

@@ -1,4 +1,4 @@
-import { evenLengthsOf, type Param, placeholders, type Reader, type Row, tuples } from "./sql.ts";
+import { evenLengthsOf, type Param, placeholders, type Reader, type Row, type Sql, tuples, type Value } from "./sql.ts";
 
 // Lists in statements. PostgreSQL takes each column of a list as one array, so that a list of any length is one statement, which it
 // has planned before. SQLite has no arrays: a list is a parameter for each value there, in a few statements of few different lengths.
@@ -55,6 +55,13 @@ export function askingWithin(
 export async function allOf(sql: Reader, statements: readonly Statement[]): Promise<Row[]> {
   const answers = await Promise.all(statements.map(({ text, params }) => sql.all(text, params)));
   return answers.length === 1 ? (answers[0] as Row[]) : answers.flat();
+}
+
+// The same where the rows are of one value.
+export async function firstOfAll(sql: Pick<Sql, "each">, statements: readonly Statement[]): Promise<Value[]> {
+  const first = ([value = null]: readonly Value[]) => value;
+  const answers = await Promise.all(statements.map(({ text, params }) => sql.each(text, params, first)));
+  return answers.length === 1 ? (answers[0] as Value[]) : answers.flat();
 }
 
 export function sendAll(

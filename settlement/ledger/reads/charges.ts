@@ -4,6 +4,7 @@ import { type Charge, chargeIdOfCall } from "../../domain/charges/charge.ts";
 import type { Place, StatementQuery } from "../../domain/charges/statement.ts";
 import { letOthersRun } from "../../domain/scheduling/letOthersRun.ts";
 import { chargeFrom } from "../accruals/decode.ts";
+import { isChargedTo } from "../database/chargedTo.ts";
 import { count, text } from "../database/decode.ts";
 import { chunksOf, type Param, placeholders, type Reader, type Row } from "../database/sql.ts";
 import { holdFrom } from "../sessions/decode.ts";
@@ -93,7 +94,7 @@ async function charges(sql: Reader, condition: string, params: readonly Param[],
 // due again of somebody else, who took it over.
 const OF_PAYER = [
   "c.payer = $1 AND c.state <> 'accrued'",
-  "c.payer = $1 AND c.state = 'accrued' AND c.charged_to = $1",
+  `c.payer = $1 AND c.state = 'accrued' AND ${isChargedTo("$1", "c.")}`,
   "c.payer = $1 AND c.state = 'accrued' AND c.charged_to <> c.payer",
 ];
 

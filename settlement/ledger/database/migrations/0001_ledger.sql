@@ -103,7 +103,8 @@ CREATE TABLE charges (
 );
 CREATE INDEX charges_id ON charges (substr(id, 3, 12)) WHERE state <> 'accrued';
 CREATE INDEX charges_batch ON charges (batch_id) WHERE batch_id IS NOT NULL;
-CREATE INDEX charges_due ON charges (charged_to, due_at) WHERE state = 'accrued';
+-- Likewise of the beginnings of addresses.
+CREATE INDEX charges_due ON charges (substr(charged_to, 3, 8), due_at) WHERE state = 'accrued';
 -- Few fail, so that accruals do not pay for this.
 CREATE INDEX charges_failed ON charges (charged_to) WHERE state = 'accrued' AND attempts > 0;
 CREATE INDEX charges_waiting ON charges (session_id) WHERE waiting = 1;

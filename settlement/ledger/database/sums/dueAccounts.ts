@@ -1,4 +1,5 @@
 import type { Address } from "viem";
+import { isChargedTo } from "../chargedTo.ts";
 import { askingWithin, type Insertion, insertionsOf, sendAll } from "../lists.ts";
 import type { Param, Sql } from "../sql.ts";
 
@@ -64,7 +65,7 @@ export function createDueAccounts(): DueAccounts {
         shrunk,
         (list) =>
           `UPDATE due_accounts SET due_at =
-             (SELECT MIN(c.due_at) FROM charges c WHERE c.state = 'accrued' AND c.charged_to = due_accounts.account)
+             (SELECT MIN(c.due_at) FROM charges c WHERE c.state = 'accrued' AND ${isChargedTo("due_accounts.account", "c.")})
            WHERE account ${list}`,
       );
       sendAll(sql, again);

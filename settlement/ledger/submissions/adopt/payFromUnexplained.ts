@@ -1,6 +1,7 @@
 import type { Address, Hex } from "viem";
 import type { BatchOutcome } from "../../../domain/batch/batch.ts";
 import type { DueCharge } from "../../../domain/charges/charge.ts";
+import { isChargedTo } from "../../database/chargedTo.ts";
 import { address, amount, budgetId, count, hex, text } from "../../database/decode.ts";
 import { chargeKeys, chunksOf, placeholders, type Row } from "../../database/sql.ts";
 import type { Tx } from "../../database/transactions/tx.ts";
@@ -43,7 +44,7 @@ export async function findAdopted(tx: Tx, batchId: Hex): Promise<BatchOutcome | 
 
 // The charges that a payment may have been for, oldest first; or only those of a batch that this ledger had made itself.
 export async function selectPayable(tx: Tx, { batchId, chargedTo, toolId }: Payment, ofBatch: boolean): Promise<Row[]> {
-  const payable = "state = 'accrued' AND charged_to = $1 AND COALESCE(tool_id, '') = $2";
+  const payable = `state = 'accrued' AND ${isChargedTo("$1")} AND COALESCE(tool_id, '') = $2`;
   const locked = await lockSessionsOf(tx, `(SELECT * FROM charges WHERE ${payable})`, [chargedTo, toolId]);
   const charges = await tx.all(
     `SELECT * FROM charges WHERE ${payable} ${mayBeTaken(locked, 3)} ORDER BY accrued_at, id ${tx.locks.forUpdate}`,

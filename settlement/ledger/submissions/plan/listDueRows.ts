@@ -1,5 +1,6 @@
 import type { Address } from "viem";
 import { letOthersRun } from "../../../domain/scheduling/letOthersRun.ts";
+import { isChargedTo } from "../../database/chargedTo.ts";
 import { budgetId, count } from "../../database/decode.ts";
 import type { Reader } from "../../database/sql.ts";
 import { validAddress, validCount, validTime } from "../../validate.ts";
@@ -22,7 +23,7 @@ export function listDueRows(accounts: readonly Address[], nowMs: number, look: n
       if (i % ACCOUNTS_AT_ONCE === ACCOUNTS_AT_ONCE - 1) await letOthersRun();
       const oldest = await sql.all(
         `SELECT CASE WHEN payer = charged_to THEN budget_id END AS budget_id, due_at FROM charges
-         WHERE state = 'accrued' AND charged_to = $1 AND due_at <= $2
+         WHERE state = 'accrued' AND ${isChargedTo("$1")} AND due_at <= $2
          ORDER BY due_at, id LIMIT $3`,
         [account, nowMs, look],
       );

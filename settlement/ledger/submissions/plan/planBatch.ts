@@ -7,8 +7,9 @@ import { sumOf } from "../../../domain/money.ts";
 import type { BudgetKey } from "../../../domain/payer/budget.ts";
 import { letOthersRun } from "../../../domain/scheduling/letOthersRun.ts";
 import { readBudgets } from "../../budgets/draw.ts";
+import { isChargedToAny } from "../../database/chargedTo.ts";
 import { address, hex } from "../../database/decode.ts";
-import { CHUNK, chargeKeys, chunksOf, placeholders, type Row } from "../../database/sql.ts";
+import { CHUNK, chargeKeys, chunksOf, type Row } from "../../database/sql.ts";
 import type { Tx } from "../../database/transactions/tx.ts";
 import { requireOpen } from "../../operators/home.ts";
 import type { Lease } from "../../operators/lease.ts";
@@ -113,7 +114,7 @@ async function markWhole(
   const markTogether = async () => {
     const marked = await tx.run(
       `UPDATE charges SET state = 'batched', batch_id = $1
-       WHERE state = 'accrued' AND due_at <= $2 AND charged_to IN (${placeholders(together.length, 3)})`,
+       WHERE state = 'accrued' AND due_at <= $2 AND ${isChargedToAny(together.length, 3)}`,
       [batchId, nowMs, ...together],
     );
     if (marked !== charges) throw new SettlementError("drift", `${marked} charges are due where ${charges} were read`);

@@ -2,8 +2,9 @@ import type { Address, Hex } from "viem";
 import { type ChargeFor, type DueCharge, NO_HASH, NO_HASHES } from "../../../domain/charges/charge.ts";
 import { microUsdc } from "../../../domain/money.ts";
 import type { ToolId } from "../../../domain/toolId.ts";
+import { isChargedTo, isChargedToAny, mayBeChargedToAny } from "../../database/chargedTo.ts";
 import { count, damaged } from "../../database/decode.ts";
-import { type Param, placeholders, type Value } from "../../database/sql.ts";
+import type { Param, Value } from "../../database/sql.ts";
 import type { Tx } from "../../database/transactions/tx.ts";
 import { withoutPaid } from "../adopt/payFromUnexplained.ts";
 import { lockSessionsOf, mayBeTaken, stopWaiting } from "../adopt/stopWaiting.ts";
@@ -46,7 +47,7 @@ async function takeFrom(
   nowMs: number,
 ): Promise<{ charges: Taken[]; whole: boolean }> {
   if (accounts.length === 0) return { charges: [], whole: false };
-  const due = `due_at <= $1 AND charged_to IN (${placeholders(accounts.length, 3)})`;
+  const due = `due_at <= $1 AND ${isChargedToAny(accounts.length, 3)}`;
   const params = [nowMs, limit, ...accounts];
   const whole = tx.locks.forUpdate === "" && (await countDue(tx, accounts, nowMs)) <= limit;
   if (!whole) return { charges: await takeOldest(tx, due, params), whole };
@@ -58,7 +59,7 @@ const UNDER_NONE = "AND (budget_id IS NULL OR payer <> charged_to)";
 const UNDER_ONE = "AND budget_id = $4 AND payer = charged_to";
 
 function takePart(tx: Tx, { account, row, maxCharges }: Part, nowMs: number): Promise<Taken[]> {
-  const due = "due_at <= $1 AND charged_to = $3";
+  const due = `due_at <= $1 AND ${isChargedTo("$3")}`;
   if (row === null) return takeOldest(tx, due, [nowMs, maxCharges, account]);
   const { budgetId, dueUpToMs } = row;
   const params = [Math.min(nowMs, dueUpToMs), maxCharges, account];
@@ -139,11 +140,11 @@ const hashIn = (value: Value | undefined): Hex => (value === null ? NO_HASH : (t
 // In one order whatever the database reads first.
 const byAge = (a: Taken, b: Taken) => a.dueAtMs - b.dueAtMs || (a.id < b.id ? -1 : 1);
 
-// From an index alone.
+// From an index alone, and so maybe more than there are.
 async function countDue(tx: Tx, accounts: readonly Address[], nowMs: number): Promise<number> {
   const [row] = await tx.all(
     `SELECT COUNT(*) AS charges FROM charges
-     WHERE state = 'accrued' AND due_at <= $1 AND charged_to IN (${placeholders(accounts.length, 2)})`,
+     WHERE state = 'accrued' AND due_at <= $1 AND ${mayBeChargedToAny(accounts.length, 2)}`,
     [nowMs, ...accounts],
   );
   return count(row ?? {}, "charges");

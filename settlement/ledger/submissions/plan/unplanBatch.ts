@@ -1,6 +1,7 @@
 import type { Address, Hex } from "viem";
 import { fillerOf } from "../../../domain/batch/submission.ts";
 import { SettlementError } from "../../../domain/errors.ts";
+import { isChargedTo } from "../../database/chargedTo.ts";
 import type { Tx } from "../../database/transactions/tx.ts";
 import type { Lease } from "../../operators/lease.ts";
 import { validAddress, validTime } from "../../validate.ts";
@@ -41,7 +42,7 @@ export function unplanBatch(lease: Lease, id: Hex, drop: readonly Address[], wai
 async function postponeRest(tx: Tx, account: Address, dueAtMs: number): Promise<void> {
   await tx.run(
     `WITH rest AS MATERIALIZED
-       (SELECT accrued_at, id FROM charges WHERE state = 'accrued' AND charged_to = $1 AND due_at < $2
+       (SELECT accrued_at, id FROM charges WHERE state = 'accrued' AND ${isChargedTo("$1")} AND due_at < $2
         ORDER BY due_at LIMIT ${MAX_POSTPONED} ${tx.locks.skipLocked})
      UPDATE charges SET due_at = $2 WHERE (accrued_at, id) IN (SELECT accrued_at, id FROM rest)`,
     [account, dueAtMs],
