@@ -1,4 +1,5 @@
 import type { ParseArgsConfig } from "node:util";
+import type { Environment } from "../config.ts";
 import { nearestOf } from "../domain/text/nearest.ts";
 import { sentenceOf } from "../domain/text/sentence.ts";
 import type { Command, Output, Values } from "./command.ts";
@@ -18,7 +19,11 @@ export type CommandProgram = {
 const COMMON: ParseArgsConfig["options"] = { json: { type: "boolean" }, help: { type: "boolean", short: "h" } };
 
 // A program of several commands. 0 is in order, 1 is failed or different, 2 is a command line that cannot be followed.
-export async function runCommand(program: CommandProgram, args: readonly string[]): Promise<number> {
+export async function runCommand(
+  program: CommandProgram,
+  args: readonly string[],
+  environment: Environment = process.env,
+): Promise<number> {
   const { commands, scrubbed } = program;
   const [name, ...rest] = args;
   if (name === undefined || name === "--help" || name === "-h" || name === "help") {
@@ -36,7 +41,7 @@ export async function runCommand(program: CommandProgram, args: readonly string[
   }
   const command = await picked.load();
   try {
-    return await run(program, command, rest);
+    return await run(program, command, rest, environment);
   } catch (error) {
     if (!(error instanceof UsageError)) {
       console.error(await scrubbed(sentenceOf(firstLineOf(error))));
@@ -47,7 +52,12 @@ export async function runCommand(program: CommandProgram, args: readonly string[
   }
 }
 
-async function run(program: CommandProgram, command: Command, args: readonly string[]): Promise<number> {
+async function run(
+  program: CommandProgram,
+  command: Command,
+  args: readonly string[],
+  environment: Environment,
+): Promise<number> {
   const { values, positionals } = read(command, args);
   if (values.help === true) {
     console.log([usageOf(program, command), "", ...command.help].join("\n"));
@@ -68,7 +78,7 @@ async function run(program: CommandProgram, command: Command, args: readonly str
     progress: (text) => {
       if (terminal) process.stderr.write(`\r\u001b[K${text}`);
     },
-    environment: process.env,
+    environment,
   };
   const { exitCode, value } = await command.run({ positionals, values, output });
   if (json) console.log(JSON.stringify(value, undefined, 2));

@@ -38,6 +38,12 @@ describe.each(pages)("%s", (page) => {
   });
 });
 
+it("docs/README.md lists every page of docs", () => {
+  const listed = linksOf(readFileSync("docs/README.md", "utf8")).map(({ file }) => file);
+  const missing = globSync("*.md", { cwd: "docs" }).filter((page) => page !== "README.md" && !listed.includes(page));
+  expect(missing).toEqual([]);
+});
+
 // The words of code, in a line or in a block of its own, without the quotes and brackets around them.
 function wordsOf(text: string): string[] {
   const blocks = [...text.matchAll(/^ *```[^\n]*\n(.*?)^ *```$/gms)].map(([, code = ""]) => code);

@@ -13,9 +13,11 @@ export type Check = {
   groups: readonly Group[];
   // The check that must have ended before this one starts, if it runs at all.
   after?: string;
-  // How many cores it keeps busy, out of so many. A check that takes all of them runs alone and is shown as it goes; the
-  // others are shown when they end, so that no two are mixed.
+  // How many cores it keeps busy, out of so many.
   cores: (available: number) => number;
+  // Whether it is shown as it goes, as whatever takes all cores is. The others are shown when they end, and not in the middle of
+  // this one, so that no two are mixed. No two of these run at a time.
+  isShownLive?: boolean;
   run: (start: Start, print: (text: string) => void) => Promise<Outcome>;
 };
 

@@ -3,7 +3,7 @@ import { contractsAreBuilt } from "./contractsAreBuilt.ts";
 import { command, hardhatTests, proofs, vitest } from "./outcomes.ts";
 
 const one = () => 1;
-const all = (available: number) => available;
+const allButOne = (available: number) => Math.max(1, available - 1);
 
 const BUILD = "generated types and ABIs are those of the contracts";
 
@@ -37,8 +37,6 @@ export function checksOf(filters: readonly string[] = []): Check[] {
       cores: one,
       run: command("node", "scripts/checks/dependencies/check.ts"),
     },
-    // The types of the contracts are generated while they are built.
-    { name: "types", groups: ["types"], after: BUILD, cores: one, run: command("tsc", "--noEmit") },
     {
       name: "types of the console",
       groups: ["types"],
@@ -49,9 +47,20 @@ export function checksOf(filters: readonly string[] = []): Check[] {
       name: "formal proofs, and their refutation of broken twins",
       groups: ["contracts"],
       // Beside the compiler, which takes as long.
-      cores: (available) => Math.max(1, available - 1),
+      cores: allButOne,
       run: proofs("test/formal/prove.ts"),
     },
+    {
+      name: "service tests",
+      groups: ["service"],
+      after: BUILD,
+      // They wait as much as they compute. What is left to do computes meanwhile, and they have all cores to themselves afterwards.
+      cores: allButOne,
+      isShownLive: true,
+      run: vitest(...filters),
+    },
+    // The types of the contracts are generated while they are built.
+    { name: "types", groups: ["types"], after: BUILD, cores: one, run: command("tsc", "--noEmit") },
     {
       name: "contract invariants and fuzz tests",
       groups: ["contracts"],
@@ -66,6 +75,5 @@ export function checksOf(filters: readonly string[] = []): Check[] {
       cores: one,
       run: hardhatTests("mocha", "--no-compile"),
     },
-    { name: "service tests", groups: ["service"], after: BUILD, cores: all, run: vitest(...filters) },
   ];
 }

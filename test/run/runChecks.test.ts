@@ -92,4 +92,22 @@ describe("checks", () => {
     await end("all");
     await done;
   });
+
+  it("are not mixed with the one that is shown as it goes: what ends beside it is shown after it", async () => {
+    const { check, end, print } = stage();
+    let shown = "";
+    const live = { ...check("live", 1), isShownLive: true };
+    const done = runChecks([check("before", 1), live, check("beside", 1)], 2, (text) => {
+      shown += text;
+    });
+    await end("before");
+    print("live", "l1 ");
+    print("beside", "b1 ");
+    await end("beside");
+    print("live", "l2");
+    expect(shown).toBe("\n── live\nl1 l2");
+    await end("live");
+    await done;
+    expect(shown).toBe("\n── live\nl1 l2\n── before\n\n── beside\nb1 ");
+  });
 });

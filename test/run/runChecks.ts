@@ -11,6 +11,7 @@ export function runChecks(checks: readonly Check[], cores: number, print: Print)
   const waiting = [...checks];
   const running = new Set<Check>();
   const results = new Map<Check, Result>();
+  const screen = createScreen(print);
 
   const coresOf = (check: Check) => Math.min(cores, check.cores(cores));
   const isReady = (check: Check) =>
@@ -25,7 +26,8 @@ export function runChecks(checks: readonly Check[], cores: number, print: Print)
     const start = async (check: Check) => {
       waiting.splice(waiting.indexOf(check), 1);
       running.add(check);
-      results.set(check, await (coresOf(check) === cores ? runAlone(check, print) : runBeside(check, print)));
+      const isLive = check.isShownLive || coresOf(check) === cores;
+      results.set(check, await (isLive ? runLive(check, screen) : runBeside(check, screen)));
       running.delete(check);
       startNext();
     };
@@ -33,19 +35,45 @@ export function runChecks(checks: readonly Check[], cores: number, print: Print)
   });
 }
 
+// Where one check at a time is shown as it goes, and the others wait for its end.
+type Screen = { goLive(): { print: Print; end(): void }; show: Print };
+
+function createScreen(print: Print): Screen {
+  let isLive = false;
+  let held = "";
+  return {
+    goLive() {
+      isLive = true;
+      const end = () => {
+        isLive = false;
+        print(held);
+        held = "";
+      };
+      return { print, end };
+    },
+    show(text) {
+      if (isLive) held += text;
+      else print(text);
+    },
+  };
+}
+
 // Shows what the check prints while it prints it.
-async function runAlone(check: Check, print: Print): Promise<Result> {
+async function runLive(check: Check, screen: Screen): Promise<Result> {
+  const { print, end } = screen.goLive();
   print(`\n── ${check.name}\n`);
-  return run(check, print);
+  const result = await run(check, print);
+  end();
+  return result;
 }
 
 // Shows everything at once when the check has ended.
-async function runBeside(check: Check, print: Print): Promise<Result> {
+async function runBeside(check: Check, screen: Screen): Promise<Result> {
   let shown = "";
   const result = await run(check, (text) => {
     shown += text;
   });
-  print(`\n── ${check.name}\n${shown}`);
+  screen.show(`\n── ${check.name}\n${shown}`);
   return result;
 }
 

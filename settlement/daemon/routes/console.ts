@@ -51,9 +51,12 @@ export function registerConsole(
       return reply.header("content-type", page.contentType).send(page.body);
     });
   }
-  for (const [path, { body, contentType }] of files) {
+  for (const [path, asset] of files) {
     app.get(`/console/${version}/${path}`, async (_request, reply) =>
-      reply.headers(SECURITY_HEADERS).headers({ "content-type": contentType, "cache-control": FOR_EVER }).send(body),
+      reply
+        .headers(SECURITY_HEADERS)
+        .headers({ "content-type": asset.contentType, "cache-control": FOR_EVER })
+        .send(asset.body),
     );
   }
 

@@ -3,17 +3,20 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { PATIENTLY } from "../../../scripts/waiting/until.ts";
 import { openLedger } from "../../../settlement/ledger/openLedger.ts";
-import { settleCommand } from "./testDaemon.ts";
+import { settleCommand, settleInProcess } from "./testDaemon.ts";
 import { useDaemon } from "./useDaemon.ts";
 
 // The operator's commands, beside a daemon that runs.
 describe("the command line beside a daemon", () => {
   const { ask, turnOf, untilFinal, place } = useDaemon();
 
-  const settle = (...args: string[]) => settleCommand(args, place().environment);
+  const settle = (...args: string[]) => settleInProcess(args, place().environment);
 
   it("helps with everything and with each command", async () => {
-    expect(await settle("--help")).toMatchObject({ code: 0, stdout: expect.stringContaining("reconcile") });
+    expect(await settleCommand(["--help"], place().environment)).toMatchObject({
+      code: 0,
+      stdout: expect.stringContaining("reconcile"),
+    });
     expect(await settle("doctor", "--help")).toMatchObject({ code: 0, stdout: expect.stringContaining("Usage:") });
     expect(await settle("statu")).toMatchObject({
       code: 2,
@@ -27,14 +30,14 @@ describe("the command line beside a daemon", () => {
   });
 
   it("names what is missing in the configuration", async () => {
-    const run = await settleCommand(["status"], { ...place().environment, SETTLEMENT_LEDGER: undefined });
+    const run = await settleInProcess(["status"], { ...place().environment, SETTLEMENT_LEDGER: undefined });
     expect(run).toMatchObject({ code: 1, stderr: "SETTLEMENT_LEDGER is missing.\n" });
   });
 
   it("makes no ledger where a path is mistyped, in which everything would be in order", async () => {
     const path = join(place().folder, "mistyped.db");
     for (const command of [["status"], ["drain"], ["audit"], ["backup", `${path}.copy`]]) {
-      expect(await settleCommand(command, { ...place().environment, SETTLEMENT_LEDGER: path })).toMatchObject({
+      expect(await settleInProcess(command, { ...place().environment, SETTLEMENT_LEDGER: path })).toMatchObject({
         code: 1,
         stderr: expect.stringContaining("SETTLEMENT_LEDGER names it"),
       });
@@ -59,7 +62,7 @@ describe("the command line beside a daemon", () => {
   it("lists and verifies the archive, proves a charge from it, and brings it back", async () => {
     const archive = join(place().folder, "archive");
     const withArchive = (...args: string[]) =>
-      settleCommand(args, { ...place().environment, SETTLEMENT_ARCHIVE: archive });
+      settleInProcess(args, { ...place().environment, SETTLEMENT_ARCHIVE: archive });
     expect(await withArchive("archive")).toMatchObject({ code: 0, stdout: "nothing is old enough\n" });
     expect(await withArchive("archive", "--list", "--verify")).toMatchObject({ code: 2 });
     expect(await settle("archive")).toMatchObject({
@@ -104,7 +107,7 @@ describe("the command line beside a daemon", () => {
   });
 
   it("the doctor finds nothing wrong", async () => {
-    const run = await settle("doctor", "--json");
+    const run = await settleCommand(["doctor", "--json"], place().environment);
     const { checks } = JSON.parse(run.stdout) as { checks: { name: string; ok: boolean; found: string }[] };
     expect(checks.filter(({ ok }) => !ok)).toEqual([]);
     expect(run.code).toBe(0);
@@ -113,7 +116,7 @@ describe("the command line beside a daemon", () => {
 
   it("the doctor says what the daemon would stumble over, and makes no ledger", async () => {
     const path = join(place().folder, "not yet.db");
-    const run = await settleCommand(["doctor"], {
+    const run = await settleInProcess(["doctor"], {
       ...place().environment,
       SETTLEMENT_LEDGER: path,
       SETTLEMENT_SERVICE_TOKEN: undefined,
@@ -127,7 +130,7 @@ describe("the command line beside a daemon", () => {
   });
 
   it("the doctor says what to do about a wrong chain", async () => {
-    const run = await settleCommand(["doctor"], { ...place().environment, SETTLEMENT_CHAIN_ID: "84532" });
+    const run = await settleInProcess(["doctor"], { ...place().environment, SETTLEMENT_CHAIN_ID: "84532" });
     expect(run.code).toBe(1);
     expect(run.stdout).toContain("take it out of SETTLEMENT_RPC_URLS");
   });

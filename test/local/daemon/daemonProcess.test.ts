@@ -11,7 +11,7 @@ import type { Environment } from "../../../settlement/config.ts";
 import { uuidFromToolId } from "../../../settlement/domain/toolId.ts";
 import { createPostgresStore } from "../../../settlement/ledger/testing/backends.ts";
 import { mineBlocks } from "../world/mineBlocks.ts";
-import { askOf, environmentOf, settleCommand, startSettle } from "./testDaemon.ts";
+import { askOf, environmentOf, settleInProcess, startSettle } from "./testDaemon.ts";
 
 const LEASE_MS = 30_000;
 const PASSWORD = "the keystore's password";
@@ -147,27 +147,27 @@ it("a copy that was made beside a running daemon can take the ledger's place", a
   await daemon.ask("POST", "/v1/turns", turnOf("kept"));
   await expect.poll(() => statesOf(daemon, "kept"), PATIENTLY).toEqual(["final", "final"]);
   const copy = join(folder, "copy.db");
-  expect(await settleCommand(["backup", copy], environment)).toMatchObject({ code: 0 });
-  expect(await settleCommand(["backup", copy], environment)).toMatchObject({
+  expect(await settleInProcess(["backup", copy], environment)).toMatchObject({ code: 0 });
+  expect(await settleInProcess(["backup", copy], environment)).toMatchObject({
     code: 1,
     stderr: expect.stringContaining("exists; name a new file"),
   });
   await daemon.stop();
-  const before = JSON.parse((await settleCommand(["status", "--json"], environment)).stdout);
+  const before = JSON.parse((await settleInProcess(["status", "--json"], environment)).stdout);
 
   for (const suffix of ["", "-wal", "-shm"]) rmSync(path + suffix, { force: true });
   copyFileSync(copy, path);
-  expect(JSON.parse((await settleCommand(["status", "--json"], environment)).stdout)).toEqual(before);
-  expect(await settleCommand(["audit"], environment)).toMatchObject({ code: 0 });
+  expect(JSON.parse((await settleInProcess(["status", "--json"], environment)).stdout)).toEqual(before);
+  expect(await settleInProcess(["audit"], environment)).toMatchObject({ code: 0 });
 });
 
 it("a new operator key is written encrypted, and only its address is shown", async () => {
   const path = join(folder, "new.json");
   const environment = { SETTLEMENT_KEYSTORE_PASSWORD_FILE: common.SETTLEMENT_KEYSTORE_PASSWORD_FILE };
-  const made = await settleCommand(["keystore", "create", path], environment);
+  const made = await settleInProcess(["keystore", "create", path], environment);
   expect(made).toMatchObject({ code: 0, stdout: expect.stringMatching(/holds the key of 0x[0-9a-fA-F]{40}\n$/) });
-  expect(await settleCommand(["keystore", "create", path], environment)).toMatchObject({ code: 1 });
-  expect(await settleCommand(["keystore", "create", `${path}2`], {})).toMatchObject({
+  expect(await settleInProcess(["keystore", "create", path], environment)).toMatchObject({ code: 1 });
+  expect(await settleInProcess(["keystore", "create", `${path}2`], {})).toMatchObject({
     code: 1,
     stderr: "SETTLEMENT_KEYSTORE_PASSWORD is missing, and so is SETTLEMENT_KEYSTORE_PASSWORD_FILE.\n",
   });

@@ -5,7 +5,7 @@ import type { KeyedAccount } from "../../../scripts/world/parties.ts";
 import type { ContestView } from "../../../settlement/views/batches/contest.ts";
 import type { ReceiptsView } from "../../../settlement/views/batches/receipts.ts";
 import { contestRow, settlementOf } from "../court/contestRow.ts";
-import { settleCommand } from "./testDaemon.ts";
+import { settleInProcess } from "./testDaemon.ts";
 import { NOBODY, useDaemon } from "./useDaemon.ts";
 
 const ANSWERED = 2n;
@@ -101,19 +101,19 @@ describe("receipts over HTTP", () => {
   it("are exported by the command line, batch by batch, as the API has them", async () => {
     const batchId = await settleFor("exported", 3);
     const { environment } = place();
-    const all = await settleCommand(["receipts", payerOf(3)], environment);
+    const all = await settleInProcess(["receipts", payerOf(3)], environment);
     expect(all.stderr).toBe("");
     const exported = all.stdout
       .trim()
       .split("\n")
       .map((line) => JSON.parse(line) as ReceiptsView);
     expect(exported).toEqual([await receiptsOf(3, batchId)]);
-    const one = await settleCommand(["receipts", payerOf(3), "--batch", batchId, "--json"], environment);
+    const one = await settleInProcess(["receipts", payerOf(3), "--batch", batchId, "--json"], environment);
     expect(JSON.parse(one.stdout)).toEqual({ payer: payerOf(3), batches: exported });
-    const none = await settleCommand(["receipts", payerOf(3), "--to", "2020-01-01"], environment);
+    const none = await settleInProcess(["receipts", payerOf(3), "--to", "2020-01-01"], environment);
     expect(none).toMatchObject({ code: 0, stdout: "" });
-    const unknown = await settleCommand(["receipts", NOBODY as Address, "--batch", batchId as Hex], environment);
+    const unknown = await settleInProcess(["receipts", NOBODY as Address, "--batch", batchId as Hex], environment);
     expect(unknown).toMatchObject({ code: 1 });
-    expect((await settleCommand(["receipts", "me"], environment)).code).toBe(2);
+    expect((await settleInProcess(["receipts", "me"], environment)).code).toBe(2);
   });
 });
