@@ -27,6 +27,8 @@ const SCHEMAS = {
   lists: [...IN_PLACE_LISTS, ...TO_PARTS_LISTS],
   named: [...IN_PLACE_NAMED, ...TO_PARTS_NAMED, "$defs"],
 };
+// Ajv passes over the name `__proto__` in these.
+const BY_NAME = ["properties", "patternProperties", "dependentSchemas", "dependentRequired"];
 const UNDECIDED = ["$dynamicRef", "$recursiveRef", "dependencies", "unevaluatedItems", "unevaluatedProperties"];
 
 // The court's own bounds: on a text, and on schemas that are applied within one another.
@@ -80,6 +82,7 @@ function isDecided(schema: unknown): boolean {
   if (own("$ref") !== undefined && !/^#(\/|$)/.test(text("$ref"))) return false;
   if (own("pattern") !== undefined && !PLAIN_PATTERN.test(text("pattern"))) return false;
   if (!Object.keys(own("patternProperties") ?? {}).every((pattern) => PLAIN_PATTERN.test(pattern))) return false;
+  if (BY_NAME.some((keyword) => Object.hasOwn(own(keyword) ?? {}, "__proto__"))) return false;
   // Ajv counts what is contained from behind the prefix on.
   if (own("contains") !== undefined && own("prefixItems") !== undefined) return false;
   return schemasIn(schema, SCHEMAS).every(isDecided);

@@ -99,6 +99,10 @@ const HARD: Case[] = [
   },
   { schema: '{"items":{"$ref":"#"},"minItems":1}', json: nested(10, "[]", (inner) => `[${inner}]`) },
   { schema: '{"$ref":"#"}', json: "1" },
+  // Ajv reads no name of `__proto__`.
+  { schema: '{"properties":{"__proto__":{"type":"string"}}}', json: '{"__proto__":1}' },
+  { schema: '{"dependentRequired":{"__proto__":["a"]}}', json: '{"__proto__":1}' },
+  { schema: '{"properties":{"__proto__":true},"additionalProperties":false}', json: '{"__proto__":1}' },
   { schema: '{"maxLength":3}', json: `"${"a".repeat(70_000)}"` },
 ];
 
