@@ -26,6 +26,8 @@ import { PEER, type Scenario, STAKE } from "../scenario.ts";
 // A daemon that dies between the halt and the alert leaves the alert to the next one.
 const MAX_SILENT_STEPS = 40;
 const DAY_SECONDS = 24 * 3600;
+// What a daemon's clock may be off without going by the database's.
+const CLOCK_TOLERANCE_MS = 1_000;
 // The audit's verdict is compared with the truth whenever that is bad, and so often when it is not.
 const CHECKS_PER_AUDIT = 20;
 // What daemons' clocks are apart at the most, and a step in which it is noticed.
@@ -298,6 +300,11 @@ export function createInvariants(options: {
     if (accrued < clients.acknowledged())
       broken(`${clients.acknowledged()} was acknowledged and ${accrued} is in the ledger`);
     for (const difference of await ledger.audit()) broken(difference);
+    // By then it is due, whatever the clocks of daemons say.
+    const latest = options.nowMs() + CLOCK_TOLERANCE_MS;
+    const [early] = await read.all("SELECT id, accrued_at FROM charges WHERE accrued_at > $1", [latest]);
+    if (early !== undefined)
+      broken(`charge ${early.id} was accrued ${Number(early.accrued_at) - options.nowMs()} ms from now`);
     const [over] = await read.all("SELECT id FROM sessions WHERE spent + held > max_spend");
     if (over !== undefined) broken(`${over.id} is over its budget`);
     const [overdrawn] = await read.all("SELECT payer, id FROM budgets WHERE pending + held > max_spend");

@@ -63,7 +63,7 @@ export function createEngineContext(
     return Object.fromEntries(entries) as T;
   }
 
-  const clock = { nowMs: () => nowMs() + clockOffsetMs() };
+  const clock = { nowMs: () => nowMs() + clockOffsetMs(), elapsedMs: nowMs };
   const port = chain.connect(clock.nowMs);
   return {
     ledger: through("ledger", {
