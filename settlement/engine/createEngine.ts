@@ -90,14 +90,17 @@ export function createEngine(options: Omit<EngineContext, "looking">, readSpenda
     return recordTurn(context, readSpendable, admission, prices, { ...turn, budgetId });
   }
 
+  function follow(ledgerNowMs: number | null): void {
+    if (ledgerNowMs !== null) clock.follow(ledgerNowMs);
+  }
+
   // One tick of settlement for every operator key that this process has, or can get, the lease of. `atOnce` settles what is due
   // however little it is.
   async function tick({ atOnce = false } = {}): Promise<void> {
     await ledger.sweepSessions(policy.flush, policy.holdTtlMs, clock.nowMs(), policy.sweepLimit);
     await ledger.sweepTurnHolds(policy.turnHoldTtlMs, clock.nowMs(), policy.sweepLimit);
     try {
-      const { nowMs } = await checkHome(context);
-      if (nowMs !== null) clock.follow(nowMs);
+      follow((await checkHome(context)).nowMs);
       const wasHalted = await tellHalt();
       if (!(await watch())) return;
       await checkRetired(context);
@@ -335,6 +338,8 @@ export function createEngine(options: Omit<EngineContext, "looking">, readSpenda
     prove: (chargeId: Hex) => prove(ledger, chain, chargeId),
     receiptsOf: (batchId: Hex, account: Address) => receiptsOf(ledger, chain, batchId, account),
     operators: context.signers.map(({ address }) => address) as readonly Address[],
+    // Before anything is accepted: what is accrued by a clock that is ahead would be due as late as that. Each tick does it again.
+    followClock: async () => follow(await ledger.readClock()),
     tick,
     releaseLeases,
   };

@@ -57,6 +57,7 @@ export type SimulateOptions = {
 };
 
 const KEY_LOST = "every process loses a key";
+const CLOCK_SET = "the clock of who takes deliveries is set";
 const START_MS = 1_800_000_000_000;
 const BLOCK_MS = 2_000;
 const HOUR_MS = 3_600_000;
@@ -153,7 +154,8 @@ async function simulateOn(
   const truth = await createLedger(database, { archive: folder });
 
   const api: Actor = { name: "api", alive: true, spared: true, frozenUntilMs: 0 };
-  const apiContext = createEngineContext(surroundings, api, "api", () => 0);
+  let apiOffsetMs = 0;
+  const apiContext = createEngineContext(surroundings, api, "api", () => apiOffsetMs);
   const apiEngine = createEngine(apiContext, async (payer, _, id = null) => {
     const [spendable] = await apiContext.chain.spendable([payer], id === null ? [] : [{ payer, id }]);
     if (spendable === undefined) throw new RangeError(`the chain left out ${payer}`);
@@ -167,6 +169,25 @@ async function simulateOn(
       later: () => new Promise((resolve) => later.push(resolve)),
     },
   );
+  // Somebody sets the clock of the process that takes what is delivered, between its ticks. Drawn apart.
+  const settings = createRng(seed + 13e9);
+  const isSet = settings.happens(0.2);
+  let [isFollowing, hasFollowed] = [false, false];
+  async function follow(): Promise<void> {
+    isFollowing = true;
+    try {
+      await apiEngine.followClock();
+      hasFollowed = true;
+    } catch (error) {
+      if (!(error instanceof SettlementError && error.retryable)) violations.push(`a clock was not read: ${error}`);
+    }
+    isFollowing = false;
+  }
+  function setClock(): void {
+    if (!isSet) return;
+    if (!isFollowing) void follow();
+    if (hasFollowed && faults.strike(CLOCK_SET, 0.1)) apiOffsetMs = settings.between(-300, 300) * 1000;
+  }
   const keyUsedElsewhere = () => faults.counts.has("a key is used elsewhere");
   const watching = createWatchingPayers({ chain, scenario });
   const invariants = createInvariants({
@@ -379,6 +400,7 @@ async function simulateOn(
       if (!quiet && !scenario.tight && rng.happens(scenario.pace)) clients.deliver();
       if (!quiet && rng.happens(scenario.tight ? 0.5 : 0.12)) clients.visit();
 
+      setClock();
       const mayStart = !(await isForgotten());
       daemons = daemons.map((daemon) => {
         if (faults.strike("a clock jumps", 0.01)) daemon.clockOffsetMs = rng.between(-300, 300) * 1000;

@@ -81,7 +81,32 @@ describe("of several endpoints", () => {
     for (let seconds = 2; seconds <= 120; seconds += 2) {
       const head = NEWEST + BigInt(seconds / 2);
       const { order } = await rank({ a: { head: NEWEST }, b: { head } }, slowMs + seconds * 1_000, ranking);
-      expect([seconds, order[0]]).toEqual([seconds, seconds > 30 ? "b" : "a"]);
+      // It was passed after two seconds.
+      expect([seconds, order[0]]).toEqual([seconds, seconds > 32 ? "b" : "a"]);
+    }
+  });
+
+  it("none is stale when the sequencer goes on, for not having its first block yet", async () => {
+    const stalledMs = 90_000;
+    const resumed = (number: bigint) => ({ ...blockAt(number), timestampMs: NOW_MS + stalledMs });
+    const final = { a: NEWEST - FINALITY_BLOCKS, b: NEWEST };
+    const ranking = createHeadRanking();
+    const seenAt = (a: bigint, b: bigint): SeenHead[] => [
+      { endpoint: "a", head: a > NEWEST ? resumed(a) : blockAt(a), finalized: blockAt(final.a) },
+      { endpoint: "b", head: b > NEWEST ? resumed(b) : blockAt(b), finalized: blockAt(final.b) },
+    ];
+    const hashAt = async (_: string, number: bigint) => hashOf(number);
+    for (let ms = 0; ms < stalledMs; ms += 2_000) {
+      await ranking(seenAt(NEWEST - 3n, NEWEST), NOW_MS + ms, hashAt);
+    }
+    // What one alone calls final does not become so by that.
+    const found = await ranking(seenAt(NEWEST - 3n, NEWEST + 1n), NOW_MS + stalledMs, hashAt);
+    expect(kindsOf(found)).toEqual(["fresh", "fresh"]);
+    expect(found.finalized).toEqual(blockAt(final.a));
+    // A process that begins at this moment remembers nothing, and its clock may be slow.
+    for (const slowMs of [0, 40_000]) {
+      const first = await createHeadRanking()(seenAt(NEWEST - 3n, NEWEST + 1n), NOW_MS + stalledMs - slowMs, hashAt);
+      expect([slowMs, kindsOf(first)]).toEqual([slowMs, ["fresh", "fresh"]]);
     }
   });
 

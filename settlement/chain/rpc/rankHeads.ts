@@ -19,27 +19,33 @@ export type Ranking = {
   finalized: Block | { unknown: string };
 };
 
-// Fifteen blocks of Base. Less happens between healthy nodes at any moment, and settlement can wait for as long.
+// Fifteen blocks of Base. Less happens between healthy nodes at any moment, and settlement can wait for as long. Behind by seconds
+// alone is everybody who does not have the first block yet after the sequencer has stood still.
 const MAX_LAG_MS = 30_000;
+const MAX_LAG_BLOCKS = 15n;
 // How far ahead of this machine's clock an endpoint may be with nobody to support it: less than what makes another one stale,
 // so that a liar alone cannot outrun a healthy endpoint.
 const MAX_AHEAD_MS = 15_000;
 // A node can follow the head while its finality stands still. On Base the two are about 20 minutes apart.
 const MAX_FINALITY_LAG_MS = 60 * 60_000;
 
-// Remembers since when each head has stood, by our own clock: that tells one that stands still from one that goes on even if
-// that clock is wrong by minutes.
+// Remembers since when each head has stood while others went on, by our own clock: that tells one that stands still from one that
+// moves even if that clock is wrong by minutes. While the sequencer stands still nobody goes on.
 export function createHeadRanking() {
-  const stood = new Map<string, { number: bigint; sinceMs: number }>();
+  const heads = new Map<string, { number: bigint; passedAtMs: number | null }>();
 
   // In order of preference.
   return (seen: readonly SeenHead[], nowMs: number, hashAt: HashAt): Promise<Ranking> => {
+    const before = new Map(heads);
+    const wentOn = seen.filter(({ endpoint, head }) => head.number > (before.get(endpoint)?.number ?? head.number));
+    const isPassed = (number: bigint) => wentOn.some(({ head }) => head.number > number);
     for (const { endpoint, head } of seen) {
-      const last = stood.get(endpoint);
-      if (last?.number === head.number && last.sinceMs <= nowMs) continue;
-      stood.set(endpoint, { number: head.number, sinceMs: nowMs });
+      const last = before.get(endpoint);
+      const stands = last?.number === head.number && (last.passedAtMs ?? nowMs) <= nowMs;
+      const passedAtMs = stands ? last.passedAtMs : null;
+      heads.set(endpoint, { number: head.number, passedAtMs: passedAtMs ?? (isPassed(head.number) ? nowMs : null) });
     }
-    const stoodForMs = ({ endpoint }: SeenHead) => nowMs - (stood.get(endpoint)?.sinceMs ?? nowMs);
+    const stoodForMs = ({ endpoint }: SeenHead) => nowMs - (heads.get(endpoint)?.passedAtMs ?? nowMs);
     const moves = seen.filter((one) => stoodForMs(one) <= MAX_LAG_MS);
     const standStill = seen.filter(
       (one) => !moves.includes(one) && moves.some(({ head }) => head.number > one.head.number),
@@ -75,26 +81,31 @@ async function rankHeads(
 
 const GRADES: readonly Standing["kind"][] = ["fresh", "stale", "contradicts"];
 
-// The newest head that is not ahead of our clock, or that a second endpoint supports: then it is the clock that is slow. If
-// there is none, the least that anybody says.
-function newestBelievable(seen: readonly SeenHead[], nowMs: number): number {
-  const times = seen.map(({ head }) => head.timestampMs);
-  const believable = times.filter(
-    (time, i) =>
-      time <= nowMs + MAX_AHEAD_MS || times.some((other, j) => i !== j && Math.abs(other - time) <= MAX_LAG_MS),
-  );
-  return believable.length > 0 ? Math.max(...believable) : Math.min(...times);
+// The newest head that is not ahead of our clock, or that a second endpoint supports: then it is the clock that is slow. Whoever
+// supports one is not behind it, so that a liar can be supported and still makes nobody stale who did that. If there is none, the
+// least that anybody says.
+function newestBelievable(seen: readonly SeenHead[], nowMs: number): Block | undefined {
+  const heads = seen.map(({ head }) => head).sort((a, b) => b.timestampMs - a.timestampMs);
+  const isSupported = (head: Block) =>
+    heads.some((other) => other !== head && !isBehind(other, head) && !isBehind(head, other));
+  return heads.find((head) => head.timestampMs <= nowMs + MAX_AHEAD_MS || isSupported(head)) ?? heads.at(-1);
 }
 
-function standingOf({ number, timestampMs }: Block, newestMs: number, standsStill: boolean): Standing {
-  const seconds = Math.round(Math.abs(newestMs - timestampMs) / 1_000);
+function standingOf({ number, timestampMs }: Block, newest: Block | undefined, standsStill: boolean): Standing {
   if (standsStill) return { kind: "stale", reason: `stands still at block ${number} while others go on` };
-  if (timestampMs > newestMs) {
+  const behindMs = (newest?.timestampMs ?? timestampMs) - timestampMs;
+  const seconds = Math.round(Math.abs(behindMs) / 1_000);
+  if (behindMs < 0) {
     return { kind: "contradicts", reason: `is at block ${number}, ${seconds} s ahead of what can be believed` };
   }
-  if (newestMs - timestampMs <= MAX_LAG_MS) return { kind: "fresh" };
+  if (!isBehind({ number, timestampMs }, newest)) return { kind: "fresh" };
   return { kind: "stale", reason: `is at block ${number}, ${seconds} s behind the others` };
 }
+
+type Moment = Pick<Block, "number" | "timestampMs">;
+
+const isBehind = (one: Moment, other: Moment = one) =>
+  other.timestampMs - one.timestampMs > MAX_LAG_MS && other.number - one.number > MAX_LAG_BLOCKS;
 
 type Leader = { unknown: string | null; rivals: ReadonlyMap<string, string> };
 

@@ -91,6 +91,7 @@ export async function startDaemon(config: Config, options: StartOptions): Promis
 
   let url: string;
   try {
+    await engine.followClock();
     await extend?.(app);
     url = await app.listen(config.listen);
   } catch (error) {

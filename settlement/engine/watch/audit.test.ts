@@ -1,6 +1,7 @@
 import type { Address, Hex } from "viem";
-import { expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import type { Chain } from "../../chain/chain.ts";
+import { encodeSettle, NO_BATCH } from "../../chain/router/settleCall.ts";
 import { microUsdc } from "../../domain/money.ts";
 import type { Ledger } from "../../ledger/ledger.ts";
 import { audit } from "./audit.ts";
@@ -14,12 +15,17 @@ function auditOf(
   submission: object | null,
   operator: Address = OPERATOR,
   operators: readonly Address[] = [OPERATOR],
-  { receipt = { batches: new Map(), isAgreed: true } as object | null, upTo = 5n } = {},
+  {
+    receipt = { batches: new Map(), isAgreed: true } as object | null,
+    upTo = 5n,
+    shown = [] as (string | null)[],
+  } = {},
 ) {
   const chain = {
     finalized: async () => ({ number: 9n, hash: TX, timestampMs: 0 }),
     settledBatches: async () => [{ batchId: ROOT, operator, txHash: TX, blockNumber: 5n }],
     finalReceipt: async () => receipt,
+    calldataOf: async () => shown.shift() ?? null,
   } as unknown as Chain;
   const ledger = {
     readFinalBatches: async () => ({ batchIds: new Set(), charged: microUsdc(0n), upTo }),
@@ -64,4 +70,37 @@ it("says nothing while endpoints show different receipts", async () => {
   await expect(auditOf(submitted, OPERATOR, [OPERATOR], { receipt })).rejects.toMatchObject({ retryable: true });
   const alone = { batches: new Map(), isAgreed: false };
   await expect(auditOf(submitted, OPERATOR, [OPERATOR], { receipt: alone })).rejects.toMatchObject({ retryable: true });
+});
+
+describe("a root that was settled with rows of which all have failed", () => {
+  const settling = (previous: Hex, modelCost: bigint) =>
+    encodeSettle({ previous, batchId: ROOT, toolIds: [], rows: [{ payer: OPERATOR, modelCost, lines: [] }] });
+  const failed = [{ chargedTo: OPERATOR, amount: microUsdc(5n), reason: "allowance" }];
+  const outcome = { charged: 0n, treasuryShare: 0n, failed, refused: [], paid: [] };
+  const receipt = { batches: new Map([[ROOT, outcome]]), isAgreed: true };
+  const ours = {
+    kind: "settle",
+    id: ROOT,
+    calldata: settling(NO_BATCH, 5n),
+    broadcasts: [],
+    state: { kind: "submitted" },
+  };
+  const audited = (shown: (string | null)[], submission: object = ours) =>
+    auditOf(submission, OPERATOR, [OPERATOR], { receipt, shown });
+
+  // Seeds 690 and 1164 found this.
+  it("is a difference if they are others than the ledger has, and none after another batch or by our own bytes", async () => {
+    expect(await audited([settling(NO_BATCH, 9n)])).toMatchObject({
+      kind: "different",
+      differences: [expect.stringContaining("other rows")],
+    });
+    expect(await audited([settling(TX, 5n)])).toMatchObject({ kind: "equal" });
+    expect(await audited([], { ...ours, broadcasts: [{ txHash: TX }] })).toMatchObject({ kind: "equal" });
+  });
+
+  it("is a difference if nobody can say what they are, and none if the router bears out what a person brought", async () => {
+    expect(await audited(["hidden", "hidden"])).toMatchObject({ kind: "different" });
+    expect(await audited(["hidden", ours.calldata])).toMatchObject({ kind: "equal" });
+    await expect(audited([null])).rejects.toMatchObject({ retryable: true });
+  });
 });

@@ -4,6 +4,7 @@ import { SettlementError } from "../../domain/errors.ts";
 import { formatUsd, microUsdc } from "../../domain/money.ts";
 import type { Ledger } from "../../ledger/ledger.ts";
 import { reconcileBatch } from "../confirm/reconcileBatch.ts";
+import { hasRowsOf } from "./explain.ts";
 
 export type Audit = { kind: "equal"; batches: number } | { kind: "different"; differences: readonly string[] };
 
@@ -55,6 +56,10 @@ export async function audit(
     const difference = reconcileBatch(submission, outcome);
     if (difference !== null && !receipt.isAgreed) throw unshown(txHash);
     if (difference !== null) differences.push(`batch ${batchId} in ${txHash}: ${difference}`);
+    // Rows of somebody else's that failed add up to nothing, and so may those of the ledger if all of them had failed.
+    else if (submission.kind === "settle" && !(await hasRowsOf({ chain }, submission, txHash))) {
+      differences.push(`batch ${batchId} in ${txHash} was settled with other rows than the ledger has`);
+    }
     // What was mined and not yet final in the ledger was not part of its sums yet.
     if (final.batchIds.has(batchId)) charged += outcome?.charged ?? 0n;
   }

@@ -31,9 +31,15 @@ export async function explain(
 
 // Whether a transaction that has settled a batch charges what the batch was made to charge. A root does not say what is charged
 // under it: whoever has an operator's key can settle a root that is on its way with rows of its own.
-export async function hasRowsOf({ chain }: EngineContext, submission: Submission, txHash: Hex): Promise<boolean> {
+export async function hasRowsOf(
+  { chain }: Pick<EngineContext, "chain">,
+  submission: Submission,
+  txHash: Hex,
+): Promise<boolean> {
   if (submission.broadcasts.some((broadcast) => broadcast.txHash === txHash)) return true;
-  const calldata = await chain.calldataOf(txHash, submission.id);
+  const shown = await chain.calldataOf(txHash, submission.id);
+  // Where no endpoint shows it, it may be what the ledger has: what a person brought, for instance.
+  const calldata = shown === "hidden" ? await chain.calldataOf(txHash, submission.id, submission.calldata) : shown;
   if (calldata === null) {
     throw new SettlementError("chain_unavailable", `no endpoint shows transaction ${txHash} now`, { retryable: true });
   }

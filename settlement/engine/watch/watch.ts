@@ -35,6 +35,9 @@ export function createWatch(context: EngineContext, noteContests: (contests: rea
   // Keys whose nonce was above the ledger's when the chain was last asked.
   const suspicions = new Set<Address>();
 
+  // What was said last of nonces that were used elsewhere. While all is halted for something else they are found in every tick.
+  const told = new Map<Address, string>();
+
   // Before anything is planned in a tick. False while the chain is shorter than what was final: nothing can be said then.
   async function watch(): Promise<boolean> {
     const last = await ledger.readFinalized();
@@ -135,6 +138,8 @@ export function createWatch(context: EngineContext, noteContests: (contests: rea
     const reason = `${lease.operator} has used nonce ${nonces}, which this ledger never gave out`;
     const { clock, looking } = context;
     await ledger.haltForForeignNonces(lease, chainNonce, reason, clock.nowMs(), looking.lifted);
+    if (told.get(lease.operator) === reason) return false;
+    told.set(lease.operator, reason);
     context.report({ kind: "key_used_elsewhere", operator: lease.operator, nonce: own.nextNonce });
     context.report({ kind: "halted", reason });
     return false;

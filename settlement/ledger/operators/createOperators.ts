@@ -4,7 +4,7 @@ import { planFiller, removeFence, setFence } from "./fence.ts";
 import { haltForUndoneBlock, noteFinalized, readFinalized } from "./finality.ts";
 import { beginToLook, halt, readHalt, resume } from "./halt.ts";
 import { haltForForeignNonces } from "./haltForForeignNonces.ts";
-import { fenceOff, noteHome } from "./home.ts";
+import { fenceOff, noteHome, readClock } from "./home.ts";
 import { createLeased } from "./lease.ts";
 import { listOperators } from "./listOperators.ts";
 import { releaseLease } from "./releaseLease.ts";
@@ -25,6 +25,7 @@ export function createOperators(runner: Runner) {
     haltForForeignNonces: leased(haltForForeignNonces),
     haltForUndoneBlock: alone(haltForUndoneBlock),
     noteHome: alone(noteHome),
+    readClock: alone(readClock),
     fenceOff: alone(fenceOff),
     setFence: leased(setFence),
     removeFence: leased(removeFence),

@@ -11,12 +11,19 @@ export type HomeCheck = ({ kind: "same" } | { kind: "moved"; from: string; to: s
   home: string;
 };
 
+// The time where the ledger is, or null if the database has no clock of its own.
+export function readClock() {
+  return async (tx: Tx): Promise<number | null> => {
+    const [clock] = tx.hasOwnClock ? await tx.all(`SELECT ${tx.now} AS now`) : [];
+    return clock === undefined ? null : count(clock, "now");
+  };
+}
+
 // Where the ledger is. If that is not where it was, it is a copy, or a standby that took over, and may lack what was signed
 // last: every key is fenced off before anything is planned, and whoever is in the middle of a tick changes nothing more in it.
 export function noteHome() {
   return async (tx: Tx): Promise<HomeCheck> => {
-    const [clock] = tx.hasOwnClock ? await tx.all(`SELECT ${tx.now} AS now`) : [];
-    const nowMs = clock === undefined ? null : count(clock, "now");
+    const nowMs = await readClock()(tx);
     const { here, written } = homeOf(tx);
     const read = async () => {
       const [row] = await tx.all(`SELECT home, ${here} AS here, ${tx.home} AS place FROM homes`);

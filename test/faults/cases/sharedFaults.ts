@@ -140,8 +140,7 @@ const cases: FaultCase[] = [
       "a lease ends by the database's clock, so that nobody takes it early, and whoever comes next goes on at once",
     async run(stage) {
       const { one, two } = await startTwo(stage, "operator");
-      two.tell({ clockOffsetMs: 600_000 });
-      await stage.recordTurns(6);
+      await stage.recordTurns(6, () => two.tell({ clockOffsetMs: 600_000 }));
       await stage.settled();
       await stage.recordTurns(6);
       await stage.settled();

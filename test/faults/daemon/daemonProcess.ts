@@ -6,6 +6,7 @@ import { writeSync } from "node:fs";
 import { flushCompileCache } from "node:module";
 import { DatabaseSync } from "node:sqlite";
 import { serve } from "../../../settlement/cli/commands/daemon.ts";
+import { systemClock } from "../../../settlement/clock.ts";
 import { type KeyConfig, readConfig } from "../../../settlement/config.ts";
 import { sentenceOf } from "../../../settlement/domain/text/sentence.ts";
 import type { Failpoint, Policy } from "../../../settlement/engine/context.ts";
@@ -77,7 +78,7 @@ flushCompileCache();
 try {
   await serve(readConfig(process.env), {
     policy: { ...policy, ...(stuckBlocks !== undefined && { stuckBlocks: BigInt(stuckBlocks) }) },
-    clock: { nowMs: () => Date.now() + clockOffsetMs },
+    clock: { ...systemClock, nowMs: () => systemClock.nowMs() + clockOffsetMs },
     reached,
     openSigner: openUnreliableSigner,
     // Written at once: a process that is killed has said everything by then.

@@ -61,8 +61,8 @@ export type Stage = {
   // What the nodes said to its sends, oldest first.
   outcomes(): string[];
   // Delivered turns of so many payers, one each, acknowledged by the daemon. The daemon's ticks wait meanwhile, so that
-  // the next one finds all of them and makes the same batches in every run.
-  recordTurns(payers?: number): Promise<Turn[]>;
+  // the next one finds all of them and makes the same batches in every run. `meanwhile` happens before the first is reported.
+  recordTurns(payers?: number, meanwhile?: () => void): Promise<Turn[]>;
   turnOf(payer: number): Turn;
   // How many acknowledged turns are final with all their charges.
   finalTurns(): Promise<number>;
@@ -255,10 +255,11 @@ async function openStage(
         .events("sent")
         .map(({ outcome }) => outcome as string),
     turnOf,
-    async recordTurns(payers = PAYERS) {
+    async recordTurns(payers = PAYERS, meanwhile = () => {}) {
       const made = Array.from({ length: payers }, (_, i) => turnOf(i));
       const gates = proxies.map((proxy) => proxy.hold());
       await Promise.race(gates.map(({ held }) => held));
+      meanwhile();
       await Promise.all(made.map(platform.deliver));
       for (const { release } of gates) release();
       return made;

@@ -21,11 +21,13 @@ import { fundsOf } from "../faults/disturb.ts";
 import type { Habits } from "../habits.ts";
 import type { Clients } from "../processes/clients.ts";
 import type { Wallets } from "../processes/wallets.ts";
-import { PEER, type Scenario, STAKE } from "../scenario.ts";
+import { PEER, ROUTER, type Scenario, STAKE } from "../scenario.ts";
 
 // A daemon that dies between the halt and the alert leaves the alert to the next one.
 const MAX_SILENT_STEPS = 40;
 const DAY_SECONDS = 24 * 3600;
+// What a daemon's clock may be off without going by the database's.
+const CLOCK_TOLERANCE_MS = 1_000;
 // The audit's verdict is compared with the truth whenever that is bad, and so often when it is not.
 const CHECKS_PER_AUDIT = 20;
 // What daemons' clocks are apart at the most, and a step in which it is noticed.
@@ -84,7 +86,10 @@ export function createInvariants(options: {
   const alarms: { operator: Address; nonce: number }[] = [];
   // Nonces that were said to be used elsewhere, and all bytes that this service has sent.
   const foreign = new Set<string>();
-  const sentBytes = new Map<Hex, { from: Address; nonce: number }>();
+  const sentBytes = new Map<Hex, { from: Address; to: Address; nonce: number }>();
+  // How often the ledger was taken back, and had been when bytes were saved.
+  let restores = 0;
+  const savedAfter = new Map<Hex, number>();
   const initialFunds = new Map(
     scenario.payers.map((payer) => [payer, initialFundsOf(chain.head().state.protocol, payer)]),
   );
@@ -298,6 +303,11 @@ export function createInvariants(options: {
     if (accrued < clients.acknowledged())
       broken(`${clients.acknowledged()} was acknowledged and ${accrued} is in the ledger`);
     for (const difference of await ledger.audit()) broken(difference);
+    // By then it is due, whatever the clocks of daemons say.
+    const latest = options.nowMs() + CLOCK_TOLERANCE_MS;
+    const [early] = await read.all("SELECT id, accrued_at FROM charges WHERE accrued_at > $1", [latest]);
+    if (early !== undefined)
+      broken(`charge ${early.id} was accrued ${Number(early.accrued_at) - options.nowMs()} ms from now`);
     const [over] = await read.all("SELECT id FROM sessions WHERE spent + held > max_spend");
     if (over !== undefined) broken(`${over.id} is over its budget`);
     const [overdrawn] = await read.all("SELECT payer, id FROM budgets WHERE pending + held > max_spend");
@@ -481,13 +491,14 @@ export function createInvariants(options: {
   }
 
   // Somebody who uses a key of ours is noticed, whatever it was for: where nothing was forgotten, a nonce that is spent for good and
-  // that no bytes of ours have spent has its alarm. Not so those of before this ledger's first use of the key, those that a payout
-  // or a filler had, which are tried again, and those of a batch that a peer has settled, which is final without them.
+  // that no bytes of ours have spent has its alarm. Not so those of before this ledger's first use of the key, which is never a
+  // filler: an endpoint that lags may ask for one on a nonce of before. Nor those that a payout or a filler had, which are tried
+  // again, and those of a batch that a peer has settled, which is final without them.
   async function checkForeignNonces(): Promise<void> {
     if (scenario.forgetful || scenario.thief || habits.unfaithful || hasPeer()) return;
     for (const operator of scenario.operators) {
-      const own = [...sentBytes.values()].filter(({ from }) => from === operator).map(({ nonce }) => nonce);
-      const first = Math.min(...own);
+      const own = [...sentBytes.values()].filter(({ from, to }) => from === operator && to === ROUTER);
+      const first = Math.min(...own.map(({ nonce }) => nonce));
       for (let number = 0; number <= chain.finalizedNumber(); number++) {
         for (const { transaction } of chain.blockAt(number)?.transactions ?? []) {
           const { from, nonce, hash } = transaction;
@@ -619,6 +630,7 @@ export function createInvariants(options: {
     // The ledger was taken back to an earlier moment, and its leases with it.
     restored: () => {
       moment += 1;
+      restores += 1;
       leases.clear();
     },
     // Blocks that were final are not: everything is counted again.
@@ -661,12 +673,16 @@ export function createInvariants(options: {
     checkHeld,
     capturedTurns: () => capturedTurns,
     isOwedOnly,
+    // Told by the ledger when bytes are in it.
+    saved: (raw: Hex) => savedAfter.set(raw, restores),
     // Asked by the chain when it is handed bytes.
     async sent(raw: Hex): Promise<void> {
       const bytes = transactionOf(raw);
       sentBytes.set(bytes.hash, bytes);
       const [saved] = await read.all("SELECT tx_hash FROM broadcasts WHERE raw = $1", [raw]);
       if (saved !== undefined) return;
+      // A failover may lose them between the commit and the send, which nobody can do at once.
+      if ((savedAfter.get(raw) ?? restores) < restores) return;
       // A process that was frozen may send what is long final.
       const isArchived = (await options.archived()).some(({ broadcasts }) => broadcasts.some((row) => row.raw === raw));
       if (!isArchived) broken("bytes were sent that are not in the ledger");

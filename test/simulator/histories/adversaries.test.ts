@@ -131,6 +131,34 @@ describe("somebody who uses an idle key for something that is no batch", () => {
     await putRight(daemon);
     expect(history.overpaid()).toEqual([]);
   });
+
+  // Seed 291 found this: whoever noticed died before it had told anybody, and all was halted for the first use.
+  it("and again while all is halted is noticed again when the halt is lifted", async () => {
+    const use = () => {
+      history.chain.inject({ from: operator, to: operator, calldata: "0x", gasLimit: 21_000n, fleeting: false });
+      history.mine(2);
+    };
+    const daemon = history.daemon();
+    await history.deliver(alice, 100n);
+    expect(await history.settle([daemon])).toBe(true);
+    use();
+    await daemon.tick();
+    await daemon.tick();
+    use();
+    for (let ticks = 0; ticks < 6; ticks++) await daemon.tick();
+    const alarms = () => history.events.filter(({ kind }) => kind === "key_used_elsewhere");
+    expect(alarms().map((alarm) => "nonce" in alarm && alarm.nonce)).toEqual([1, 2]);
+    expect((await history.ledger.readHalt())?.reason).toContain("has used nonce 1,");
+    history.mine(20);
+    expect(await history.reconcile({ adopt: true, resume: true })).toMatchObject({ resumed: true });
+    const another = history.daemon();
+    await another.tick();
+    await another.tick();
+    expect((await history.ledger.readHalt())?.reason).toContain("has used nonce 2,");
+    await history.deliver(bob, 10n);
+    await putRight(another);
+    expect(history.overpaid()).toEqual([]);
+  });
 });
 
 describe("a peer who settles our batch first", () => {

@@ -28,6 +28,21 @@ describe("daemons whose clocks are wrong", () => {
     },
   );
 
+  // Seen on two real daemons as well (fault 72): what was reported between a jump and the next tick was due minutes later.
+  it.each([5 * MINUTE_MS, MONTH_MS])(
+    "settle at once what is delivered just after a clock was set %i ms ahead",
+    async (ms) => {
+      const daemon = history.daemon();
+      history.setClockAhead(ms);
+      await history.deliver(alice, 100n);
+      history.setClockAhead(0);
+      await daemon.tick();
+      expect(history.chain.pooled()).toHaveLength(1);
+      expect(await history.settle([daemon])).toBe(true);
+      expect(history.overpaid()).toEqual([]);
+    },
+  );
+
   it("give up a batch a month ahead, and have its charges due now", async () => {
     const wrong = history.daemon({ name: "wrong", clockOffsetMs: MONTH_MS });
     await history.deliver(alice, 100n);

@@ -33,7 +33,7 @@ type DaemonOptions = {
   diesAt?: Failpoint;
   // What its endpoints say otherwise than the chain is.
   lies?: Partial<Chain>;
-  clockOffsetMs?: number;
+  clockOffsetMs?: number | (() => number);
 };
 
 // A history that is written by hand: the real engine and ledger on the simulator's chain, where nothing happens but what is told.
@@ -92,7 +92,8 @@ export async function openHistory(options: { operators?: number; moves?: boolean
   }
 
   function contextOf({ keys = scenario.operators, name = "daemon", diesAt, lies, clockOffsetMs = 0 }: DaemonOptions) {
-    const clock = { nowMs: () => nowMs + clockOffsetMs };
+    const offsetMs = typeof clockOffsetMs === "number" ? () => clockOffsetMs : clockOffsetMs;
+    const clock = { nowMs: () => nowMs + offsetMs(), elapsedMs: () => nowMs - START_MS };
     const context: Omit<EngineContext, "looking"> = {
       ledger,
       chain: { ...chain.connect(clock.nowMs), ...lies },
@@ -117,7 +118,10 @@ export async function openHistory(options: { operators?: number; moves?: boolean
       if (spendable === undefined) throw new RangeError(`the chain left out ${payer}`);
       return spendable;
     });
-  let clients = engineOf({ name: "clients", keys: [] });
+  let frontOffsetMs = 0;
+  const front: DaemonOptions = { name: "clients", keys: [], clockOffsetMs: () => frontOffsetMs };
+  let clients = engineOf(front);
+  await clients.followClock();
 
   function mine(blocks = 1): void {
     for (let i = 0; i < blocks; i++) {
@@ -154,6 +158,10 @@ export async function openHistory(options: { operators?: number; moves?: boolean
     letHoursPass(hours: number) {
       nowMs += hours * 3_600_000;
     },
+    // That of the process that takes what is delivered.
+    setClockAhead(ms: number): void {
+      frontOffsetMs = ms;
+    },
     // A turn of one payer, of its model's cost alone.
     async deliver(payer: Address, amount: bigint): Promise<void> {
       names += 1;
@@ -170,7 +178,8 @@ export async function openHistory(options: { operators?: number; moves?: boolean
     copy,
     async restore(from: ReturnType<typeof copy>): Promise<void> {
       await restore(from);
-      clients = engineOf({ name: "clients", keys: [] });
+      clients = engineOf(front);
+      await clients.followClock();
     },
     // A person's command, from a process with these keys.
     reconcile: (flags: Omit<ReconcileOptions, "batches">, keys?: readonly Address[]) =>

@@ -63,11 +63,12 @@ export function createEngineContext(
     return Object.fromEntries(entries) as T;
   }
 
-  const clock = { nowMs: () => nowMs() + clockOffsetMs() };
+  const clock = { nowMs: () => nowMs() + clockOffsetMs(), elapsedMs: nowMs };
   const port = chain.connect(clock.nowMs);
+  const leased = fenced(ledger, invariants);
   return {
     ledger: through("ledger", {
-      ...fenced(ledger, invariants),
+      ...leased,
       async acquireLease(operator, name, ttlMs, evenRetired) {
         const lease = await ledger.acquireLease(operator, name, ttlMs, evenRetired);
         if (lease !== null) invariants().leased(lease, ttlMs, nowMs());
@@ -106,6 +107,11 @@ export function createEngineContext(
           if (held[i] == null && isNew(i) && turn.outcome === "delivered") await invariants().checkCredit(turn.payer);
         }
         return recorded;
+      },
+      async saveBroadcast(lease, id, broadcast) {
+        const saved = await leased.saveBroadcast(lease, id, broadcast);
+        invariants().saved(broadcast.raw);
+        return saved;
       },
       planBatch: (lease, request, atMs) =>
         ledger.planBatch(lease, { ...request, net: noted(request.net, invariants) }, atMs),
