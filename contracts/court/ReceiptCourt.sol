@@ -153,11 +153,14 @@ contract ReceiptCourt is Accounts, AccessManaged {
         payer = receipt.chargedTo;
         _checkOpen(proven.batchId, payer);
         Copy storage copy = _copies[proven.batchId][proven.leaf];
-        if (copy.isDouble || copy.isNoted) revert AlreadyRefunded(proven.batchId, payer);
+        Row storage row = _rows[proven.batchId][payer];
+        uint256 left = Math.saturatingSub(proven.charged, uint256(row.refunded) + row.noted);
+        if (copy.isDouble || copy.isNoted || left == 0) revert AlreadyRefunded(proven.batchId, payer);
         copy.isNoted = true;
         // Of a charge for several calls one is given back. How many there were is the operator's word: none is as good
         // as one, and with however many something is left. Rounded up, in favour of the payer.
-        amount = Math.ceilDiv(receipt.amount, Math.max(receipt.calls, 1));
+        amount = Math.min(left, Math.ceilDiv(receipt.amount, Math.max(receipt.calls, 1)));
+        row.noted += amount.toUint64();
         _account(proven.batchId, payer, proven.leaf, amount);
         emit RefundNoted(receipt.chargeId, payer, proven.batchId, amount);
     }
@@ -208,8 +211,11 @@ contract ReceiptCourt is Accounts, AccessManaged {
         }
         // Whoever settles can write any number of receipts for what it took once, and prove them against each other:
         // the bond would be gone before anybody else asks for it. So a row gives back no more than it took, and a
-        // proof pays its prover no more than the payer.
-        uint256 due = Math.min(second.amount - copy.refunded, doubled.charged - row.refunded);
+        // proof pays its prover no more than the payer. What another court gave back of the row counts, unless it was
+        // for the first payment: whoever made both has one back from each court.
+        uint256 noted = Math.saturatingSub(row.noted, first.chargedTo == payer ? first.amount : 0);
+        uint256 left = Math.saturatingSub(doubled.charged, row.refunded + noted);
+        uint256 due = Math.min(second.amount - copy.refunded, left);
         uint256 amount = bonds.seize(operator, due, payer);
         // Whoever had to contest a row in order to see its receipts was right to.
         uint256 deposits = _returnDeposit(kept.batchId, first.chargedTo, operator);

@@ -145,11 +145,14 @@ contract SchemaCourt is ISchemaCourt {
             revert ChargeMismatch(receipt.chargeId, receipt.toolId);
         }
         address operator = paid.settlement.operator;
-        Refund storage due = _refunds[toolId][chargeId][operator][receipt.chargedTo];
-        if (due.isNoted) revert AlreadyRefunded(toolId, chargeId);
         // Of a charge for several calls one was proven wrong.
         (address payer, uint256 amount) = charges.noteRefund(paid);
-        (due.isNoted, due.owed) = (true, amount.toUint64());
+        Refund storage due = _refunds[toolId][chargeId][operator][payer];
+        // Whoever has the operator's key can write a receipt of next to nothing for the same charge, and show that
+        // first: it uses up nothing of the larger one.
+        uint256 more = Math.saturatingSub(amount, due.proven);
+        if (more == 0) revert AlreadyRefunded(toolId, chargeId);
+        (due.proven, due.owed) = (amount.toUint64(), (due.owed + more).toUint64());
         collect(toolId, chargeId, operator, payer);
     }
 

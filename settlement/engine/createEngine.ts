@@ -19,6 +19,7 @@ import { keepBudget } from "./accept/budgets/keepBudget.ts";
 import { listBudgets } from "./accept/budgets/listBudgets.ts";
 import { hold } from "./accept/calls/hold.ts";
 import { startSession } from "./accept/calls/startSession.ts";
+import { createUnsettled } from "./accept/preflight/createUnsettled.ts";
 import { type DraftOn, preflight } from "./accept/preflight/preflight.ts";
 import { settledBy } from "./accept/preflight/settledBy.ts";
 import { createPrices } from "./accept/prices.ts";
@@ -72,7 +73,8 @@ export function createEngine(options: Omit<EngineContext, "looking">, readSpenda
 
   const prices = createPrices(context);
   const collectOwed = createCollectOwed(context);
-  const asked = { ledger, readSpendable, credit: policy.credit };
+  const unsettled = createUnsettled(context);
+  const asked = { ledger, readSpendable, credit: policy.credit, unsettled };
   const flush = { ...policy.flush, credit: policy.credit };
 
   const check = (payer: Address | null, amount: MicroUsdc, notBefore = 0n, draft: DraftOn | null = null) =>
@@ -87,7 +89,7 @@ export function createEngine(options: Omit<EngineContext, "looking">, readSpenda
     const found = await bringBudget(context, turn.payer, brought, wasDone);
     if (found.kind === "budget_refused") return found;
     const budgetId = found.budgetId ?? turn.budgetId ?? null;
-    return recordTurn(context, readSpendable, admission, prices, { ...turn, budgetId });
+    return recordTurn({ ...context, unsettled }, readSpendable, admission, prices, { ...turn, budgetId });
   }
 
   function follow(ledgerNowMs: number | null): void {

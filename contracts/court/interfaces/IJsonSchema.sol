@@ -20,14 +20,14 @@ enum Verdict {
 /// `exclusiveMaximum`, `minLength`, `maxLength`, `items`, `prefixItems`, `contains`, `minContains`, `maxContains`,
 /// `minItems`, `maxItems`, `uniqueItems`, `properties`, `patternProperties`, `additionalProperties`, `propertyNames`,
 /// `required`, `dependentRequired`, `dependentSchemas`, `minProperties`, `maxProperties`, `allOf`, `anyOf`, `oneOf`,
-/// `not`, `if`, `then`, `else`, `$ref` to the schema itself or a JSON pointer in it, and `pattern` and
-/// `patternProperties` where the pattern is plain: characters that stand for themselves, with `^` before or `$` after
-/// them.
+/// `not`, `if`, `then`, `else`, `$ref` to the schema itself, to a JSON pointer or an anchor in it, also behind its own
+/// absolute `$id`, and `pattern` and `patternProperties` where the pattern is plain: characters that stand for
+/// themselves, with `^` before or `$` after them.
 ///
 /// Unknown: other patterns, other references, `$dynamicRef`, `unevaluatedItems`, `unevaluatedProperties`, another
 /// `$schema` than that of the draft, references in a schema with a `$id` below its root, keywords whose value is not
-/// what the draft asks for, a schema that is no JSON. `format` and keywords that the draft does not have assert
-/// nothing.
+/// what the draft asks for, a schema that is no JSON, and whether `null` is of another type beside OpenAPI's
+/// `"nullable": true`. `format` and other keywords that the draft does not have assert nothing.
 ///
 /// Numbers are exact decimals of any length. Strings are measured and compared by code points. Of a name that an
 /// object has twice, the last counts. A text that is not UTF-8 is no JSON. Bounds, beyond which all is unknown: texts

@@ -46,10 +46,10 @@ interface ISchemaCourt {
     }
 
     /// @notice What a payer gets back of a charge for which the tool was convicted.
-    /// @param isNoted Whether somebody has proven that it was paid.
+    /// @param proven What the call has cost, as far as somebody has proven that it was paid, in micro-USDC.
     /// @param owed What the payer has not got yet, in micro-USDC.
     struct Refund {
-        bool isNoted;
+        uint64 proven;
         uint64 owed;
     }
 
@@ -190,7 +190,8 @@ interface ISchemaCourt {
     ) external;
 
     /// @notice Gives a charge for which the tool was convicted back to whoever paid it, out of the stake, once for each
-    /// operator that charged it and each payer. Anybody may. What the stake may not pay today is owed.
+    /// operator that charged it and each payer. Anybody may. What the stake may not pay today is owed. If there are
+    /// receipts of different amounts for it, what the largest says is given back, in whatever order they are shown.
     /// @param paid That it was paid.
     function refund(bytes16 toolId, bytes32 chargeId, ICharges.PaidCharge calldata paid) external;
 

@@ -19,6 +19,8 @@ abstract contract Accounts is IReceiptCourt {
         uint64 refunded;
         // What was given back of the deposit although the row was answered.
         uint64 returned;
+        // What another court has given back of it.
+        uint64 noted;
         // Whether its receipts prove that a charge was paid twice.
         bool isAtFault;
     }

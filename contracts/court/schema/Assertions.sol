@@ -5,6 +5,7 @@ import {Verdict} from "../interfaces/IJsonSchema.sol";
 import {Json, Value} from "../json/Json.sol";
 import {JsonEquality} from "../json/JsonEquality.sol";
 import {Decimal, JsonNumber} from "../json/JsonNumber.sol";
+import {JsonObject} from "../json/JsonObject.sol";
 import {JsonString} from "../json/JsonString.sol";
 import {Evaluation, Evaluator} from "./Evaluator.sol";
 import {Keywords} from "./Keywords.sol";
@@ -15,11 +16,16 @@ library Assertions {
     /// @dev Beside the bits of the kinds: `integer`, which is a number without a fraction.
     uint256 private constant INTEGER = 128;
 
-    /// @notice `type`.
-    function matchType(Evaluation memory e, Value name, Value json) internal pure returns (Verdict) {
+    /// @notice `type`. Whether `null` has one of them is unknown beside OpenAPI's `nullable`: the draft does not have
+    /// it, but schemas and validators of this draft do.
+    function matchType(Evaluation memory e, Value schema, Value name, Value json) internal pure returns (Verdict) {
         uint256 types = _types(name.valueOf());
         if (types == 0) return Verdict.Unknown;
         if (json.isKind(types)) return Verdict.Valid;
+        if (json.isKind(Json.NULL)) {
+            Value nullable = JsonObject.find(schema, keccak256("nullable"));
+            if (nullable.exists() && nullable.isTrue()) return Verdict.Unknown;
+        }
         bool whole = types & INTEGER != 0 && json.isKind(Json.NUMBER) && JsonNumber.isInteger(JsonNumber.parse(json));
         return Evaluator.check(e, name, json, whole);
     }

@@ -74,7 +74,7 @@ library Evaluator {
         if (group == Keywords.OBJECT_GROUP) return ObjectKeywords.judge(e, keyword, schema, name, json);
         if (group == Keywords.ARRAY_GROUP) return ArrayKeywords.judge(e, keyword, schema, name, json);
         if (group != Keywords.ANY_GROUP) return Assertions.measure(e, keyword, name, json);
-        if (keyword == Keywords.TYPE) return Assertions.matchType(e, name, json);
+        if (keyword == Keywords.TYPE) return Assertions.matchType(e, schema, name, json);
         if (keyword == Keywords.ENUM || keyword == Keywords.CONST) return Assertions.equal(e, keyword, name, json);
         if (keyword == Keywords.REF) return References.follow(e, name, json);
         return Combinations.judge(e, keyword, schema, name, json);

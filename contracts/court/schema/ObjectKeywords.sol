@@ -62,12 +62,13 @@ library ObjectKeywords {
 
     function _required(Evaluation memory e, Value name, Value names, Value json) private pure returns (Verdict) {
         if (!names.isKind(Json.ARRAY)) return Verdict.Unknown;
+        bool hasAll = true;
         Value end = names.next();
         for (Value item = names.first(); item.isBefore(end); item = item.next()) {
             if (!item.isKind(Json.STRING)) return Verdict.Unknown;
-            if (!JsonObject.find(json, JsonString.hash(item)).exists()) return Evaluator.fail(e, name, json);
+            hasAll = hasAll && JsonObject.find(json, JsonString.hash(item)).exists();
         }
-        return Verdict.Valid;
+        return Evaluator.check(e, name, json, hasAll);
     }
 
     /// @dev Every property that neither `properties` names nor `patternProperties` matches.

@@ -3,7 +3,7 @@ pragma solidity 0.8.37;
 
 import {Verdict} from "../interfaces/IJsonSchema.sol";
 import {Json, Value} from "../json/Json.sol";
-import {JsonObject} from "../json/JsonObject.sol";
+import {JsonObject, Members} from "../json/JsonObject.sol";
 import {JsonString} from "../json/JsonString.sol";
 import {Evaluation, Evaluator} from "./Evaluator.sol";
 
@@ -11,7 +11,7 @@ import {Evaluation, Evaluator} from "./Evaluator.sol";
 /// @notice `#`, `#` with a JSON pointer (RFC 6901), which may be percent-encoded, and `#` with an anchor, each of them
 /// also behind the root's own absolute `$id`. A `$id` below the root changes what references mean, so that none are
 /// followed in a schema that has one. Anchors are found at the root and directly in its `$defs`; what looks like one
-/// elsewhere may be none, and then no anchor is followed.
+/// elsewhere may be none, and then no anchor is followed. Nor is any beside a `$dynamicAnchor`, which is one as well.
 library References {
     bytes32 private constant DRAFT = keccak256("https://json-schema.org/draft/2020-12/schema");
     bytes32 private constant DRAFT_WITH_FRAGMENT = keccak256("https://json-schema.org/draft/2020-12/schema#");
@@ -33,7 +33,11 @@ library References {
                 ofThisDraft = ofThisDraft && _isThisDraft(name.valueOf());
             } else if (hash == uint256(keccak256("$id")) >> Json.NEXT_SHIFT && name.valueOf().isKind(Json.STRING)) {
                 followed = followed && Value.unwrap(name.valueOf()) == Value.unwrap(ownId);
-            } else if (hash == uint256(keccak256("$anchor")) >> Json.NEXT_SHIFT && name.valueOf().isKind(Json.STRING)) {
+            } else if (
+                (hash == uint256(keccak256("$anchor")) >> Json.NEXT_SHIFT ||
+                    hash == uint256(keccak256("$dynamicAnchor")) >> Json.NEXT_SHIFT) &&
+                name.valueOf().isKind(Json.STRING)
+            ) {
                 ++anchors;
             }
         }
@@ -74,8 +78,8 @@ library References {
     }
 
     /// @dev Where the fragment begins behind the root's own `$id`, or the end if there is none; zero if it is another
-    /// schema that is referred to. A relative `$id` means something else beside itself, and nobody writes an escaped
-    /// one.
+    /// schema that is referred to. A relative `$id` means something else beside itself, one with a fragment means
+    /// nothing, and nobody writes an escaped one.
     function _skipOwnId(Value root, uint256 cursor, uint256 end) private pure returns (uint256) {
         Value id = JsonObject.find(root, keccak256("$id"));
         if (!id.exists() || !id.isKind(Json.STRING) || id.isKind(Json.ESCAPED)) return 0;
@@ -84,6 +88,7 @@ library References {
             if (start == endOfId || !_isAbsolute(start, endOfId)) return 0;
             if (_byteAt(endOfId - 1) == 0x23) --endOfId;
             uint256 length = endOfId - start;
+            for (uint256 i = 0; i < length; ++i) if (_byteAt(start + i) == 0x23) return 0;
             if (length > end - cursor || _hash(start, endOfId) != _hash(cursor, cursor + length)) return 0;
             cursor += length;
             return cursor == end || _byteAt(cursor) == 0x23 ? cursor : 0;
@@ -117,14 +122,16 @@ library References {
         if (matches) target = e.root;
         Value definitions = JsonObject.find(e.root, keccak256("$defs"));
         if (definitions.exists() && definitions.isKind(Json.OBJECT)) {
-            Value end = definitions.next();
-            for (Value name = definitions.first(); name.isBefore(end); name = name.valueOf().next()) {
+            // Of definitions with the same name the last one counts, and what only the others have is not seen.
+            Members members = JsonObject.members(definitions);
+            for (uint256 i = 0; i < members.size(); ++i) {
+                Value definition = members.nameAt(i).valueOf();
                 uint256 more;
-                (more, matches) = _anchorOf(name.valueOf(), nameHash);
+                (more, matches) = _anchorOf(definition, nameHash);
                 seen += more;
                 if (!matches) continue;
                 if (target.exists()) return Value.wrap(0);
-                target = name.valueOf();
+                target = definition;
             }
         }
         if (seen != e.anchors) return Value.wrap(0);

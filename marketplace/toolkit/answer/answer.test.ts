@@ -22,7 +22,9 @@ const given = {
   content: { price: 1.5, unit: "USD" },
   schema: { type: "object", required: ["price"] },
 };
-const expected: Expected = { ...given, toolId, court, signer: account.address };
+const NOW_MS = 1_800_000_000_999;
+const nowMs = () => NOW_MS;
+const expected: Expected = { ...given, toolId, court, signer: account.address, nowMs };
 
 describe("canonical JSON", () => {
   it("is the same text for the same value", () => {
@@ -48,8 +50,6 @@ describe("canonical JSON", () => {
 });
 
 describe("a signed answer", () => {
-  const nowMs = () => 1_800_000_000_999;
-
   it("hashes what was asked, answered and promised, under the court's domain", async () => {
     const answer = await signAnswer(given, { toolId, account, court, nowMs });
     expect(answer).toMatchObject({
@@ -85,6 +85,21 @@ describe("a signed answer", () => {
     expect(await verifyAnswer(undefined, expected)).toEqual({ kind: "unsigned" });
   });
 
+  it("is about now: one of another time could convict nobody, or only when its key is no longer good", async () => {
+    const verifyAt = async (answeredAtMs: number, when: { nowMs?: () => number }) => {
+      const signed = await signAnswer(given, { toolId, account, court, nowMs: () => answeredAtMs });
+      return verifyAnswer({ [ANSWER_META]: signed }, { ...given, toolId, court, ...when });
+    };
+    for (const offset of [-299_000, 299_000]) {
+      expect(await verifyAt(NOW_MS + offset, { nowMs })).toMatchObject({ kind: "signed" });
+    }
+    for (const offset of [-301_000, 301_000, -4 * 86_400_000, 30 * 86_400_000]) {
+      expect(await verifyAt(NOW_MS + offset, { nowMs })).toEqual({ kind: "forged", field: "answeredAt" });
+    }
+    expect(await verifyAt(Date.now(), {})).toMatchObject({ kind: "signed" });
+    expect(await verifyAt(Date.now() - 86_400_000, {})).toEqual({ kind: "forged", field: "answeredAt" });
+  });
+
   it("has one form: the other signature of the same key is refused", async () => {
     const signed = await signAnswer(given, { toolId, account, court, nowMs });
     const order = 0xfffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141n;
@@ -116,7 +131,7 @@ describe("an MCP server that signs in one line", () => {
     const { result, schema } = await callWith({ [CHARGE_META]: chargeId });
     expect(result._meta).toMatchObject({ kept: 1 });
     const content = result.structuredContent;
-    const about = { ...expected, args: { of: "ETH" }, content, schema };
+    const about = { ...expected, args: { of: "ETH" }, content, schema, nowMs: Date.now };
     expect(await verifyAnswer(result._meta, about)).toMatchObject({ kind: "signed", signer: account.address });
   });
 

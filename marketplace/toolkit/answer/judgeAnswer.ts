@@ -9,9 +9,9 @@ import {
   TO_PARTS_LISTS,
   TO_PARTS_NAMED,
 } from "./applied.ts";
-import { appliedDepth } from "./appliedDepth.ts";
 import { canonicalJson } from "./canonicalJson.ts";
 import { isMultiple } from "./isMultiple.ts";
+import { isWithin } from "./isWithin.ts";
 
 // What the schema court would say of an answer, or `unknown`, which it is more often than for the court: that looks only at the parts
 // of a schema that the answer reaches. What is decided here, the court decides in the same way.
@@ -27,13 +27,23 @@ const SCHEMAS = {
   lists: [...IN_PLACE_LISTS, ...TO_PARTS_LISTS],
   named: [...IN_PLACE_NAMED, ...TO_PARTS_NAMED, "$defs"],
 };
-// Ajv passes over the name `__proto__` in these.
-const BY_NAME = ["properties", "patternProperties", "dependentSchemas", "dependentRequired"];
-const UNDECIDED = ["$dynamicRef", "$recursiveRef", "dependencies", "unevaluatedItems", "unevaluatedProperties"];
+// What the court does not decide, and what Ajv understands beyond the draft: OpenAPI's `nullable`, and schemas of its own that are
+// to be waited for, whose failure would end the process.
+const UNDECIDED = [
+  ...["$dynamicRef", "$recursiveRef", "dependencies", "unevaluatedItems", "unevaluatedProperties"],
+  ...["$async", "nullable"],
+];
 
-// The court's own bounds: on a text, and on schemas that are applied within one another.
+// A JSON pointer as the court and Ajv both take it: a slash that is percent-encoded is one to the court, and a tilde that escapes
+// nothing leads nowhere.
+const POINTER = /^#(?:\/(?:[^~%/]|~[01]|%(?!2f)[0-9a-f]{2})*)*$/i;
+
+// A property of every object in ECMAScript, which Ajv passes over.
+const PROTOTYPE = '"__proto__"';
+
+// The court's own bounds: on a text, and on schemas that are applied within one another. And what nobody here waits for any longer.
 const MAX_BYTES = 65_536;
-const MAX_DEPTH = 40;
+const BOUNDS = { maxDepth: 40, maxWork: 500_000 };
 
 const ajv = new Ajv2020({ strict: false, validateFormats: false, ownProperties: true, logger: false });
 // The court counts in decimals and not in doubles.
@@ -47,17 +57,18 @@ ajv.addKeyword({
 
 export function judgeAnswer(schema: unknown, content: unknown): Verdict {
   try {
-    if ([schema, content].some((value) => Buffer.byteLength(canonicalJson(value)) > MAX_BYTES)) return "unknown";
+    const texts = [canonicalJson(schema), canonicalJson(content)];
+    if (texts.some((text) => Buffer.byteLength(text) > MAX_BYTES || text.includes(PROTOTYPE))) return "unknown";
     if (typeof schema === "boolean") return schema ? "valid" : "invalid";
     if (!isOfThisDraft(schema) || !isDecided(schema)) return "unknown";
-    if (appliedDepth(schema, content) > MAX_DEPTH) return "unknown";
+    if (!isWithin(schema, content, BOUNDS)) return "unknown";
     return ajv.validate(schema as object, content) ? "valid" : "invalid";
   } catch {
     // A schema that Ajv refuses, or one that is nested deeper than can be looked into.
     return "unknown";
   } finally {
     // Otherwise every schema would be kept.
-    if (typeof schema === "object" && schema !== null) ajv.removeSchema(schema);
+    ajv.removeSchema();
   }
 }
 
@@ -79,10 +90,10 @@ function isDecided(schema: unknown): boolean {
   const own = (keyword: string): unknown => ownOf(schema, keyword);
   const text = (keyword: string) => String(own(keyword) ?? "");
   if (UNDECIDED.some((keyword) => own(keyword) !== undefined)) return false;
-  if (own("$ref") !== undefined && !/^#(\/|$)/.test(text("$ref"))) return false;
+  if (typeof (own("$id") ?? "") !== "string") return false;
+  if (own("$ref") !== undefined && !POINTER.test(text("$ref"))) return false;
   if (own("pattern") !== undefined && !PLAIN_PATTERN.test(text("pattern"))) return false;
   if (!Object.keys(own("patternProperties") ?? {}).every((pattern) => PLAIN_PATTERN.test(pattern))) return false;
-  if (BY_NAME.some((keyword) => Object.hasOwn(own(keyword) ?? {}, "__proto__"))) return false;
   // Ajv counts what is contained from behind the prefix on.
   if (own("contains") !== undefined && own("prefixItems") !== undefined) return false;
   return schemasIn(schema, SCHEMAS).every(isDecided);

@@ -15,7 +15,13 @@ export type Expected = Given & {
   court: Court;
   // The answer key that is registered for the tool; any key's signature is taken if it is not known.
   signer?: Address;
+  // When the answer came in; now, unless it was kept since then.
+  nowMs?: () => number;
 };
+
+// The court hears of an answer for 3 days from the time that it names, and not before. With a time of long ago it could convict nobody
+// any more, and with one to come only when the tool has long revoked its key.
+const MAX_OFF_S = 300;
 
 // Every signature has a twin on the other half of the curve. The court takes the lower one, and so does this.
 const HALF_ORDER = 0x7fffffffffffffffffffffffffffffff5d576e7357a4501ddfe92f46681b20a0n;
@@ -57,6 +63,8 @@ export async function verifyAnswer(meta: unknown, expected: Expected): Promise<V
     const same = field === "method" ? said === value : said.toLowerCase() === value.toLowerCase();
     if (!same) return { kind: "forged", field };
   }
+  const nowMs = expected.nowMs?.() ?? Date.now();
+  if (Math.abs(nowMs / 1_000 - answer.answeredAt) > MAX_OFF_S) return { kind: "forged", field: "answeredAt" };
   try {
     const signer = await recoverTypedDataAddress({
       ...typedAnswer(answer, expected.court),

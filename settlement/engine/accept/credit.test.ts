@@ -50,10 +50,14 @@ describe.each(ledgers)("what is above a payer's credit, on $name", ({ create }) 
     }
     await ledger.hold(call("first", "s", 60), RICH, 1);
     await ledger.capture({ callId: "first", hashes: HASHES }, POLICY, 1);
+    waits = null;
   });
   afterEach(() => store.remove());
 
-  const context = () => ({ ledger, clock: { nowMs: () => 5 }, policy });
+  let waits: string | null = null;
+  const unsettled = async () => waits;
+  const asked = { credit: policy.credit, unsettled };
+  const context = () => ({ ledger, clock: { nowMs: () => 5 }, policy, unsettled });
   const readerOf =
     (prepaid: bigint, atBlock = 0n): ReadSpendable =>
     async (payer) => ({ ...spendableOf(payer, 10n ** 9n), prepaid: microUsdc(prepaid), atBlock });
@@ -61,7 +65,7 @@ describe.each(ledgers)("what is above a payer's credit, on $name", ({ create }) 
     hold(
       context(),
       (payer, price, notBefore = 0n) =>
-        preflight({ ledger, readSpendable: readerOf(prepaid), credit: policy.credit }, payer, price, { notBefore }),
+        preflight({ ...asked, readSpendable: readerOf(prepaid), ledger }, payer, price, { notBefore }),
       open,
       anyPrice,
       call(callId, "t", amount),
@@ -85,11 +89,7 @@ describe.each(ledgers)("what is above a payer's credit, on $name", ({ create }) 
   });
 
   it("is refused though it was not above it when it was looked at", async () => {
-    const looked = await preflight(
-      { ledger, readSpendable: readerOf(0n), credit: policy.credit },
-      ALICE,
-      microUsdc(40n),
-    );
+    const looked = await preflight({ ...asked, readSpendable: readerOf(0n), ledger }, ALICE, microUsdc(40n));
     await held("other", 1);
     const outcome = await hold(context(), async () => looked, open, anyPrice, call("c", "t", 40));
     expect(outcome).toMatchObject({ kind: "refused", preflight: { code: "credit_exceeded" } });
@@ -99,6 +99,20 @@ describe.each(ledgers)("what is above a payer's credit, on $name", ({ create }) 
   it("is taken as far as prepaid money covers it", async () => {
     expect(await held("c", 90, 50n)).toMatchObject({ kind: "held" });
     expect(await held("d", 1, 50n)).toMatchObject({ kind: "refused", preflight: { code: "credit_exceeded" } });
+  });
+
+  it("is refused though prepaid money covers it, while nothing can be settled", async () => {
+    waits = "the router is paused";
+    expect(await held("c", 41, 500n)).toMatchObject({ kind: "refused", preflight: { code: "credit_exceeded" } });
+    expect(await recordTurn(context(), readerOf(500n), open, anyPrice, costing("a", 41))).toMatchObject({
+      kind: "credit_exceeded",
+    });
+    expect(await held("c", 40, 500n)).toMatchObject({ kind: "held" });
+    // However many calls have looked before the first of them is held.
+    const all = await Promise.all(["d", "e"].map((callId) => held(callId, 1, 500n)));
+    expect(all).toMatchObject([{ kind: "refused" }, { kind: "refused" }]);
+    waits = null;
+    expect(await held("d", 400, 500n)).toMatchObject({ kind: "held" });
   });
 
   it("a turn within it is recorded without a question to the chain", async () => {

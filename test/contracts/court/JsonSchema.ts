@@ -259,6 +259,17 @@ describe("what is unknown", () => {
       ['{"patternProperties":{"[a]":true,"^b":true},"additionalProperties":false}', ['{"b":1}'], [], ['{"c":1}']],
     ]));
 
+  it("includes whether null is what validators of the draft let through, beside a keyword of OpenAPI", () =>
+    expectVerdicts([
+      ['{"type":"string","nullable":true}', ['"x"'], ["1"], ["null"]],
+      ['{"type":["string","integer"],"nullable":true}', ["1"], ["true"], ["null"]],
+      ['{"type":"null","nullable":true}', ["null"], ["1"]],
+      ['{"type":"string","nullable":false}', ['"x"'], ["null"]],
+      ['{"type":"string","nullable":"true"}', ['"x"'], ["null"]],
+      ['{"not":{"type":"string","nullable":true}}', ["1"], ['"x"'], ["null"]],
+      ['{"type":"string","nullable":true,"enum":["a"]}', ['"a"'], ["null"]],
+    ]));
+
   it("includes keywords whose value makes no sense", () =>
     expectVerdicts(
       [
@@ -290,6 +301,8 @@ describe("what is unknown", () => {
       ['{"uniqueItems":1}', [], [], ["[1,1]"]],
       ['{"required":"a"}', [], [], ["{}"]],
       ['{"required":[1]}', [], [], ["{}"]],
+      ['{"required":["a",1]}', [], [], ["{}", '{"a":1}']],
+      ['{"required":["a",1,"b"]}', [], [], ["{}", '{"a":1,"b":1}']],
       ['{"properties":[]}', [], [], ["{}"]],
       ['{"properties":[],"additionalProperties":false}', [], [], ['{"a":1}']],
       ['{"dependentRequired":{"a":1}}', ["{}"], [], ['{"a":1}']],
@@ -571,6 +584,18 @@ describe("where Ajv and the draft differ, the draft wins:", () => {
       ["numbers that a double cannot tell apart", '{"const":0.1}', "0.10000000000000000001", "invalid"],
       ["multiples that a double misses", '{"multipleOf":0.01}', "4.35", "valid"],
       ["large multiples", '{"multipleOf":0.5}', "1e21", "valid"],
+      [
+        "a property that ECMAScript treats otherwise",
+        '{"properties":{"__proto__":false}}',
+        '{"__proto__":1}',
+        "invalid",
+      ],
+      [
+        "pointers, decoded before they are taken apart (RFC 6901)",
+        '{"$ref":"#/$defs/a%2Fb","$defs":{"a/b":{"type":"integer"},"a":{"b":true}}}',
+        '"x"',
+        "valid",
+      ],
       [
         "contains beside prefixItems, of an empty array",
         '{"prefixItems":[{"type":"null"}],"contains":true}',

@@ -160,6 +160,9 @@ describe("draft 2020-12, Core", () => {
       [to("a/s", "a/s#/$defs/a"), [], [], [1, "x"]],
       [to("s", "s#/$defs/a"), [], [], [1, "x"]],
       [to("/s:x", "/s:x#/$defs/a"), [], [], [1, "x"]],
+      // An identifier has no fragment but an empty one.
+      [to("https://a.example/s#b", "https://a.example/s#b"), [], [], [1, "x"]],
+      [to("https://a.example/s#b", "https://a.example/s#b#/$defs/a"), [], [], [1, "x"]],
       [to("", "x#/$defs/a"), [], [], [1, "x"]],
       [{ $ref: "https://a.example/s#/$defs/a", $defs: { a: true } }, [], [], [1]],
       [{ $id: 1, $ref: "https://a.example/s#/$defs/a", $defs: { a: true } }, [], [], [1]],
@@ -189,6 +192,10 @@ describe("draft 2020-12, Core", () => {
       [{ $ref: "#a", $anchor: "a", $defs: { x: { $anchor: "a" } } }, [], [], [1]],
       [{ $ref: "#a", $defs: { x: { $anchor: "a" }, y: { enum: [{ $anchor: "b" }] } } }, [], [], [1]],
       [{ $ref: "#a", enum: [{ $anchor: "a" }] }, [], [1], [{ $anchor: "a" }]],
+      // One that stands in a definition which another of its name has taken the place of, or that is found in other ways as well.
+      [text(`{"$ref":"#a","$defs":{"x":{"$anchor":"a","type":"integer"},"x":{"$anchor":"b"}}}`), [], [], [1, "x"]],
+      [text(`{"$ref":"#a","$defs":{"x":{"$anchor":"a","type":"integer"},"x":true}}`), [], [], [1, "x"]],
+      [{ $ref: "#a", $defs: { x: { $anchor: "a", type: "integer" }, y: { $dynamicAnchor: "a" } } }, [], [], [1, "x"]],
       // Below another identifier it belongs to that.
       [{ $ref: "#a", $defs: { x: { $id: "https://a.example/x", $anchor: "a" } } }, [], [], [1]],
       // A property of that name is a schema.

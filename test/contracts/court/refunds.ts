@@ -5,10 +5,11 @@ import { privateKeyToAccount } from "viem/accounts";
 import { canonicalJson, hashJson, signAnswer } from "../../../marketplace/toolkit/index.ts";
 import { ROLES } from "../../../scripts/protocol/description.ts";
 import type { DueCharge } from "../../../settlement/domain/charges/charge.ts";
+import { microUsdc } from "../../../settlement/domain/money.ts";
 import { type ToolId, uuidFromToolId } from "../../../settlement/domain/toolId.ts";
 import { JsonSchema__factory, SchemaCourt__factory } from "../../../typechain-types/index.ts";
 import { DAY, ethers, HOUR, slashTerms, time, usd } from "../fixture.ts";
-import { courtroom, PREMIUM, type Settled } from "./courtroom.ts";
+import { courtroom, PREMIUM, rowsOf, type Settled } from "./courtroom.ts";
 
 const SCHEMA = { type: "object", required: ["price"] };
 const BROKEN = {};
@@ -28,7 +29,8 @@ describe("a call for which the tool was convicted", () => {
   });
 
   it("is given back on several days if the stake may not pay it in one", async () => {
-    const { charge, settleCharges, refund, staking, court, operator, payer, fund, tool, convict } = await openCourt();
+    const { charge, settleCharges, refund, staking, court, receiptCourt, operator, payer, fund, tool, convict } =
+      await openCourt();
     await fund(payer, usd("100"));
     const call = charge({ toolId: tool, amount: usd("3") });
     const batch = await settleCharges([call]);
@@ -37,7 +39,7 @@ describe("a call for which the tool was convicted", () => {
     await expect(refund(batch, call))
       .to.emit(court, "ChargeRefunded")
       .withArgs(tool, call.id, payer, usd("1.25"), usd("1.75"));
-    await expect(refund(batch, call)).to.be.revertedWithCustomError(court, "AlreadyRefunded");
+    await expect(refund(batch, call)).to.be.revertedWithCustomError(receiptCourt, "AlreadyRefunded");
     await time.increase(32 * HOUR);
     await court.collect(tool, call.id, operator, payer);
     expect(await staking.creditOf(payer)).to.equal(usd("3"));
@@ -56,9 +58,9 @@ describe("a call for which the tool was convicted", () => {
   });
 
   it("is given back to its payer whatever receipt another operator writes for it", async () => {
-    const { charge, settleCharges, refund, court, staking, payer, rich, convict, neighbour, stranger, ...market } =
+    const { charge, settleCharges, refund, staking, payer, rich, convict, neighbour, stranger, ...market } =
       await openCourt();
-    const { asAdmin, router, postBond, fund } = market;
+    const { asAdmin, router, postBond, fund, receiptCourt } = market;
     await asAdmin(router.setOperatorLimit.populateTransaction(neighbour, usd("100")));
     await postBond(neighbour, usd("100"));
     await fund(stranger, usd("10"));
@@ -72,7 +74,7 @@ describe("a call for which the tool was convicted", () => {
     await refund(batch, call);
     expect(await staking.creditOf(payer)).to.equal(usd("0.10"));
     // It has back what it paid, most of which the tool was credited, and no more.
-    await expect(refund(forged, copied)).to.be.revertedWithCustomError(court, "AlreadyRefunded");
+    await expect(refund(forged, copied)).to.be.revertedWithCustomError(receiptCourt, "AlreadyRefunded");
     expect(await staking.creditOf(stranger)).to.equal(usd("0.10"));
   });
 
@@ -146,6 +148,83 @@ describe("a call for which the tool was convicted", () => {
     // Both payments, each of them once; the prover, who is nobody here, has the premium.
     expect((await staking.creditOf(payer)) + (await bonds.creditOf(payer))).to.equal(usd("2"));
     expect(PREMIUM).to.be.lessThan(usd("1"));
+  });
+
+  it("is given back although somebody with the operator's key has first shown a smaller receipt for it", async () => {
+    const { charge, settleCharges, refund, court, staking, payer, rich, convict } = await openCourt();
+    const call = charge({ toolId: rich, amount: usd("8") });
+    const batch = await settleCharges([call]);
+    await convict(call);
+    const small = { ...call, amount: microUsdc(1n) };
+    const forged = await settleCharges([small]);
+    await refund(forged, small);
+    await refund(batch, call);
+    // What its largest payment came to, and no more.
+    expect(await staking.creditOf(payer)).to.equal(usd("8"));
+    const smaller = { ...call, amount: microUsdc(2n) };
+    await expect(refund(await settleCharges([smaller]), smaller)).to.be.revertedWithCustomError(
+      court,
+      "AlreadyRefunded",
+    );
+  });
+});
+
+describe("an operator who is given something back by both courts", () => {
+  // Of a tool that was convicted: a call that somebody paid, and copies of it for a wallet of the operator's own.
+  async function openForgery() {
+    const market = await openCourt();
+    const { charge, settleCharges, rich, convict, stranger, fund, staking, bonds } = market;
+    await fund(stranger, usd("10"));
+    const call = charge({ toolId: rich, amount: usd("2") });
+    const batch = await settleCharges([call]);
+    await convict(call);
+    const copyOf = (amount = usd("2"), attempts = 0) =>
+      ({ ...call, amount, attempts, chargedTo: stranger.address.toLowerCase() }) as DueCharge;
+    const given = async () => (await staking.creditOf(stranger)) + (await bonds.creditOf(stranger));
+    return { ...market, call, batch, copyOf, given };
+  }
+
+  it("has no more back than its wallet has paid, whoever is said to have paid first", async () => {
+    const { settleCharges, refund, paid, receiptCourt, batch, call, copyOf, given } = await openForgery();
+    const copy = copyOf();
+    const forged = await settleCharges([copy]);
+    await refund(forged, copy);
+    await expect(receiptCourt.proveDoubleCharge(paid(batch, call), paid(forged, copy))).to.be.revertedWithCustomError(
+      receiptCourt,
+      "AlreadyRefunded",
+    );
+    expect(await given()).to.equal(usd("2"));
+  });
+
+  it("nor by a second receipt in the same row", async () => {
+    const { settleCharges, refund, paid, receiptCourt, batch, call, copyOf, given } = await openForgery();
+    const [one, other] = [copyOf(), copyOf(usd("2"), 1)];
+    const forged = await settleCharges([one, other], { rows: rowsOf([one]) });
+    await refund(forged, one);
+    await expect(receiptCourt.proveDoubleCharge(paid(batch, call), paid(forged, other))).to.be.revertedWithCustomError(
+      receiptCourt,
+      "AlreadyRefunded",
+    );
+    expect(await given()).to.equal(usd("2"));
+  });
+
+  it("nor the other way round", async () => {
+    const { settleCharges, refund, paid, receiptCourt, batch, call, copyOf, given } = await openForgery();
+    const [one, other] = [copyOf(), copyOf(usd("2"), 1)];
+    const forged = await settleCharges([one, other], { rows: rowsOf([one]) });
+    await receiptCourt.proveDoubleCharge(paid(batch, call), paid(forged, one));
+    await expect(refund(forged, other)).to.be.revertedWithCustomError(receiptCourt, "AlreadyRefunded");
+    expect(await given()).to.equal(usd("2"));
+  });
+
+  it("nor by a first payment of next to nothing", async () => {
+    const { settleCharges, refund, paid, receiptCourt, copyOf, given } = await openForgery();
+    const [tiny, copy] = [copyOf(3n), copyOf()];
+    const first = await settleCharges([tiny]);
+    const forged = await settleCharges([copy]);
+    await refund(forged, copy);
+    await receiptCourt.proveDoubleCharge(paid(first, tiny), paid(forged, copy));
+    expect(await given()).to.equal(usd("2") + 3n);
   });
 });
 

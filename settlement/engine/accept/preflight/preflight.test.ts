@@ -20,7 +20,11 @@ function ask(
   amount: bigint,
   chain: Partial<Record<keyof Spendable, bigint | boolean>> = {},
   own: Partial<Record<keyof Exposure, bigint>> = {},
-  { credit = PLENTY, ...options }: PreflightOptions & { credit?: CreditPolicy } = {},
+  {
+    credit = PLENTY,
+    waits = null,
+    ...options
+  }: PreflightOptions & { credit?: CreditPolicy; waits?: string | null } = {},
 ) {
   const spendable = { ...spendableOf(PAYER, 100n, { dailyCapLeft: 100n }), ...chain } as Spendable;
   const exposure = { payer: PAYER, pending: 0n, held: 0n, owed: 0n, debt: 0n, settled: 0n, ...own };
@@ -28,7 +32,13 @@ function ask(
     readExposures: async () => [exposure as Exposure],
     listBudgetsDue: async () => [],
   } as unknown as Ledger;
-  return preflight({ ledger, readSpendable: async () => spendable, credit }, PAYER, microUsdc(amount), options);
+  const unsettled = async () => waits;
+  return preflight(
+    { ledger, readSpendable: async () => spendable, credit, unsettled },
+    PAYER,
+    microUsdc(amount),
+    options,
+  );
 }
 
 describe("preflight", () => {
@@ -94,6 +104,22 @@ describe("preflight", () => {
     expect(await ask(71n, { prepaid: 20n }, {}, { credit: LITTLE })).toMatchObject({ code: "credit_exceeded" });
   });
 
+  it("gives no more than credit for what is prepaid while nothing can be settled, and says why", async () => {
+    const waits = "the router is paused";
+    const prepaid = { amount: 0n, allowance: 0n, prepaid: 500n, dailyCapLeft: 500n };
+    expect(await ask(50n, prepaid, {}, { credit: LITTLE, waits })).toMatchObject({
+      code: "ok",
+      spendable: { prepaid: 0n },
+    });
+    expect(await ask(21n, prepaid, { pending: 20n, held: 10n }, { credit: LITTLE, waits })).toMatchObject({
+      code: "credit_exceeded",
+      reason: expect.stringContaining("while nothing can be settled (the router is paused)"),
+      funds: { prepaid: 500n, creditLeft: 20n },
+    });
+    expect(await ask(71n, { prepaid: 20n }, {}, { credit: LITTLE, waits })).toMatchObject({ code: "credit_exceeded" });
+    expect(await ask(500n, prepaid, {}, { credit: LITTLE })).toMatchObject({ code: "ok" });
+  });
+
   it("asks a budget for money and not for credit", async () => {
     expect(await ask(100n, {}, {}, { credit: LITTLE, onCredit: 0n })).toMatchObject({ code: "ok" });
     expect(await ask(101n, {}, {}, { credit: LITTLE, onCredit: 0n })).toMatchObject({ code: "insufficient_allowance" });
@@ -154,9 +180,8 @@ describe("preflight", () => {
         countOpenBudgets: async () => others,
       } as unknown as Ledger;
       const draft = { budgetId: 7n, amount, toolIds: [TOOL], settledBy };
-      return preflight({ ledger, readSpendable: async () => spendable, credit: PLENTY }, PAYER, microUsdc(amount), {
-        draft,
-      });
+      const asked = { ledger, readSpendable: async () => spendable, credit: PLENTY, unsettled: async () => null };
+      return preflight(asked, PAYER, microUsdc(amount), { draft });
     }
 
     it("serves whoever demands consent up to the last unit that was signed", async () => {
@@ -198,7 +223,7 @@ describe("preflight", () => {
   it("answers no_wallet without one", async () => {
     const nobody = {} as Ledger;
     const unread = () => Promise.reject(new Error("nothing should be read"));
-    const context = { ledger: nobody, readSpendable: unread, credit: PLENTY };
+    const context = { ledger: nobody, readSpendable: unread, credit: PLENTY, unsettled: unread };
     expect(await preflight(context, null, microUsdc(1n))).toEqual({ code: "no_wallet" });
   });
 

@@ -13,6 +13,7 @@ import {
 import type { Exposure, ReadFunds } from "../../../domain/payer/payer.ts";
 import type { Ledger } from "../../../ledger/ledger.ts";
 import { type BudgetRefusal, budgetRefusal } from "../budgets/budgetRefusal.ts";
+import type { Unsettled } from "./createUnsettled.ts";
 import { owedReason } from "./owedReason.ts";
 
 export type PreflightFunds = {
@@ -58,7 +59,12 @@ const TOO_MANY_BUDGETS = `what was delivered under ${MAX_OPEN_BUDGETS} other bud
 // What is to be drawn on which budget of the payer's.
 export type DraftOn = Draft & { budgetId: bigint };
 
-export type PreflightContext = { ledger: Ledger; readSpendable: ReadSpendable; credit: CreditPolicy };
+export type PreflightContext = {
+  ledger: Ledger;
+  readSpendable: ReadSpendable;
+  credit: CreditPolicy;
+  unsettled: Unsettled;
+};
 
 export type PreflightOptions = {
   // Since which block the chain must have been asked.
@@ -79,7 +85,7 @@ export type Refusal = Exclude<Preflight, { code: "ok" }>;
 //
 // With `draft`, the budget of that id must cover it as well, whether or not the payer demands one.
 export async function preflight(
-  { ledger, readSpendable, credit }: PreflightContext,
+  { ledger, readSpendable, credit, unsettled }: PreflightContext,
   payer: Address | null,
   amount: MicroUsdc,
   { notBefore = 0n, onCredit = amount, draft = null }: PreflightOptions = {},
@@ -91,7 +97,9 @@ export async function preflight(
     draft === null ? null : ledger.findBudget({ payer, id: draft.budgetId }),
   ]);
   const settled = exposure?.settled ?? 0n;
-  const funds = fundsOf(spendable, exposure, creditLimitOf(credit, settled));
+  const waits = spendable.prepaid > 0n ? await unsettled() : null;
+  const covered = waits === null ? spendable.prepaid : microUsdc(0n);
+  const funds = fundsOf(spendable, exposure, { creditLimit: creditLimitOf(credit, settled), covered });
   const committed = funds.pending + funds.held;
   const needed = committed + amount;
   if (funds.debt > 0n) {
@@ -117,8 +125,15 @@ export async function preflight(
     return { code: "insufficient_allowance", funds, reason: "the payer's own daily cap leaves too little" };
   }
   const { atBlock, prepaid } = spendable;
-  const ok = { code: "ok", funds, spendable: { amount: payableOf(spendable), prepaid, atBlock, budget } } as const;
-  if (spendable.prepaid >= needed) return ok;
+  const ok = {
+    code: "ok",
+    funds,
+    spendable: { amount: payableOf(spendable), prepaid: covered, atBlock, budget },
+  } as const;
+  const refusal = refuseCredit(credit, { committed, settled, prepaid: covered }, onCredit);
+  if (prepaid >= needed) {
+    return refusal === null ? ok : { code: "credit_exceeded", funds, reason: creditReason(refusal, waits) };
+  }
   if (spendable.allowance < needed) {
     const cap = "the spending cap is not set or too small";
     const reason = spendable.prepaid > 0n ? `the prepaid balance leaves too little, and ${cap}` : cap;
@@ -126,14 +141,18 @@ export async function preflight(
   }
   if (spendable.balance < needed) return { code: "payment_failed", funds, reason: "there is not enough USDC" };
   if (spendable.amount < needed) return { code: "payment_failed", funds, reason: "the token lets nothing be taken" };
-  const refusal = refuseCredit(credit, { committed, settled, prepaid }, onCredit);
-  return refusal === null ? ok : { code: "credit_exceeded", funds, reason: creditReason(refusal) };
+  return refusal === null ? ok : { code: "credit_exceeded", funds, reason: creditReason(refusal, waits) };
 }
 
-export function creditReason({ exposure, limit }: CreditRefusal): string {
+// `waits` is why it cannot be settled at present.
+export function creditReason({ exposure, limit }: CreditRefusal, waits: string | null = null): string {
+  const advice =
+    waits === null
+      ? "it is being settled: try again in a minute, or deposit USDC in advance"
+      : `prepaid money covers no more than that while nothing can be settled (${waits}): try again later`;
   return (
     `what was delivered and is not settled yet would come to ${formatUsd(exposure)} USDC, and this payer has credit for ` +
-    `${formatUsd(limit)}; it is being settled: try again in a minute, or deposit USDC in advance`
+    `${formatUsd(limit)}; ${advice}`
   );
 }
 
@@ -142,10 +161,15 @@ export function payableOf({ amount, prepaid, dailyCapLeft }: Spendable): bigint 
   return larger(amount, smaller(prepaid, dailyCapLeft));
 }
 
-function fundsOf(spendable: Spendable, exposure: Exposure | undefined, creditLimit: MicroUsdc): PreflightFunds {
+// `covered` is what of the prepaid money covers what is delivered now.
+function fundsOf(
+  spendable: Spendable,
+  exposure: Exposure | undefined,
+  { creditLimit, covered }: { creditLimit: MicroUsdc; covered: MicroUsdc },
+): PreflightFunds {
   const pending = exposure?.pending ?? microUsdc(0n);
   const held = exposure?.held ?? microUsdc(0n);
-  const used = exposureOf({ committed: pending + held, prepaid: spendable.prepaid });
+  const used = exposureOf({ committed: pending + held, prepaid: covered });
   const available = payableOf(spendable) - pending - held;
   const { balance, allowance, dailyCapLeft, prepaid, consentRequired } = spendable;
   return {

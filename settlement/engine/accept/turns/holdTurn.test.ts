@@ -30,7 +30,8 @@ describe.each(ledgers)("a question, on $name,", ({ create }) => {
     await store.remove();
   });
 
-  const context = () => ({ ledger, clock: { nowMs: () => nowMs }, policy });
+  const unsettled = async () => null;
+  const context = () => ({ ledger, clock: { nowMs: () => nowMs }, policy, unsettled });
   const reads =
     (own: Partial<Spendable> = {}) =>
     async () => ({ ...spendableOf(ALICE, 10n ** 9n), ...own });
@@ -42,7 +43,8 @@ describe.each(ledgers)("a question, on $name,", ({ create }) => {
     holdTurn(
       context(),
       async (payer, price, notBefore = 0n, draft = null) => {
-        const answer = await preflight({ ledger, readSpendable: reads(own), credit: policy.credit }, payer, price, {
+        const asked = { ledger, readSpendable: reads(own), credit: policy.credit, unsettled };
+        const answer = await preflight(asked, payer, price, {
           notBefore,
           draft,
         });

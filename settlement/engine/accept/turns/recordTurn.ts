@@ -6,13 +6,16 @@ import type { TurnOutcome } from "../../../ledger/ledger.ts";
 import type { EngineContext } from "../../context.ts";
 import type { Admission } from "../admission.ts";
 import { type BudgetRefusal, reasonOf } from "../budgets/budgetRefusal.ts";
+import type { Unsettled } from "../preflight/createUnsettled.ts";
 import { settleAtOnce } from "../preflight/settleAtOnce.ts";
 import { whileOutdated } from "../preflight/whileOutdated.ts";
 import type { Prices } from "../prices.ts";
 
-export type RecordContext = Pick<EngineContext, "ledger" | "clock"> & {
+export type TermsContext = Pick<EngineContext, "ledger" | "clock"> & {
   policy: Pick<EngineContext["policy"], "credit">;
 };
+
+type RecordContext = TermsContext & { unsettled: Unsettled };
 
 export type RecordedTurn =
   | Exclude<TurnOutcome, { kind: "budget_refused" }>
@@ -24,7 +27,7 @@ export type RecordedTurn =
 // On a budget all of its charges are recorded if it covers them all, and none otherwise: whoever reports it again under a raised
 // budget finds nothing of it.
 export async function recordTurn(
-  { ledger, clock, policy: { credit } }: RecordContext,
+  { ledger, clock, policy: { credit }, unsettled }: RecordContext,
   readSpendable: ReadSpendable,
   admission: Admission,
   prices: Prices,
@@ -41,7 +44,7 @@ export async function recordTurn(
     let answer = await ledger.recordTurn(turn, clock.nowMs(), { credit, prepaid: null }, onChain);
     await whileOutdated(async () => {
       if (answer.kind !== "credit_exceeded") return { answer };
-      const prepaid = await prepaidOf(readSpendable, turn, answer.takenAtBlock);
+      const prepaid = await prepaidOf({ readSpendable, unsettled }, turn, answer.takenAtBlock);
       if (prepaid === null || prepaid.amount === 0n) return { answer };
       answer = await ledger.recordTurn(turn, clock.nowMs(), { credit, prepaid }, onChain);
       // What was said of the prepaid money was good, and it does not cover this; or else it was taken meanwhile.
@@ -78,11 +81,15 @@ async function explain(
   return { kind: "refused", code, reason: reasonOf(code, known, onChain, draft) };
 }
 
-// Null if the chain does not answer: then nothing is known of prepaid money.
-async function prepaidOf(readSpendable: ReadSpendable, { payer }: Turn, notBefore: bigint) {
+// Null if the chain does not answer: then nothing is known of prepaid money. While nothing can be settled it covers nothing.
+async function prepaidOf(
+  { readSpendable, unsettled }: { readSpendable: ReadSpendable; unsettled: Unsettled },
+  { payer }: Turn,
+  notBefore: bigint,
+) {
   try {
     const { prepaid, atBlock } = await readSpendable(payer, notBefore);
-    return { amount: prepaid, atBlock };
+    return prepaid > 0n && (await unsettled()) !== null ? null : { amount: prepaid, atBlock };
   } catch (error) {
     if (error instanceof SettlementError && error.retryable) return null;
     throw error;

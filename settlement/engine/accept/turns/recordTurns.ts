@@ -4,7 +4,7 @@ import type { TurnOutcome } from "../../../ledger/ledger.ts";
 import type { Admission } from "../admission.ts";
 import type { BroughtBudget, BudgetNotKept } from "../budgets/bringBudget.ts";
 import type { Prices } from "../prices.ts";
-import { mostCharges, type RecordContext, type RecordedTurn } from "./recordTurn.ts";
+import { mostCharges, type RecordedTurn, type TermsContext } from "./recordTurn.ts";
 
 export type ReportedTurn = { turn: Turn; brought: BroughtBudget | null };
 
@@ -14,7 +14,7 @@ export type RecordedOfMany = RecordedTurn | BudgetNotKept | { kind: "invalid"; r
 // own answer: what draws on a budget, asks too much, is above its payer's credit, or stands beside one that cannot be read. What is wrong
 // with the service is wrong with all of them: whoever reports them does so again.
 export async function recordTurns(
-  context: RecordContext,
+  context: TermsContext,
   admission: Admission,
   prices: Prices,
   recordOne: (reported: ReportedTurn) => Promise<RecordedTurn | BudgetNotKept>,
@@ -45,7 +45,7 @@ function whenOverloaded(error: unknown): null {
 
 // Those that one commit has an answer to. Nothing was recorded of the others.
 async function recordTogether(
-  { ledger, clock, policy: { credit } }: RecordContext,
+  { ledger, clock, policy: { credit } }: TermsContext,
   admission: Admission,
   prices: Prices,
   reported: readonly ReportedTurn[],

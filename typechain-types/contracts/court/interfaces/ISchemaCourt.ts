@@ -16,9 +16,9 @@ export declare namespace ISchemaCourt {
     export type PeriodStructOutput = [from: bigint, until: bigint] & {from: bigint, until: bigint }
   
 
-    export type RefundStruct = {isNoted: boolean, owed: BigNumberish}
+    export type RefundStruct = {proven: BigNumberish, owed: BigNumberish}
 
-    export type RefundStructOutput = [isNoted: boolean, owed: bigint] & {isNoted: boolean, owed: bigint }
+    export type RefundStructOutput = [proven: bigint, owed: bigint] & {proven: bigint, owed: bigint }
   
     }
 

@@ -881,9 +881,9 @@
       {
         "components": [
           {
-            "internalType": "bool",
-            "name": "isNoted",
-            "type": "bool"
+            "internalType": "uint64",
+            "name": "proven",
+            "type": "uint64"
           },
           {
             "internalType": "uint64",
