@@ -48,7 +48,7 @@ it("the file of settings on the page is one that the commands can read", () => {
 });
 
 it("every command and option on the page exists", () => {
-  const cli = read("settlement/cli/index.ts");
+  const cli = read("settlement/cli/runSettle.ts");
   const commands = all(page, /settle -- (\w+)/g);
   expect(commands.length).toBeGreaterThan(5);
   for (const name of commands) expect(cli).toContain(`name: "${name}"`);

@@ -375,14 +375,12 @@ describe("the marketplace's pages, in a browser", () => {
       await askOn(page, "Plot the weights of the way of parcel number 7");
       await page.waitForSelector("#way li[aria-current=step]");
       // Whoever has asked is shown what comes, wherever the page has put it.
-      expect(await page.evaluate(() => document.getElementById("answer").getBoundingClientRect().top)).toBeLessThan(
-        800,
-      );
+      expect(await page.locator("#answer").evaluate((answer) => answer.getBoundingClientRect().top)).toBeLessThan(800);
       expect(await page.evaluate(findFlaws)).toEqual([]);
       expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(how.width);
-      const cut = await page.evaluate(() => {
-        const { left, right } = document.querySelector(".chart").getBoundingClientRect();
-        return [...document.querySelectorAll(".chart text")]
+      const cut = await page.locator(".chart").evaluate((chart) => {
+        const { left, right } = chart.getBoundingClientRect();
+        return [...chart.querySelectorAll("text")]
           .map((text) => ({ said: text.textContent, box: text.getBoundingClientRect() }))
           .filter(({ box }) => box.left < left || box.right > right || box.height < 10)
           .map(({ said }) => said);
