@@ -81,6 +81,36 @@ describe("search", () => {
     expect(catalogue.words()).toBe(0);
   });
 
+  it("nobody fills the index, or makes a misspelt word slow for others, with a listing of made-up words", () => {
+    const { catalogue } = searching(weather);
+    const made = (from: number) => Array.from({ length: 700 }, (_, i) => `w${(from + i).toString(36)}x`).join(" ");
+    const methods = Array.from({ length: 100 }, (_, i) => ({
+      ...weather.methods[0],
+      name: `m${i}`,
+      description: made(i * 700),
+    }));
+    const [before, revision] = [catalogue.words(), weather.revision + 1_000];
+    const evil = listing("Evil gas", {
+      methods: [...methods, { ...weather.methods[0], name: "getTides" }] as never,
+      revision,
+    });
+    catalogue.apply(evil);
+    expect(catalogue.words() - before).toBeLessThanOrEqual(1_000);
+    // What it is called, and what its methods are, is found all the same.
+    for (const text of ["evil gas", "tides"]) {
+      expect(catalogue.search({ text, limit: 1 })[0]?.listing.toolId).toBe(evil.toolId);
+    }
+    catalogue.apply({ ...evil, stake: microUsdc(0n), revision: revision + 1 });
+    expect(catalogue.words()).toBe(before);
+  });
+
+  it("of many misspelt words the first are understood", () => {
+    const { names: found } = searching(weather);
+    const strange = ["qzzqa", "qzzqb", "qzzqc", "qzzqd", "qzzqe", "qzzqf"];
+    expect(found([...strange.slice(1), "wether"].join(" "))).toEqual(["Weather"]);
+    expect(found([...strange, "wether"].join(" "))).toEqual([]);
+  });
+
   it("between tools that are as relevant, use, success and stake decide, and never against relevance", () => {
     const unused = listing("Tide tables");
     const tides = (more: Partial<Listing>) => listing("Tide tables", more);
