@@ -1,6 +1,7 @@
 import type { FastifyBaseLogger } from "fastify";
 import type { Address } from "viem";
 import type { Clock } from "../../settlement/clock.ts";
+import { type MicroUsdc, microUsdc } from "../../settlement/domain/money.ts";
 import { hasPaid, notePaid } from "../accounts/hasPaid.ts";
 import { walletsOf } from "../accounts/walletsOf.ts";
 import { createQuota } from "../database/createQuota.ts";
@@ -63,7 +64,7 @@ export type ObservedCall = {
 export type Observer = {
   called(call: ObservedCall): void;
   // An account owes something for what a tool has answered.
-  paid(listing: Listing, account: Address): void;
+  paid(listing: Listing, account: Address, amount: MicroUsdc): void;
 };
 
 export type OpenedExecute = {
@@ -98,9 +99,13 @@ export function openExecute(options: OpenExecuteOptions): OpenedExecute {
     counts.set(toolId, known);
     return known;
   }
-  function addToPayer({ payers }: CallCounts, account: Address, { paid, failed }: PayerCounts): void {
-    const known = payers.get(account) ?? { paid: 0, failed: 0 };
-    payers.set(account, { paid: known.paid + paid, failed: known.failed + failed });
+  function addToPayer({ payers }: CallCounts, account: Address, { paid, spent, failed }: PayerCounts): void {
+    const known = payers.get(account) ?? { paid: 0, spent: 0n, failed: 0 };
+    payers.set(account, {
+      paid: known.paid + paid,
+      spent: microUsdc(known.spent + spent),
+      failed: known.failed + failed,
+    });
   }
   const observer: Observer = {
     called({ listing, account, outcome, succeeded, isPriced, durationMs }) {
@@ -109,12 +114,12 @@ export function openExecute(options: OpenExecuteOptions): OpenedExecute {
       if (count === null) return;
       count.calls += 1;
       if (succeeded) count.succeeded += 1;
-      else if (isPriced) addToPayer(count, account, { paid: 0, failed: 1 });
+      else if (isPriced) addToPayer(count, account, { paid: 0, spent: microUsdc(0n), failed: 1 });
     },
-    paid(listing, account) {
+    paid(listing, account, amount) {
       payers.add(account);
       const count = countOf(listing, account);
-      if (count !== null) addToPayer(count, account, { paid: 1, failed: 0 });
+      if (count !== null) addToPayer(count, account, { paid: 1, spent: amount, failed: 0 });
     },
   };
   const execute = createExecute({

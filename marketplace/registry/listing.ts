@@ -90,6 +90,8 @@ export type Listing = Registration &
     paidCalls: number;
     failedCalls: number;
     payers: number;
+    // What was paid for it, of each wallet as much as counts.
+    earned: MicroUsdc;
     registeredAtMs: number;
     refreshedAtMs: number;
     updatedAtMs: number;

@@ -52,10 +52,12 @@ describe.each(backends)("registration, on $name", ({ create }) => {
 
   it("lists what its owner signs, once its server has shown that it works", async () => {
     const { toolId, owner } = toolOf();
-    const server = await serve();
+    const server = await serve({ toolIds: [toolId] });
     const { status, body } = await register(market.ask, owner, describeTool(toolId, server.url));
     expect(status).toBe(200);
-    expect(checksIn(body)).toEqual({ stake: true, connect: true, schemas: true, calls: true, tokens: true });
+    expect(checksIn(body)).toEqual({
+      ...{ stake: true, connect: true, identity: true, schemas: true, calls: true, tokens: true },
+    });
     expect(body).toMatchObject({
       listed: true,
       warnings: [],
@@ -140,7 +142,7 @@ describe.each(backends)("registration, on $name", ({ create }) => {
     const { toolId, owner } = toolOf(newWallet(), { stake: 9_999_999n });
     const server = await serve();
     const { body } = await register(market.ask, owner, describeTool(toolId, server.url));
-    expect(Object.keys(checksIn(body))).toEqual(["stake", "connect", "schemas"]);
+    expect(Object.keys(checksIn(body))).toEqual(["stake", "connect", "identity", "schemas"]);
     expect(server.state.calls).toBe(0);
   });
 
@@ -205,7 +207,7 @@ describe.each(backends)("registration, on $name", ({ create }) => {
     };
     const server = await serve({ methods: [{ ...GAS, description: undefined, _meta: broken }] });
     const { body } = await register(market.ask, owner, describeTool(toolId, server.url, { name: "Zebrawood" }));
-    expect(body.warnings).toHaveLength(3);
+    expect(body.warnings).toHaveLength(4);
     const found = await find("zebrawood");
     expect(found.body).toMatchObject({
       count: 1,

@@ -4,6 +4,7 @@ import { formatUsd } from "../../../settlement/domain/money.ts";
 import { sentenceOf } from "../../../settlement/domain/text/sentence.ts";
 import * as shape from "../../../settlement/views/shapes.ts";
 import { promptSchema, toolSchema, toolView } from "../../discovery/toolView.ts";
+import { CHECKS } from "../../registry/checkTool.ts";
 import type { RegistrationOutcome } from "../../registry/createRegistry.ts";
 import { CATEGORIES, isOffered, isStaked, type Registration } from "../../registry/listing.ts";
 import { signed } from "../fields.ts";
@@ -11,7 +12,7 @@ import { category, prompts, registration, words } from "../registration.ts";
 import { accountOf, route } from "../route.ts";
 
 const checkSchema = z.object({
-  check: z.enum(["stake", "connect", "schemas", "calls", "tokens"]),
+  check: z.enum(CHECKS),
   ok: z.boolean(),
   say: z.string(),
 });
