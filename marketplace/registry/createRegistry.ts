@@ -12,7 +12,7 @@ import type { PreparedJudge } from "../schema/createJudge.ts";
 import { TOOL_ID_HEADER } from "../toolkit/middleware/toolIdHeader.ts";
 import { type Check, checkTool } from "./checkTool.ts";
 import { createTurns } from "./createTurns.ts";
-import { findRival } from "./findRival.ts";
+import { findNamesake, findRival } from "./findRival.ts";
 import type { Listing, Registration, Standing } from "./listing.ts";
 import {
   ANOTHER_TOOL,
@@ -90,6 +90,16 @@ export function createRegistry(options: RegistryOptions): Registry {
     return { listing, standing };
   }
 
+  // Whoever has a tool's name, or one that looks like it, is bought in its place.
+  async function refuseNamesake(name: string, { owner }: Standing): Promise<void> {
+    const namesake = await findNamesake(store.read, name, owner);
+    if (namesake === null) return;
+    throw new ApiError(
+      "conflict",
+      `the name reads like that of the tool ${namesake}, which is somebody else's and proven; choose another`,
+    );
+  }
+
   // All that its owner describes, or its methods alone, which are then not called.
   async function list(
     registration: Registration,
@@ -149,6 +159,7 @@ export function createRegistry(options: RegistryOptions): Registry {
       if (standing.owner !== signer) {
         throw new ApiError("forbidden", `the tool belongs to ${standing.owner}, and ${signer} has signed`);
       }
+      await refuseNamesake(registration.name, standing);
       return inTurn(signer, () => list(registration, standing, "all"));
     },
 
@@ -167,7 +178,8 @@ export function createRegistry(options: RegistryOptions): Registry {
     },
 
     async update(toolId, caller, texts) {
-      await owned(toolId, caller);
+      const { standing } = await owned(toolId, caller);
+      if (texts.name !== undefined) await refuseNamesake(texts.name, standing);
       const saved = await store.alone((sql) => saveTexts(sql, toolId, texts, clock.nowMs()));
       if (saved === null) throw new ApiError("not_found", `there is no tool ${toolId}`);
       changed(saved);

@@ -98,6 +98,9 @@ export type Listing = Registration &
     revision: number;
   };
 
+// By what was paid for: each of these wallets has money and a spending cap on chain.
+export const PROVEN = { calls: 100, payers: 10, successPercent: 95, uptimePercent: 98 };
+
 export const isStaked = ({ stake, requiredStake }: Standing) => stake >= requiredStake;
 
 // Whether anybody finds it, and can buy from it.
