@@ -41,6 +41,8 @@ export type OpenExecuteOptions = {
   maxTotalKeptBytes: number;
   // How many keys of calls that cost nothing one account may use in a day.
   maxFreeKeysPerDay: number;
+  // How many there may be of all accounts before those that never paid may use no more.
+  maxTotalFreeKeys: number;
   // How long a key is known after its call.
   keysKeptMs: number;
   log: FastifyBaseLogger;
@@ -129,13 +131,11 @@ export function openExecute(options: OpenExecuteOptions): OpenedExecute {
     observer,
     linkedWallets: (account: Address) => walletsOf(store.read, account),
   });
+  const isPayer = async (account: string) => payers.has(account as Address) || hasPaid(store.read, account);
   const { maxKeptBytes, maxFreeKeptBytes, maxTotalKeptBytes, observeEvicted } = options;
   const ofAccount = createQuota({
     maxBytes: Math.min(maxFreeKeptBytes, maxKeptBytes),
-    maxBytesOf: async (account) => {
-      const isPayer = payers.has(account as Address) || (await hasPaid(store.read, account));
-      return isPayer ? maxKeptBytes : maxFreeKeptBytes;
-    },
+    maxBytesOf: async (account) => ((await isPayer(account)) ? maxKeptBytes : maxFreeKeptBytes),
     evict: (account, maxBytes) => store.alone((sql) => evictAnswers(sql, account, maxBytes)),
     log,
     observeEvicted: (evicted) => observeEvicted("account", evicted),
@@ -167,7 +167,13 @@ export function openExecute(options: OpenExecuteOptions): OpenedExecute {
       ofAll.kept("everybody", bytes);
     },
   };
-  const keys = createKeyBound({ store, clock, maxPerDay: options.maxFreeKeysPerDay });
+  const keys = createKeyBound({
+    store,
+    clock,
+    maxPerDay: options.maxFreeKeysPerDay,
+    maxTotal: options.maxTotalFreeKeys,
+    isPayer,
+  });
   return {
     executeOnce: createExecuteOnce({ store, clock, execute, reporter, holder, quota, keys }),
     async evicted() {
@@ -181,6 +187,7 @@ export function openExecute(options: OpenExecuteOptions): OpenedExecute {
       return countReports(store.read);
     },
     async writeCounts() {
+      await keys.write();
       if (counts.size === 0 && payers.size === 0) return;
       const [written, paid] = [counts, payers];
       counts = new Map();
