@@ -26,6 +26,7 @@ describe("the marketplace's settings", () => {
       maxFreeKeptBytes: 8_000_000,
       maxTotalKeptBytes: 8_192_000_000,
       maxFreeKeysPerDay: 10_000,
+      maxTotalFreeKeys: 10_000_000,
       settlement: { url: "http://127.0.0.1:8787", token: TOKEN },
       sessionTtlMs: 1_200_000,
       privateEndpoints: false,

@@ -57,6 +57,8 @@ export type MarketConfig = {
   maxTotalKeptBytes: number;
   // How many Idempotency-Keys of calls that cost nothing one account may use in a day.
   maxFreeKeysPerDay: number;
+  // How many of those there may be of all accounts before whoever never paid may use no more.
+  maxTotalFreeKeys: number;
   // What models may cost a day for questions of one account that nobody pays for.
   maxUnpaid: MicroUsdc;
   // How long an Idempotency-Key is known after what was asked under it has ended.
@@ -97,6 +99,7 @@ const schema = z.object({
   MARKETPLACE_FREE_KEPT_MEGABYTES: whole(1, 1_000_000).default(8),
   MARKETPLACE_TOTAL_KEPT_MEGABYTES: whole(1, 100_000_000).default(8_192),
   MARKETPLACE_FREE_KEYS_PER_DAY: whole(1, 100_000_000).default(10_000),
+  MARKETPLACE_TOTAL_FREE_KEYS: whole(1, 10_000_000_000).default(10_000_000),
   MARKETPLACE_UNPAID_MODEL_CENTS: whole(1, 1_000_000).default(100),
   // Never shorter than answers are kept.
   MARKETPLACE_KEY_DAYS: whole(7, 3_650).default(30),
@@ -149,6 +152,7 @@ export function readMarketConfig(environment: Environment): MarketConfig {
     maxFreeKeptBytes: values.MARKETPLACE_FREE_KEPT_MEGABYTES * 1_000_000,
     maxTotalKeptBytes: values.MARKETPLACE_TOTAL_KEPT_MEGABYTES * 1_000_000,
     maxFreeKeysPerDay: values.MARKETPLACE_FREE_KEYS_PER_DAY,
+    maxTotalFreeKeys: values.MARKETPLACE_TOTAL_FREE_KEYS,
     maxUnpaid: microUsdc(BigInt(values.MARKETPLACE_UNPAID_MODEL_CENTS) * CENT),
     keysKeptMs: values.MARKETPLACE_KEY_DAYS * 24 * 60 * 60 * 1_000,
     metricsToken: values.MARKETPLACE_METRICS_TOKEN ?? null,

@@ -55,6 +55,7 @@ export function* manyListings(count: number): Generator<Listing> {
       paidCalls: (i * 31) % 4_000,
       failedCalls: (i * 7) % 500,
       payers: i % 100,
+      earned: microUsdc(BigInt((i * 31) % 4_000) * 1_000n),
       registeredAtMs: 0,
       refreshedAtMs: 0,
       updatedAtMs: 0,

@@ -3,6 +3,7 @@ import * as field from "../../settlement/daemon/http/fields.ts";
 import { formatUsd } from "../../settlement/domain/money.ts";
 import { promptSchema } from "../discovery/toolView.ts";
 import { CATEGORIES, type SuggestedPrompt } from "../registry/listing.ts";
+import { isName, isReadable } from "../registry/readable.ts";
 import { toolId } from "./fields.ts";
 
 export const words = (max: number) =>
@@ -11,7 +12,12 @@ export const words = (max: number) =>
     .trim()
     .min(1, `must have 1 to ${max} characters`)
     .max(max, `must have 1 to ${max} characters`)
-    .refine((text) => text.isWellFormed() && !text.includes("\0"), "must be well-formed Unicode");
+    .refine(isReadable, "must be well-formed Unicode, without characters that nobody sees");
+
+export const toolName = words(255)
+  .meta({ examples: ["Gas prices"] })
+  .transform((name) => name.normalize("NFC").replaceAll(/ +/g, " "))
+  .refine(isName, "must be one line of characters that can be seen");
 
 export const category = z.enum(CATEGORIES, `must be one of ${CATEGORIES.join(", ")}, or null`).nullable();
 
@@ -44,7 +50,7 @@ const executePrice = field.usd.transform((amount) => formatUsd(amount));
 // What the owner says of a tool, as it is sent and before it is signed. What this makes of it is what the signature is for.
 export const registration = z.object({
   toolId,
-  name: words(255).meta({ examples: ["Gas prices"] }),
+  name: toolName,
   description: words(5_000).meta({ examples: ["What a transaction on Base costs, a block at a time"] }),
   category: category.default(null),
   endpoint: z

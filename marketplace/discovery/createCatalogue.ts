@@ -3,7 +3,7 @@ import type { Store } from "../database/openStore.ts";
 import { isOffered, type Listing, type Method } from "../registry/listing.ts";
 import { findListing, listChanged, type Place } from "../registry/listings.ts";
 import { qualityOf } from "./rank.ts";
-import { termOf, tokensOf } from "./terms.ts";
+import { createVocabulary, termOf, tokensOf } from "./terms.ts";
 
 export type SearchRequest = {
   // Absent: what is featured.
@@ -34,7 +34,12 @@ type Document = { id: string; name: string; description: string; category: strin
 const PAGE = 500;
 const MAX_TEXT_LENGTH = 400;
 const MAX_TERMS = 12;
+// Of the words of a search so many may be misspelt: each is compared with many others.
+const MAX_FORGIVEN = 6;
 const MIN_PREFIX_LENGTH = 3;
+// Different words of one listing that it is found by. A word takes some 800 bytes of memory, and whoever misspells one is compared with
+// many: half a megabyte of made-up words would cost as much as a thousand listings.
+const MAX_WORDS = 1_000;
 // A word that so many tools use is meant as it is written, and finds enough. Fewer could be somebody's who writes a misspelt word
 // into listings so that it no longer finds anybody else's, and who has a stake for each of them.
 const COMMON = 50;
@@ -66,7 +71,8 @@ export function createCatalogue(store: Store): Catalogue {
       boost: { name: 4, category: 2, methods: 2 },
       // Any other word may be the beginning of one, or misspelt, even if some tool uses it.
       prefix: (term) => !isCommon(term) && term.length >= MIN_PREFIX_LENGTH,
-      fuzzy: (term) => (isCommon(term) ? false : editsIn(term)),
+      fuzzy: (term, i, asked) =>
+        !isCommon(term) && asked.slice(0, i).filter((each) => !isCommon(each)).length < MAX_FORGIVEN && editsIn(term),
       weights: WEIGHTS,
       // Relevance decides; between tools that are about as relevant, what is known of them.
       boostDocument: (id: string) => boosts.get(id) ?? 0,
@@ -165,13 +171,17 @@ export function createCatalogue(store: Store): Catalogue {
   };
 }
 
+// Names first: where words run out, the last descriptions are what is not found.
 function documentOf({ toolId, name, description, category, methods }: Listing): Document {
+  const vocabulary = createVocabulary(MAX_WORDS);
+  const names = methods.map((method) => method.name);
+  const texts = methods.map((method) => `${method.description} ${promisedBy(method)}`);
   return {
     id: toolId,
-    name,
-    description,
-    category: category ?? "",
-    methods: methods.map((method) => `${method.name} ${method.description} ${promisedBy(method)}`).join("\n"),
+    name: vocabulary.within(name),
+    category: vocabulary.within(category ?? ""),
+    description: vocabulary.within(description),
+    methods: [...names, ...texts].map(vocabulary.within).join("\n"),
   };
 }
 

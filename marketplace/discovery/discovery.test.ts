@@ -81,23 +81,58 @@ describe("search", () => {
     expect(catalogue.words()).toBe(0);
   });
 
+  it("nobody fills the index, or makes a misspelt word slow for others, with a listing of made-up words", () => {
+    const { catalogue } = searching(weather);
+    const made = (from: number) => Array.from({ length: 700 }, (_, i) => `w${(from + i).toString(36)}x`).join(" ");
+    const methods = Array.from({ length: 100 }, (_, i) => ({
+      ...weather.methods[0],
+      name: `m${i}`,
+      description: made(i * 700),
+    }));
+    const [before, revision] = [catalogue.words(), weather.revision + 1_000];
+    const evil = listing("Evil gas", {
+      methods: [...methods, { ...weather.methods[0], name: "getTides" }] as never,
+      revision,
+    });
+    catalogue.apply(evil);
+    expect(catalogue.words() - before).toBeLessThanOrEqual(1_000);
+    // What it is called, and what its methods are, is found all the same.
+    for (const text of ["evil gas", "tides"]) {
+      expect(catalogue.search({ text, limit: 1 })[0]?.listing.toolId).toBe(evil.toolId);
+    }
+    catalogue.apply({ ...evil, stake: microUsdc(0n), revision: revision + 1 });
+    expect(catalogue.words()).toBe(before);
+  });
+
+  it("of many misspelt words the first are understood", () => {
+    const { names: found } = searching(weather);
+    const strange = ["qzzqa", "qzzqb", "qzzqc", "qzzqd", "qzzqe", "qzzqf"];
+    expect(found([...strange.slice(1), "wether"].join(" "))).toEqual(["Weather"]);
+    expect(found([...strange, "wether"].join(" "))).toEqual([]);
+  });
+
   it("between tools that are as relevant, use, success and stake decide, and never against relevance", () => {
     const unused = listing("Tide tables");
     const tides = (more: Partial<Listing>) => listing("Tide tables", more);
-    const used = tides({ paidCalls: 9_900, failedCalls: 100, payers: 300, description: "well used" });
-    const failing = tides({ paidCalls: 100, failedCalls: 9_900, payers: 300, description: "often fails" });
+    const earned = microUsdc(9_900_000n);
+    const used = tides({ earned, paidCalls: 9_900, failedCalls: 100, payers: 300, description: "well used" });
+    const failing = tides({ earned, paidCalls: 100, failedCalls: 9_900, payers: 300, description: "often fails" });
     const free = tides({ calls: 1_000_000, callsSucceeded: 1_000_000, description: "used for nothing" });
-    const lonely = tides({ paidCalls: 1_000_000, payers: 1, description: "used by one" });
-    const popular = listing("Ocean", { paidCalls: 1_000_000, payers: 10_000, description: "the sea without tide" });
-    const { catalogue } = searching(unused, failing, free, lonely, used, popular);
+    const cheap = tides({ earned: microUsdc(1_000_000n), paidCalls: 1_000_000, payers: 9_000, description: "cheap" });
+    const popular = listing("Ocean", {
+      earned: microUsdc(10n ** 12n),
+      paidCalls: 1_000_000,
+      description: "the sea without tide",
+    });
+    const { catalogue } = searching(unused, failing, free, cheap, used, popular);
     const found = catalogue.search({ text: "tide tables", limit: 10 }).map(({ listing: { toolId } }) => toolId);
-    expect(found.slice(0, 2)).toEqual([used.toolId, lonely.toolId]);
+    expect(found.slice(0, 2)).toEqual([used.toolId, cheap.toolId]);
     expect(qualityOf(free)).toBe(qualityOf(unused));
     expect(found.at(-1)).toBe(popular.toolId);
   });
 
   it("shows what is featured without a question: verified ones first, then by what is known of them", () => {
-    const [plain, used] = [listing("plain"), listing("used", { paidCalls: 500, payers: 5 })];
+    const [plain, used] = [listing("plain"), listing("used", { paidCalls: 500, earned: microUsdc(5_000_000n) })];
     const verified = listing("verified", { isVerified: true });
     expect(searching(plain, used, verified).names(undefined)).toEqual(["verified", "used", "plain"]);
     expect(searching(plain, used, verified).names(undefined, {}, 1)).toEqual(["verified"]);

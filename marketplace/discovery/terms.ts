@@ -25,6 +25,35 @@ export function termOf(token: string): string | null {
   return STOP_WORDS.has(term) ? null : singularOf(term);
 }
 
+// Longer ones are no words: keys, hashes of whole files, pictures.
+const MAX_WORD_LENGTH = 80;
+
+export type Vocabulary = {
+  // As much of a text as adds no more terms than there is room for.
+  within(text: string): string;
+};
+
+export function createVocabulary(maxTerms: number): Vocabulary {
+  const terms = new Set<string>();
+  const hasRoomFor = (word: string) => {
+    const added = tokensOf(word)
+      .map(termOf)
+      .filter((term) => term !== null && !terms.has(term)) as string[];
+    if (terms.size + added.length > maxTerms) return false;
+    for (const term of added) terms.add(term);
+    return true;
+  };
+  return {
+    within(text) {
+      if (terms.size === maxTerms) return "";
+      return text
+        .split(SEPARATORS)
+        .filter((word) => word.length <= MAX_WORD_LENGTH && hasRoomFor(word))
+        .join(" ");
+    },
+  };
+}
+
 // English plurals, near enough: what matters is that both forms become the same.
 function singularOf(term: string): string {
   if (term.length <= 3 || !term.endsWith("s") || /(ss|us|is)$/.test(term)) return term;

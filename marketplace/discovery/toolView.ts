@@ -6,6 +6,7 @@ import {
   LATENCY_CLASSES,
   type Listing,
   type Method,
+  PROVEN,
   SURFACES,
   type SuggestedPrompt,
 } from "../registry/listing.ts";
@@ -67,9 +68,6 @@ export const toolSchema = z
   .meta({ id: "Tool" });
 
 export type ToolView = z.infer<typeof toolSchema>;
-
-// By what was paid for: each of these wallets has money and a spending cap on chain.
-const PROVEN = { calls: 100, payers: 10, successPercent: 95, uptimePercent: 98 };
 
 function isProven({ paidCalls, failedCalls, payers, pings, pingsAnswered }: Listing): boolean {
   return (

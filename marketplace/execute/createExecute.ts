@@ -190,7 +190,7 @@ export function createExecute(options: ExecuteOptions): Execute {
             },
           },
     );
-    if (charged > 0n && told !== null) observer.paid(listing, account);
+    if (charged > 0n && told !== null) observer.paid(listing, account, charged);
     return held === null || isFinal || keep !== undefined ? answer : answerIn(shownAfter(held, told, charged));
 
     // The session as the daemon says that the report has left it, or else as it follows from the hold.

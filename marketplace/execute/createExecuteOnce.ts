@@ -67,6 +67,7 @@ export function createExecuteOnce(options: {
     const own = { account, key, claim: randomUUID() };
     const first = await claimOrWait({ ...own, digest, callId, holder });
     if (first !== null) return { ...first, replayed: true };
+    keys.claimed();
     let called = false;
     try {
       const answer = await execute(request, {
@@ -84,7 +85,8 @@ export function createExecuteOnce(options: {
           });
           if (!isKept) throw overtaken();
           quota.kept(account, sizeOf(body));
-          if (!isCharged) keys.used(account);
+          if (isCharged) keys.released();
+          else keys.used(account);
         },
         async amend(sql, { status, text: body }, isCharged) {
           await keepAnswer(sql, own, { status, body }, isCharged, clock.nowMs());
@@ -103,6 +105,7 @@ export function createExecuteOnce(options: {
       // again. But if something failed here after the tool was called, the tool is never called again. If this fails too, the
       // claim lapses by itself.
       const isUnsent = !called || error instanceof ExecutionFailed;
+      if (isUnsent) keys.released();
       await store
         .shared((sql) => (isUnsent ? releaseClaim(sql, own) : lapseClaim(sql, own, clock.nowMs())))
         .catch(() => undefined);

@@ -177,15 +177,32 @@ export async function forgetAnswers(sql: Sql, beforeMs: number, limit: number): 
 // Forgets keys whose calls have ended so long ago that nobody repeats them. One of which the daemon has yet to hear stays, and so does
 // one whose call may still run.
 export async function forgetKeys(sql: Sql, beforeMs: number, limit: number): Promise<number> {
-  const forget = (condition: string) =>
-    sql.run(
+  let free = 0;
+  const forget = async (condition: string) => {
+    const rows = await sql.all(
       `DELETE FROM executions WHERE (account, idempotency_key) IN
          (SELECT account, idempotency_key FROM executions WHERE ${condition}
-            AND NOT EXISTS (SELECT 1 FROM unreported WHERE unreported.call_id = executions.call_id) LIMIT ${limit})`,
+            AND NOT EXISTS (SELECT 1 FROM unreported WHERE unreported.call_id = executions.call_id) LIMIT ${limit})
+       RETURNING charged`,
       [beforeMs],
     );
+    free += rows.filter((row) => count(row, "charged") === 0).length;
+    return rows.length;
+  };
   const answered = await forget("answered_at <= $1");
   // Whoever claimed it died, and nobody came back for it.
   const died = await forget("status IS NULL AND lapses_at <= $1");
+  if (free > 0) await addFreeKeys(sql, -free);
   return Math.max(answered, died);
+}
+
+// How many keys there are, of all accounts, whose calls were not charged. Returns the new total.
+export async function addFreeKeys(sql: Sql, more: number): Promise<number> {
+  const [row] = await sql.all("UPDATE totals SET value = value + $1 WHERE name = 'free_keys' RETURNING value", [more]);
+  return count(row ?? {}, "value");
+}
+
+export async function readFreeKeys(sql: Reader): Promise<number> {
+  const [row] = await sql.all("SELECT value FROM totals WHERE name = 'free_keys'");
+  return count(row ?? {}, "value");
 }

@@ -1,6 +1,7 @@
 import type { FastifyBaseLogger } from "fastify";
 import type { Address } from "viem";
 import type { Clock } from "../../settlement/clock.ts";
+import { type MicroUsdc, microUsdc } from "../../settlement/domain/money.ts";
 import { hasPaid, notePaid } from "../accounts/hasPaid.ts";
 import { walletsOf } from "../accounts/walletsOf.ts";
 import { createQuota } from "../database/createQuota.ts";
@@ -40,6 +41,8 @@ export type OpenExecuteOptions = {
   maxTotalKeptBytes: number;
   // How many keys of calls that cost nothing one account may use in a day.
   maxFreeKeysPerDay: number;
+  // How many there may be of all accounts before those that never paid may use no more.
+  maxTotalFreeKeys: number;
   // How long a key is known after its call.
   keysKeptMs: number;
   log: FastifyBaseLogger;
@@ -63,7 +66,7 @@ export type ObservedCall = {
 export type Observer = {
   called(call: ObservedCall): void;
   // An account owes something for what a tool has answered.
-  paid(listing: Listing, account: Address): void;
+  paid(listing: Listing, account: Address, amount: MicroUsdc): void;
 };
 
 export type OpenedExecute = {
@@ -98,9 +101,13 @@ export function openExecute(options: OpenExecuteOptions): OpenedExecute {
     counts.set(toolId, known);
     return known;
   }
-  function addToPayer({ payers }: CallCounts, account: Address, { paid, failed }: PayerCounts): void {
-    const known = payers.get(account) ?? { paid: 0, failed: 0 };
-    payers.set(account, { paid: known.paid + paid, failed: known.failed + failed });
+  function addToPayer({ payers }: CallCounts, account: Address, { paid, spent, failed }: PayerCounts): void {
+    const known = payers.get(account) ?? { paid: 0, spent: 0n, failed: 0 };
+    payers.set(account, {
+      paid: known.paid + paid,
+      spent: microUsdc(known.spent + spent),
+      failed: known.failed + failed,
+    });
   }
   const observer: Observer = {
     called({ listing, account, outcome, succeeded, isPriced, durationMs }) {
@@ -109,12 +116,12 @@ export function openExecute(options: OpenExecuteOptions): OpenedExecute {
       if (count === null) return;
       count.calls += 1;
       if (succeeded) count.succeeded += 1;
-      else if (isPriced) addToPayer(count, account, { paid: 0, failed: 1 });
+      else if (isPriced) addToPayer(count, account, { paid: 0, spent: microUsdc(0n), failed: 1 });
     },
-    paid(listing, account) {
+    paid(listing, account, amount) {
       payers.add(account);
       const count = countOf(listing, account);
-      if (count !== null) addToPayer(count, account, { paid: 1, failed: 0 });
+      if (count !== null) addToPayer(count, account, { paid: 1, spent: amount, failed: 0 });
     },
   };
   const execute = createExecute({
@@ -124,13 +131,11 @@ export function openExecute(options: OpenExecuteOptions): OpenedExecute {
     observer,
     linkedWallets: (account: Address) => walletsOf(store.read, account),
   });
+  const isPayer = async (account: string) => payers.has(account as Address) || hasPaid(store.read, account);
   const { maxKeptBytes, maxFreeKeptBytes, maxTotalKeptBytes, observeEvicted } = options;
   const ofAccount = createQuota({
     maxBytes: Math.min(maxFreeKeptBytes, maxKeptBytes),
-    maxBytesOf: async (account) => {
-      const isPayer = payers.has(account as Address) || (await hasPaid(store.read, account));
-      return isPayer ? maxKeptBytes : maxFreeKeptBytes;
-    },
+    maxBytesOf: async (account) => ((await isPayer(account)) ? maxKeptBytes : maxFreeKeptBytes),
     evict: (account, maxBytes) => store.alone((sql) => evictAnswers(sql, account, maxBytes)),
     log,
     observeEvicted: (evicted) => observeEvicted("account", evicted),
@@ -162,7 +167,13 @@ export function openExecute(options: OpenExecuteOptions): OpenedExecute {
       ofAll.kept("everybody", bytes);
     },
   };
-  const keys = createKeyBound({ store, clock, maxPerDay: options.maxFreeKeysPerDay });
+  const keys = createKeyBound({
+    store,
+    clock,
+    maxPerDay: options.maxFreeKeysPerDay,
+    maxTotal: options.maxTotalFreeKeys,
+    isPayer,
+  });
   return {
     executeOnce: createExecuteOnce({ store, clock, execute, reporter, holder, quota, keys }),
     async evicted() {
@@ -176,6 +187,7 @@ export function openExecute(options: OpenExecuteOptions): OpenedExecute {
       return countReports(store.read);
     },
     async writeCounts() {
+      await keys.write();
       if (counts.size === 0 && payers.size === 0) return;
       const [written, paid] = [counts, payers];
       counts = new Map();

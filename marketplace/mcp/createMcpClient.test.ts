@@ -1,6 +1,7 @@
 import { McpServer } from "@modelcontextprotocol/sdk/server/mcp.js";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { z } from "zod";
+import { TOOL_ID_HEADER } from "../toolkit/middleware/toolIdHeader.ts";
 import { createMcpClient, type McpClient } from "./createMcpClient.ts";
 import { type ServerKind, startMcpServer } from "./testing/startMcpServer.ts";
 import {
@@ -52,10 +53,24 @@ function createAdder(): McpServer {
 }
 
 describe.each<ServerKind>(["stateless", "json", "sessions", "sse"])("a real MCP server (%s)", (kind) => {
+  it("says as which tools it is sold whenever it is asked", async () => {
+    const toolIds = ["0190a1b2-c3d4-8e5f-9a6b-7c8d9e0f1a2b", "no id"];
+    const server = await kept(
+      startMcpServer(createAdder, kind, (_, response) =>
+        response.setHeader(TOOL_ID_HEADER, ` ${toolIds.join(" ,").toUpperCase()}`),
+      ),
+    );
+    const tool = client().connect(server.url);
+    for (let times = 1; times <= 2; times += 1) {
+      expect(await tool.ping()).toMatchObject({ kind: "alive", toolIds });
+      expect(await tool.listTools()).toMatchObject({ kind: "listed", toolIds });
+    }
+  });
+
   it("is pinged, listed and called", async () => {
     const server = await kept(startMcpServer(createAdder, kind));
     const tool = client().connect(server.url);
-    expect(await tool.ping()).toEqual({ kind: "alive", server: { name: "adder", version: "1.2.3" } });
+    expect(await tool.ping()).toEqual({ kind: "alive", server: { name: "adder", version: "1.2.3" }, toolIds: null });
     const listed = await tool.listTools();
     expect(listed).toMatchObject({ kind: "listed" });
     const methods = listed.kind === "listed" ? listed.methods : [];

@@ -58,9 +58,12 @@ export type ListedMethod = {
   _meta?: Record<string, unknown> | undefined;
 };
 
-export type ListOutcome = { kind: "listed"; methods: readonly ListedMethod[] } | ToolFailed | Failure;
+// As which tools a server says that it is sold. Null: it does not say, and whoever lists it first sells it.
+export type Named = { toolIds: readonly string[] | null };
 
-export type PingOutcome = { kind: "alive"; server: ClientInfo } | ToolFailed | Failure;
+export type ListOutcome = ({ kind: "listed"; methods: readonly ListedMethod[] } & Named) | ToolFailed | Failure;
+
+export type PingOutcome = ({ kind: "alive"; server: ClientInfo } & Named) | ToolFailed | Failure;
 
 export type Connection = {
   // Shakes hands again, whatever is still open from before.
@@ -205,9 +208,9 @@ export function createMcpClient(options: McpClientOptions): McpClient {
     return attempt(address, { timeoutMs: connectTimeoutMs, ...request, isPing: true }, async (endpoint, exchange) => {
       await sign(exchange, request);
       endpoint.forgetSession();
-      return endpoint.inSession(exchange, async ({ client }) => {
+      return endpoint.inSession(exchange, async ({ client, toolIds }) => {
         const { name = "", version = "" } = client.getServerVersion() ?? {};
-        return { kind: "alive" as const, server: { name, version } };
+        return { kind: "alive" as const, server: { name, version }, toolIds };
       });
     });
   }
@@ -223,7 +226,8 @@ export function createMcpClient(options: McpClientOptions): McpClient {
           const answer = await client.request({ method: "tools/list", params }, pageSchema, requestIn(exchange));
           methods.push(...answer.tools);
           cursor = answer.nextCursor;
-          if (cursor === undefined) return { kind: "listed" as const, methods };
+          const { toolIds = null } = exchange;
+          if (cursor === undefined) return { kind: "listed" as const, methods, toolIds };
         }
         throw new McpFailure("tooLarge", `the server lists more than ${MAX_METHODS} methods or ${MAX_PAGES} pages`);
       });

@@ -3,11 +3,18 @@ import { McpError } from "@modelcontextprotocol/sdk/types.js";
 import { McpFailure } from "./McpFailure.ts";
 import { createHttpTransport, type GuardedTransport, type TransportOptions } from "./transport/createHttpTransport.ts";
 import { createSseTransport } from "./transport/createSseTransport.ts";
+import { currentExchange } from "./transport/exchange.ts";
 
 export type ClientInfo = { name: string; version: string };
 
 // A client that has shaken hands with a server.
-export type Session = { client: Client; isOver(): boolean; close(): Promise<void> };
+export type Session = {
+  client: Client;
+  // As which tools the server has said that it is sold. Null: it did not say.
+  toolIds: readonly string[] | null;
+  isOver(): boolean;
+  close(): Promise<void>;
+};
 
 // Reasons for which another transport would fail the same way.
 const FINAL = new Set(["forbiddenEndpoint", "unreachable", "redirected", "unauthorized", "rateLimited"]);
@@ -40,5 +47,6 @@ async function shakeHands(transport: GuardedTransport, info: ClientInfo): Promis
     const message = error instanceof Error ? error.message : String(error);
     throw new McpFailure("malformed", `the server's handshake is not MCP: ${message}`, { cause: error });
   }
-  return { client, isOver: transport.isOver, close: () => client.close() };
+  const { toolIds = null } = currentExchange.getStore() ?? {};
+  return { client, toolIds, isOver: transport.isOver, close: () => client.close() };
 }

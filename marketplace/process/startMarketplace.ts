@@ -95,6 +95,7 @@ export async function startMarketplace(
     maxFreeKeptBytes: config.maxFreeKeptBytes,
     maxTotalKeptBytes: config.maxTotalKeptBytes,
     maxFreeKeysPerDay: config.maxFreeKeysPerDay,
+    maxTotalFreeKeys: config.maxTotalFreeKeys,
     keysKeptMs: config.keysKeptMs,
     log,
     observeCall: metrics.observeCall,

@@ -3,14 +3,23 @@ import type { Connection, RequestOptions } from "../mcp/createMcpClient.ts";
 import { type CallOutcome, describeFailure } from "../mcp/outcome.ts";
 import type { PreparedJudge } from "../schema/createJudge.ts";
 import { hashJson } from "../schema/hashJson.ts";
+import { TOOL_ID_HEADER } from "../toolkit/middleware/toolIdHeader.ts";
 import { cleanMethods } from "./cleanMethods.ts";
 import { isPaid, type Method, type Registration, type Standing } from "./listing.ts";
 import { sampleArguments } from "./sampleArguments.ts";
 
-// One thing that was looked at. `say` tells the contributor what was found and, if it is not in order, what to do.
-export type Check = { check: "stake" | "connect" | "schemas" | "calls" | "tokens"; ok: boolean; say: string };
+export const CHECKS = ["stake", "connect", "identity", "schemas", "calls", "tokens"] as const;
 
-export type CheckedTool = { checks: Check[]; methods: Method[]; warnings: string[] };
+// One thing that was looked at. `say` tells the contributor what was found and, if it is not in order, what to do.
+export type Check = { check: (typeof CHECKS)[number]; ok: boolean; say: string };
+
+export type CheckedTool = {
+  checks: Check[];
+  methods: Method[];
+  warnings: string[];
+  // As which tools the server says that it is sold. Null: it does not say.
+  toolIds: readonly string[] | null;
+};
 
 export type CheckOptions = {
   connection: Connection;
@@ -20,6 +29,8 @@ export type CheckOptions = {
   signal: AbortSignal;
   // Whether methods are called. A refresh does not.
   call: boolean;
+  // The server does not say whose it is. Throws if somebody else offers it; nobody's methods are called before that.
+  unnamed: () => Promise<void>;
 };
 
 const CALL_TIMEOUT_MS = 30_000;
@@ -39,24 +50,29 @@ export async function checkTool(
     const say =
       `the server at ${registration.endpoint} did not list its methods: ${describeFailure(listed)} ` +
       "(start it, and register the address at which others reach it)";
-    return { checks: [stake, bad("connect", say)], methods: [], warnings: [] };
+    return { checks: [stake, bad("connect", say)], methods: [], warnings: [], toolIds: null };
   }
+  const { toolIds } = listed;
+  const identity = checkIdentity(registration, toolIds);
+  if (!identity.ok) return { checks: [stake, identity], methods: [], warnings: [], toolIds };
+  if (toolIds === null) await options.unnamed();
   const { methods, warnings } = cleanMethods(listed.methods, registration);
+  if (toolIds === null) warnings.push(UNNAMED);
   if (methods.length === 0) {
     const say = `the server at ${registration.endpoint} lists no method that can be offered; tools/list must name at least one`;
-    return { checks: [stake, bad("connect", say)], methods, warnings };
+    return { checks: [stake, bad("connect", say)], methods, warnings, toolIds };
   }
   const connect = good(
     "connect",
     `the server lists ${methods.length === 1 ? "one method" : `${methods.length} methods`}`,
   );
   const schemas = checkSchemas(methods, standing, warnings);
-  const checks = [stake, connect, schemas];
+  const checks = [stake, connect, identity, schemas];
   // Whoever has nothing to lose has nothing compiled, nor anybody called.
-  if (!stake.ok || !schemas.ok) return { checks, methods, warnings };
+  if (!stake.ok || !schemas.ok) return { checks, methods, warnings, toolIds };
   await options.judge.prepare(methods.flatMap(schemasOf));
   if (options.call) checks.push(await checkCalls(methods, options), await checkTokens(methods, standing, options));
-  return { checks, methods, warnings };
+  return { checks, methods, warnings, toolIds };
 }
 
 const schemasOf = ({ inputSchema, outputSchema }: Method) =>
@@ -71,6 +87,21 @@ function checkStake({ stake, requiredStake }: Standing): Check {
   return stake >= requiredStake
     ? good("stake", "the stake is what the listing price requires")
     : bad("stake", "the stake is below what the listing price requires; add to it with npx hardhat stake");
+}
+
+const UNNAMED =
+  "the server does not say as which tool it is sold, and whoever lists its address first is paid for it; name your tool's id as " +
+  `toolId in its protection, or send it in the header ${TOOL_ID_HEADER}`;
+
+// Whose server it is, the server knows best.
+function checkIdentity({ toolId, endpoint }: Registration, toolIds: readonly string[] | null): Check {
+  if (toolIds === null) return good("identity", "the server does not say as which tool it is sold");
+  return toolIds.includes(toolId)
+    ? good("identity", "the server says that it is this tool")
+    : bad(
+        "identity",
+        `the server at ${endpoint} says that it is another tool; if it is yours, put ${toolId} into its toolId or its header ${TOOL_ID_HEADER}`,
+      );
 }
 
 function checkSchemas(methods: readonly Method[], { price }: Standing, warnings: string[]): Check {

@@ -1,8 +1,6 @@
 import { formatUsd, parseUsd } from "../../settlement/domain/money.ts";
-import { isStorable } from "../../settlement/ledger/database/storable.ts";
 import type { JsonSchema, ListedMethod } from "../mcp/createMcpClient.ts";
 import { MAX_PARTS, relax } from "../schema/relax.ts";
-import { isWellFormed } from "./isWellFormed.ts";
 import {
   CONTEXT_KINDS,
   type ContextKind,
@@ -13,6 +11,7 @@ import {
   type Registration,
   SURFACES,
 } from "./listing.ts";
+import { isName, isReadableThroughout, readable } from "./readable.ts";
 import { wrongKeywordIn } from "./wrongKeywordIn.ts";
 
 const MAX_METHODS = 200;
@@ -25,6 +24,7 @@ const MAX_LISTING_LENGTH = 512 * 1024;
 // Of the schemas of all methods together: each process that sells them compiles them.
 const MAX_LISTING_PARTS = 4_000;
 const MAX_WARNINGS = 100;
+const UNREADABLE = "characters that nobody sees, or that are no well-formed Unicode";
 
 type Prices = Pick<Registration, "defaultExecutePriceUsd" | "executePrices">;
 
@@ -44,7 +44,7 @@ export function cleanMethods(
   let parts = 0;
   for (const method of listed) {
     const shown = JSON.stringify(method.name.slice(0, MAX_NAME_LENGTH));
-    if (method.name.length > MAX_NAME_LENGTH || !isStorable(method.name) || /\p{Cc}/u.test(method.name)) {
+    if (method.name.length > MAX_NAME_LENGTH || !isName(method.name)) {
       warn(`method ${shown} is left out: its name must have 1 to ${MAX_NAME_LENGTH} characters, all of them visible`);
     } else if (methods.has(method.name)) {
       warn(`method ${shown} is listed twice; the first one counts`);
@@ -98,8 +98,8 @@ function cleanMethod(
   }
   for (const [schema, said] of Object.entries({ inputSchema, outputSchema })) {
     const keyword = wrongKeywordIn(said);
-    if (isWellFormed(said) && keyword === null) continue;
-    const wrong = keyword === null ? "is not well-formed Unicode" : `has a ${keyword} that is not a text`;
+    if (isReadableThroughout(said) && keyword === null) continue;
+    const wrong = keyword === null ? `has ${UNREADABLE}` : `has a ${keyword} that is not a text`;
     warn(`it is left out: its ${schema} ${wrong}`);
     return null;
   }
@@ -109,6 +109,8 @@ function cleanMethod(
   }
   if (description.length > MAX_DESCRIPTION_LENGTH)
     warn(`its description is cut at ${MAX_DESCRIPTION_LENGTH} characters`);
+  const text = readable(description);
+  if (text !== description) warn("its description has characters that nobody sees, which are left out");
   const meta = cleanMeta(_meta, inputSchema, names, warn);
   const executeUsd = executePriceOf(name, _meta.pricing, meta.pricing.executeUsd, prices);
   const { executeUsd: _, ...pricing } = meta.pricing;
@@ -116,7 +118,7 @@ function cleanMethod(
   const executePriceUsd = executeUsd ?? null;
   return {
     name,
-    description: description.slice(0, MAX_DESCRIPTION_LENGTH).toWellFormed(),
+    description: text.slice(0, MAX_DESCRIPTION_LENGTH).toWellFormed(),
     inputSchema,
     ...(promises && { outputSchema }),
     _meta: {
@@ -232,8 +234,8 @@ function ownOf(others: Record<string, unknown>, warn: Warn): Record<string, unkn
     Object.entries(others).filter(([name]) => !HINTS.includes(name) && !Object.hasOwn(PYTHON_NAMES, name)),
   );
   if (JSON.stringify(own).length > MAX_META_LENGTH) leftOut(`longer than ${MAX_META_LENGTH} characters`);
-  else if (isWellFormed(own)) return own;
-  else leftOut("not well-formed Unicode");
+  else if (isReadableThroughout(own)) return own;
+  else leftOut(`something with ${UNREADABLE}`);
   return {};
 }
 
@@ -258,7 +260,7 @@ function cleanHints(given: unknown, names: ReadonlySet<string>, warn: Warn): Rat
   const { supportsBulk, recommendedBatchTools, notes } = given;
   if (typeof supportsBulk === "boolean") hints.supportsBulk = supportsBulk;
   else if (supportsBulk !== undefined && supportsBulk !== null) warn("rateLimit.supportsBulk must be true or false");
-  if (typeof notes === "string") hints.notes = notes.slice(0, MAX_NOTES_LENGTH).toWellFormed();
+  if (typeof notes === "string") hints.notes = readable(notes).slice(0, MAX_NOTES_LENGTH).toWellFormed();
   else if (notes !== undefined && notes !== null) warn("rateLimit.notes must be a text");
   if (Array.isArray(recommendedBatchTools)) {
     const known = recommendedBatchTools.filter((name) => typeof name === "string" && names.has(name));

@@ -2,17 +2,21 @@ import type { Address } from "viem";
 import type { Clock } from "../../settlement/clock.ts";
 import { ApiError } from "../../settlement/daemon/http/errors.ts";
 import { toolIdFromUuid } from "../../settlement/domain/toolId.ts";
+import type { Reader } from "../../settlement/ledger/database/sql.ts";
 import type { Signed, SignIn } from "../accounts/signIn.ts";
 import type { MarketChain } from "../chain/openChain.ts";
 import type { Store } from "../database/openStore.ts";
 import type { McpClient } from "../mcp/createMcpClient.ts";
 import { describeFailure } from "../mcp/outcome.ts";
 import type { PreparedJudge } from "../schema/createJudge.ts";
+import { TOOL_ID_HEADER } from "../toolkit/middleware/toolIdHeader.ts";
 import { type Check, checkTool } from "./checkTool.ts";
 import { createTurns } from "./createTurns.ts";
-import { findRival } from "./findRival.ts";
+import { findNamesake, findRival } from "./findRival.ts";
 import type { Listing, Registration, Standing } from "./listing.ts";
 import {
+  ANOTHER_TOOL,
+  delistOthers,
   findListing,
   saveListing,
   saveMethods,
@@ -86,6 +90,16 @@ export function createRegistry(options: RegistryOptions): Registry {
     return { listing, standing };
   }
 
+  // Whoever has a tool's name, or one that looks like it, is bought in its place.
+  async function refuseNamesake(name: string, { owner }: Standing): Promise<void> {
+    const namesake = await findNamesake(store.read, name, owner);
+    if (namesake === null) return;
+    throw new ApiError(
+      "conflict",
+      `the name reads like that of the tool ${namesake}, which is somebody else's and proven; choose another`,
+    );
+  }
+
   // All that its owner describes, or its methods alone, which are then not called.
   async function list(
     registration: Registration,
@@ -93,27 +107,43 @@ export function createRegistry(options: RegistryOptions): Registry {
     what: "all" | "methods",
   ): Promise<RegistrationOutcome> {
     const { endpoint } = registration;
-    const { checks, methods, warnings } = await checkTool(registration, standing, {
+    // Whoever lists a stranger's server would be paid for what that answers.
+    async function refuseRival(sql: Reader): Promise<void> {
+      const rival = await findRival(sql, endpoint, standing.owner);
+      if (rival === null) return;
+      throw new ApiError(
+        "conflict",
+        `somebody else offers ${endpoint} as tool ${rival}; if the server is yours, name your tool's id as toolId in its ` +
+          `protection, or send it in the header ${TOOL_ID_HEADER}, and register again`,
+      );
+    }
+    const { checks, methods, warnings, toolIds } = await checkTool(registration, standing, {
       connection: mcp.connect(endpoint),
       judge,
       token: () => sign({ endpoint, toolId: "smoke-test", purpose: "smoke-test" }),
       signal: AbortSignal.timeout(MAX_CHECK_MS),
       call: what === "all",
+      unnamed: () => refuseRival(store.read),
     });
     if (!checks.every(({ ok }) => ok)) return { listing: null, checks, warnings };
     const nowMs = clock.nowMs();
     const nextPingAtMs = nowMs + DAY_MS;
     const save = what === "all" ? saveListing : saveMethods;
-    const saved = await store.alone((sql) =>
-      save(sql, { registration, standing, methods, warnings, nextPingAtMs }, nowMs),
-    );
+    const { saved, others } = await store.alone(async (sql) => {
+      const saved = await save(sql, { registration, standing, methods, warnings, nextPingAtMs }, nowMs);
+      if (typeof saved === "string") return { saved, others: [] };
+      if (toolIds !== null) return { saved, others: await delistOthers(sql, endpoint, toolIds) };
+      // Again, now that nobody else writes: two who come at once have both found nobody before.
+      await refuseRival(sql);
+      return { saved, others: [] };
+    });
     if (saved === "changed") {
       throw new ApiError("conflict", "the listing was changed while its methods were read; refresh it again");
     }
     if (saved === "conflict") {
       throw new ApiError("conflict", `you have listed ${endpoint} as another tool already; refresh or change that one`);
     }
-    changed(saved);
+    for (const listing of [saved, ...others]) changed(listing);
     return { listing: saved, checks, warnings };
   }
 
@@ -129,16 +159,7 @@ export function createRegistry(options: RegistryOptions): Registry {
       if (standing.owner !== signer) {
         throw new ApiError("forbidden", `the tool belongs to ${standing.owner}, and ${signer} has signed`);
       }
-      // Whoever lists a stranger's server would be paid for what that answers. A server that was taken first moves, and says in
-      // `protect` as which tool it may be sold.
-      const rival = await findRival(store.read, registration.endpoint, standing.owner);
-      if (rival !== null) {
-        throw new ApiError(
-          "conflict",
-          `somebody else offers ${registration.endpoint} as tool ${rival}; if the server is yours, serve it at another address, and name ` +
-            "your tool's id as toolId in its protection",
-        );
-      }
+      await refuseNamesake(registration.name, standing);
       return inTurn(signer, () => list(registration, standing, "all"));
     },
 
@@ -157,7 +178,8 @@ export function createRegistry(options: RegistryOptions): Registry {
     },
 
     async update(toolId, caller, texts) {
-      await owned(toolId, caller);
+      const { standing } = await owned(toolId, caller);
+      if (texts.name !== undefined) await refuseNamesake(texts.name, standing);
       const saved = await store.alone((sql) => saveTexts(sql, toolId, texts, clock.nowMs()));
       if (saved === null) throw new ApiError("not_found", `there is no tool ${toolId}`);
       changed(saved);
@@ -170,12 +192,16 @@ export function createRegistry(options: RegistryOptions): Registry {
       const answers = await Promise.all(
         due.map(async ({ toolId, endpoint }) => {
           const outcome = await mcp.connect(endpoint).ping({ token: () => sign({ endpoint, toolId }) });
-          const answered = outcome.kind === "alive";
+          const isOthers = outcome.kind === "alive" && outcome.toolIds !== null && !outcome.toolIds.includes(toolId);
+          const answered = outcome.kind === "alive" && !isOthers;
           const saved = await store.alone((sql) =>
             savePing(sql, toolId, {
               answered,
-              maxFailures: MAX_FAILURES,
-              reason: answered ? "" : `its server has not answered ${MAX_FAILURES} times: ${describeFailure(outcome)}`,
+              maxFailures: isOthers ? 1 : MAX_FAILURES,
+              reason:
+                outcome.kind === "alive"
+                  ? ANOTHER_TOOL
+                  : `its server has not answered ${MAX_FAILURES} times: ${describeFailure(outcome)}`,
               // One that fails is soon looked at again, so that it is gone in hours and back in one.
               nextPingAtMs: nowMs + (answered ? DAY_MS : HOUR_MS),
             }),

@@ -90,11 +90,16 @@ export type Listing = Registration &
     paidCalls: number;
     failedCalls: number;
     payers: number;
+    // What was paid for it, of each wallet as much as counts.
+    earned: MicroUsdc;
     registeredAtMs: number;
     refreshedAtMs: number;
     updatedAtMs: number;
     revision: number;
   };
+
+// By what was paid for: each of these wallets has money and a spending cap on chain.
+export const PROVEN = { calls: 100, payers: 10, successPercent: 95, uptimePercent: 98 };
 
 export const isStaked = ({ stake, requiredStake }: Standing) => stake >= requiredStake;
 

@@ -1,9 +1,11 @@
 import type { Address } from "viem";
+import { type MicroUsdc, microUsdc } from "../../settlement/domain/money.ts";
 import { address, amount, count, text } from "../../settlement/ledger/database/decode.ts";
 import type { Param, Reader, Row, Sql } from "../../settlement/ledger/database/sql.ts";
 import { toStorable } from "../../settlement/ledger/database/storable.ts";
 import { hashJson } from "../schema/hashJson.ts";
 import type { Category, Listing, Method, Registration, Standing, SuggestedPrompt } from "./listing.ts";
+import { serverOf } from "./serverOf.ts";
 
 // The rows of listings. Whoever changes one takes the next revision with it, in the same transaction and holding the counter
 // until its end: so a process that has seen revision n has seen everything up to n.
@@ -22,6 +24,7 @@ const COLUMNS = [
   "description",
   "category",
   "endpoint",
+  "server",
   "default_execute_usd",
   "execute_prices",
   "suggested_prompts",
@@ -54,6 +57,7 @@ export async function saveListing(sql: Sql, listing: NewListing, nowMs: number):
     description,
     category,
     endpoint,
+    serverOf(endpoint),
     defaultExecutePriceUsd,
     JSON.stringify(registration.executePrices),
     JSON.stringify(registration.suggestedPrompts),
@@ -72,7 +76,7 @@ export async function saveListing(sql: Sql, listing: NewListing, nowMs: number):
   const [row] = await sql.all(
     `INSERT INTO listings (${COLUMNS.join(", ")}, status, status_reason, verified, pings, pings_answered, failures_in_a_row,
        calls, calls_succeeded, registered_at)
-     VALUES (${places}, 'active', NULL, 0, 1, 1, 0, 0, 0, $17)
+     VALUES (${places}, 'active', NULL, 0, 1, 1, 0, 0, 0, $18)
      ON CONFLICT (tool_id) DO UPDATE SET ${COLUMNS.slice(1)
        .map((column) => `${column} = excluded.${column}`)
        .join(", ")}, status = 'active', status_reason = NULL, failures_in_a_row = 0
@@ -137,6 +141,20 @@ export async function saveStanding(sql: Sql, toolId: string, standing: Standing)
   );
 }
 
+// Whoever else offers a server that says whose it is offers it no longer.
+export async function delistOthers(sql: Sql, endpoint: string, toolIds: readonly string[]): Promise<Listing[]> {
+  const revision = await nextRevision(sql);
+  const places = toolIds.map((_, i) => `$${i + 4}`).join(", ");
+  const rows = await sql.all(
+    `UPDATE listings SET status = 'delisted', status_reason = $2, revision = $3
+     WHERE server = $1 AND status = 'active' AND tool_id NOT IN (${places}) RETURNING *`,
+    [serverOf(endpoint), ANOTHER_TOOL, revision, ...toolIds],
+  );
+  return rows.map(listingFrom);
+}
+
+export const ANOTHER_TOOL = "its server says that it is another tool";
+
 // The listings that are due for a ping, taken so that no other process pings them too.
 export async function takeDuePings(sql: Sql, nowMs: number, againAtMs: number, limit: number): Promise<Listing[]> {
   const rows = await sql.all(
@@ -174,25 +192,26 @@ export async function savePing(sql: Sql, toolId: string, ping: PingResult): Prom
   return row === undefined ? null : listingFrom(row);
 }
 
-// Of those calls that cost something: how many an account has paid for, and how many failed.
-export type PayerCounts = { paid: number; failed: number };
+// Of those calls that cost something: how many an account has paid for, how much in all, and how many failed.
+export type PayerCounts = { paid: number; spent: MicroUsdc; failed: number };
 export type CallCounts = { calls: number; succeeded: number; payers: Map<Address, PayerCounts> };
 
 export async function addCalls(sql: Sql, counts: ReadonlyMap<string, CallCounts>): Promise<void> {
   const revision = await nextRevision(sql);
   for (const [toolId, { calls, succeeded, payers }] of [...counts].sort(byName)) {
-    const added = { paid: 0, failed: 0, payers: 0 };
+    const added = { paid: 0, earned: 0n, failed: 0, payers: 0 };
     for (const [account, more] of [...payers].sort(byName)) {
       const [before, after] = await addToPayer(sql, toolId, account, more);
       added.paid += more.paid;
+      added.earned += countedSpending(after) - countedSpending(before);
       added.failed += countedFailures(after) - countedFailures(before);
       added.payers += Number(after.paid > 0) - Number(before.paid > 0);
     }
     await sql.run(
       `UPDATE listings SET calls = calls + $2, calls_succeeded = calls_succeeded + $3, paid_calls = paid_calls + $4,
-         failed_calls = failed_calls + $5, payers = payers + $6, revision = $7
+         failed_calls = failed_calls + $5, payers = payers + $6, earned = earned + $7, revision = $8
        WHERE tool_id = $1`,
-      [toolId, calls, succeeded, added.paid, added.failed, added.payers, revision],
+      [toolId, calls, succeeded, added.paid, added.failed, added.payers, added.earned, revision],
     );
   }
 }
@@ -201,21 +220,27 @@ async function addToPayer(
   sql: Sql,
   toolId: string,
   account: Address,
-  { paid, failed }: PayerCounts,
+  { paid, spent, failed }: PayerCounts,
 ): Promise<[before: PayerCounts, after: PayerCounts]> {
   const [row] = await sql.all(
-    `INSERT INTO tool_payers (tool_id, account, paid, failed) VALUES ($1, $2, $3, $4)
+    `INSERT INTO tool_payers (tool_id, account, paid, failed, spent) VALUES ($1, $2, $3, $4, $5)
      ON CONFLICT (tool_id, account) DO UPDATE
-       SET paid = tool_payers.paid + excluded.paid, failed = tool_payers.failed + excluded.failed
-     RETURNING paid, failed`,
-    [toolId, account, paid, failed],
+       SET paid = tool_payers.paid + excluded.paid, failed = tool_payers.failed + excluded.failed,
+         spent = tool_payers.spent + excluded.spent
+     RETURNING paid, failed, spent`,
+    [toolId, account, paid, failed, spent],
   );
-  const after = { paid: count(row ?? {}, "paid"), failed: count(row ?? {}, "failed") };
-  return [{ paid: after.paid - paid, failed: after.failed - failed }, after];
+  const found = row ?? {};
+  const after = { paid: count(found, "paid"), spent: amount(found, "spent"), failed: count(found, "failed") };
+  return [{ paid: after.paid - paid, spent: microUsdc(after.spent - spent), failed: after.failed - failed }, after];
 }
 
 // A call that fails costs nothing. So of one account no more of them count than it has paid for, and one: nobody ruins a name for free.
 const countedFailures = ({ paid, failed }: PayerCounts) => Math.min(failed, paid + 1);
+
+// What a wallet has paid itself comes back but for a tenth, so that one of them makes no great name.
+const MAX_COUNTED = 10_000_000n;
+const countedSpending = ({ spent }: PayerCounts) => (spent < MAX_COUNTED ? spent : MAX_COUNTED);
 
 const byName = ([one]: [string, unknown], [other]: [string, unknown]) => (one < other ? -1 : 1);
 
@@ -271,6 +296,7 @@ function listingFrom(row: Row): Listing {
     paidCalls: count(row, "paid_calls"),
     failedCalls: count(row, "failed_calls"),
     payers: count(row, "payers"),
+    earned: amount(row, "earned"),
     registeredAtMs: count(row, "registered_at"),
     refreshedAtMs: count(row, "refreshed_at"),
     updatedAtMs: count(row, "updated_at"),

@@ -29,4 +29,5 @@ export {
   createContextMiddleware,
   withContext,
 } from "./middleware/middleware.ts";
+export { TOOL_ID_HEADER } from "./middleware/toolIdHeader.ts";
 export { close, handleMcp, listen, type ServedTool, type ServeToolOptions, serveTool } from "./serveTool.ts";

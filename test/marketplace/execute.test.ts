@@ -829,24 +829,37 @@ describe.each(backends)("one paid call, on $name", ({ create }) => {
     const name = async () => {
       await market.execute.writeCounts();
       await market.catalogue.follow();
-      const { paidCalls, failedCalls, payers, calls } = (await market.catalogue.find(toolId)) ?? {};
-      return { paidCalls, failedCalls, payers, calls };
+      const { paidCalls, failedCalls, payers, calls, earned } = (await market.catalogue.find(toolId)) ?? {};
+      return { paidCalls, failedCalls, payers, calls, earned };
     };
     await execute({ toolName: "get_gas_for_free" });
     await execute({ toolName: "get_gas_for_free" }, randomUUID());
-    expect(await name()).toEqual({ paidCalls: 0, failedCalls: 0, payers: 0, calls: 2 });
+    expect(await name()).toEqual({ paidCalls: 0, failedCalls: 0, payers: 0, calls: 2, earned: 0n });
     server.tool.call = () => ({ isError: true, content: [] });
     for (let i = 0; i < 3; i += 1) await execute();
-    expect(await name()).toEqual({ paidCalls: 0, failedCalls: 1, payers: 0, calls: 5 });
+    expect(await name()).toEqual({ paidCalls: 0, failedCalls: 1, payers: 0, calls: 5, earned: 0n });
     await execute({ toolName: "get_gas_for_free" });
     server.tool.call = () => structured({ value: 1 });
     await execute();
     await execute({}, randomUUID());
-    expect(await name()).toEqual({ paidCalls: 2, failedCalls: 3, payers: 1, calls: 8 });
+    expect(await name()).toEqual({ paidCalls: 2, failedCalls: 3, payers: 1, calls: 8, earned: 2_000n });
     const other = await makeKey(market.ask, newWallet());
     await market.ask("POST", EXECUTE, { toolId, toolName: "get_gas_prices" }, other);
     await market.ask("POST", EXECUTE, { toolId, toolName: "get_gas_prices" }, await makeKey(market.ask, owner));
-    expect(await name()).toEqual({ paidCalls: 3, failedCalls: 3, payers: 2, calls: 9 });
+    expect(await name()).toEqual({ paidCalls: 3, failedCalls: 3, payers: 2, calls: 9, earned: 3_000n });
+  });
+
+  it("makes a name by what was paid, of one wallet by ten dollars at the most", async () => {
+    const dear = { ...GAS, _meta: { pricing: { executeUsd: "4" } } };
+    const { execute, toolId } = await shop({ methods: [dear] });
+    const earned: unknown[] = [];
+    for (let call = 1; call <= 4; call += 1) {
+      await execute();
+      await market.execute.writeCounts();
+      await market.catalogue.follow();
+      earned.push((await market.catalogue.find(toolId))?.earned);
+    }
+    expect(earned).toEqual([4_000_000n, 8_000_000n, 10_000_000n, 10_000_000n]);
   });
 
   it("counts for nothing if the tool's own owner makes it", async () => {

@@ -138,6 +138,32 @@ describe.each(backends)("what buyers leave behind, on $name", ({ create }) => {
     expect((await call("d")).status).toBe(200);
   });
 
+  it("is so many keys of all accounts together, above which those who never paid leave the key out", async () => {
+    await open({ maxTotalFreeKeys: 3 });
+    const [paying, ...poor] = [await buyer(), await buyer(), await buyer(), await buyer(), await buyer()];
+    for (let i = 0; i < 5; i += 1) expect((await paying(`paid ${i}`, "get_gas_prices")).status).toBe(200);
+    // What was given back is not counted: nobody was called.
+    expect((await poor[0]?.("refused", "no_such_method"))?.status).toBe(400);
+    await market.execute.writeCounts();
+    for (const [i, call] of poor.slice(0, 3).entries()) expect((await call(`free ${i}`)).status).toBe(200);
+    const { calls } = server.state;
+    const full = { status: 429, body: { code: "rate_limited", error: expect.stringMatching(/leave the key out/) } };
+    expect(await poor[3]?.("free 3")).toMatchObject(full);
+    expect((await poor[0]?.("free 0"))?.headers["idempotency-replayed"]).toBe("true");
+    expect(server.state.calls).toBe(calls);
+    expect((await paying("free", "free")).status).toBe(200);
+    // They are counted in the database, and another process hears of them.
+    await market.execute.writeCounts();
+    const counted = async () => Number((await market.store.read.all("SELECT value FROM totals"))[0]?.value);
+    expect(await counted()).toBe(4);
+    expect(await poor[3]?.("free 3")).toMatchObject(full);
+    market.pass(40 * DAY_MS);
+    await market.execute.forgetAnswers();
+    expect(await counted()).toBe(0);
+    await market.execute.writeCounts();
+    expect((await poor[3]?.("free 3"))?.status).toBe(200);
+  });
+
   it("is so many open sessions of a payer, who is told so", async () => {
     await open({});
     const wallet = newWallet();

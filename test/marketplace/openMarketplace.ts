@@ -64,6 +64,7 @@ export async function openMarketplace(
     maxFreeKeptBytes?: number;
     maxTotalKeptBytes?: number;
     maxFreeKeysPerDay?: number;
+    maxTotalFreeKeys?: number;
     maxUnpaid?: MicroUsdc;
     metricsToken?: string;
     deliveries?: NonNullable<MarketplaceOptions["deliveries"]>;
@@ -111,6 +112,7 @@ export async function openMarketplace(
     maxFreeKeptBytes: options.maxFreeKeptBytes ?? options.maxKeptBytes ?? 256_000_000,
     maxTotalKeptBytes: options.maxTotalKeptBytes ?? 8_000_000_000,
     maxFreeKeysPerDay: options.maxFreeKeysPerDay ?? 10_000,
+    maxTotalFreeKeys: options.maxTotalFreeKeys ?? 10_000_000,
     keysKeptMs: 30 * 24 * 60 * 60 * 1_000,
     log,
     observeCall: () => undefined,

@@ -52,10 +52,12 @@ describe.each(backends)("registration, on $name", ({ create }) => {
 
   it("lists what its owner signs, once its server has shown that it works", async () => {
     const { toolId, owner } = toolOf();
-    const server = await serve();
+    const server = await serve({ toolIds: [toolId] });
     const { status, body } = await register(market.ask, owner, describeTool(toolId, server.url));
     expect(status).toBe(200);
-    expect(checksIn(body)).toEqual({ stake: true, connect: true, schemas: true, calls: true, tokens: true });
+    expect(checksIn(body)).toEqual({
+      ...{ stake: true, connect: true, identity: true, schemas: true, calls: true, tokens: true },
+    });
     expect(body).toMatchObject({
       listed: true,
       warnings: [],
@@ -140,7 +142,7 @@ describe.each(backends)("registration, on $name", ({ create }) => {
     const { toolId, owner } = toolOf(newWallet(), { stake: 9_999_999n });
     const server = await serve();
     const { body } = await register(market.ask, owner, describeTool(toolId, server.url));
-    expect(Object.keys(checksIn(body))).toEqual(["stake", "connect", "schemas"]);
+    expect(Object.keys(checksIn(body))).toEqual(["stake", "connect", "identity", "schemas"]);
     expect(server.state.calls).toBe(0);
   });
 
@@ -205,7 +207,7 @@ describe.each(backends)("registration, on $name", ({ create }) => {
     };
     const server = await serve({ methods: [{ ...GAS, description: undefined, _meta: broken }] });
     const { body } = await register(market.ask, owner, describeTool(toolId, server.url, { name: "Zebrawood" }));
-    expect(body.warnings).toHaveLength(3);
+    expect(body.warnings).toHaveLength(4);
     const found = await find("zebrawood");
     expect(found.body).toMatchObject({
       count: 1,
@@ -403,6 +405,54 @@ describe.each(backends)("registration, on $name", ({ create }) => {
     market.onChain.set(toolId, standing(owner.address));
     await readAgain();
     expect((await find("pangolin")).body.count).toBe(1);
+  });
+
+  it("nobody takes the name of a proven tool, or one that looks like it", async () => {
+    const proven = toolOf();
+    const server = await serve();
+    await register(market.ask, proven.owner, describeTool(proven.toolId, server.url, { name: "Wombat prices" }));
+    const { toolId, owner } = toolOf();
+    const another = await serve();
+    const offer = (name: string) => register(market.ask, owner, describeTool(toolId, another.url, { name }));
+    // A name alone is nobody's.
+    expect((await offer("Wombat prices")).body).toMatchObject({ listed: true });
+    await market.store.alone((sql) =>
+      sql.run("UPDATE listings SET paid_calls = 100, payers = 10 WHERE tool_id = $1", [proven.toolId]),
+    );
+    const calls = another.state.calls;
+    for (const name of ["Wombat prices", "WOMBAT  PRICES", "Wоmbat рrices", "Vv0mbat-prlces"]) {
+      const refused = await offer(name);
+      expect(refused, name).toMatchObject({ status: 409, body: { code: "conflict" } });
+      expect(refused.body.error).toContain(`name reads like that of the tool ${proven.toolId}`);
+    }
+    expect(another.state.calls).toBe(calls);
+    expect((await offer("Wallaby prices")).body).toMatchObject({ listed: true });
+    const rename = async (id: string, wallet: typeof owner) =>
+      market.ask("PATCH", `/api/v1/tools/${id}`, { name: "Wombat prісes" }, await makeKey(market.ask, wallet));
+    expect(await rename(toolId, owner)).toMatchObject({ status: 409, body: { code: "conflict" } });
+    expect(await rename(proven.toolId, proven.owner)).toMatchObject({ status: 200 });
+  });
+
+  it("a listing says nothing that nobody sees", async () => {
+    const { toolId, owner } = toolOf();
+    const server = await serve();
+    for (const unseen of [{ name: "Gas \u202Esecirp" }, { name: "Gas\nprices" }, { description: "Gas\u{E0041}" }]) {
+      const refused = await register(market.ask, owner, describeTool(toolId, server.url, unseen));
+      expect(refused).toMatchObject({ status: 400, body: { code: "invalid_request" } });
+    }
+    const poisoned = { type: "object", properties: { chain: { description: "which\u{E0041}" } } };
+    server.state.methods = [
+      { ...GAS, description: "Gas\u{E0041} prices\u202E" },
+      { ...GAS, name: "poisoned", inputSchema: poisoned },
+    ];
+    const { body } = await register(market.ask, owner, describeTool(toolId, server.url, { name: "  Gas   prices " }));
+    expect(body).toMatchObject({
+      tool: { name: "Gas prices", mcpTools: [{ name: "get_gas_prices", description: "Gas prices" }] },
+      warnings: expect.arrayContaining([
+        'Method "get_gas_prices": its description has characters that nobody sees, which are left out.',
+        expect.stringMatching(/^Method "poisoned": it is left out: its inputSchema has characters that nobody sees/),
+      ]),
+    });
   });
 
   it("what one process lists is found by another that shares the database", async () => {

@@ -6,6 +6,7 @@ import {
   sendJson,
   startServer,
 } from "../../marketplace/mcp/testing/startServer.ts";
+import { TOOL_ID_HEADER } from "../../marketplace/toolkit/middleware/toolIdHeader.ts";
 
 export type ToolMethod = {
   name: string;
@@ -46,6 +47,8 @@ export async function startTool(
     open?: boolean;
     // Whatever it returns is the result; undefined if it has answered by itself, or never will.
     call?: (call: Call) => unknown;
+    // As which tools it says that it is sold; it does not say unless a test wants it to.
+    toolIds?: readonly string[];
     // What it waits for before it lists its methods.
     list?: () => Promise<unknown>;
   } = {},
@@ -56,12 +59,14 @@ export async function startTool(
     calls: 0,
     down: false,
     broken: null as string | null,
+    toolIds: options.toolIds ?? null,
     // What it was told beside requests, such as that one is cancelled.
     notified: [] as Message[],
   };
   const tool = { ...options };
   const server = await startServer(async (request, response) => {
     const message = await readMessage(request);
+    if (state.toolIds !== null) response.setHeader(TOOL_ID_HEADER, state.toolIds.join(", "));
     if (state.down) return void response.destroy();
     if (state.broken !== null) return void response.writeHead(500).end(state.broken);
     if (message.method === "initialize") {

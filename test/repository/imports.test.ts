@@ -17,6 +17,8 @@ const SHARED = [
   "settlement/views",
   "settlement/daemon/http",
 ];
+// What a tool's server and whoever lists it have agreed on.
+const TOOL_ID_HEADER = "marketplace/toolkit/middleware/toolIdHeader.ts";
 const MARKET = ["marketplace/database", "marketplace/chain", "marketplace/settlement"];
 const TOOLS = ["accounts", "mcp", "schema", "toolkit", "registry", "discovery"].map((room) => `marketplace/${room}`);
 const PROTOCOL = ["settlement", "scripts/config", "scripts/protocol"];
@@ -37,7 +39,7 @@ const ROOMS: Readonly<Record<string, readonly string[]>> = {
   "settlement/cli": [...PROCESS, "settlement/daemon"],
   settlement: [],
   // It speaks to strangers, and knows nothing of money.
-  "marketplace/mcp": [],
+  "marketplace/mcp": [TOOL_ID_HEADER],
   "marketplace/signing": DOMAIN,
   "marketplace/toolkit": DOMAIN,
   "marketplace/context": ["marketplace/execute/injectContext.ts", "marketplace/registry/listing.ts"],
@@ -49,7 +51,14 @@ const ROOMS: Readonly<Record<string, readonly string[]>> = {
   "marketplace/accounts": [...SHARED, ...MARKET],
   "marketplace/chain": [...SHARED, "marketplace/accounts"],
   "marketplace/schema": ["marketplace/mcp", "marketplace/toolkit", "settlement/engine/batch/keccak.ts"],
-  "marketplace/registry": [...SHARED, ...MARKET, "marketplace/accounts", "marketplace/mcp", "marketplace/schema"],
+  "marketplace/registry": [
+    ...SHARED,
+    ...MARKET,
+    "marketplace/accounts",
+    "marketplace/mcp",
+    "marketplace/schema",
+    TOOL_ID_HEADER,
+  ],
   "marketplace/discovery": [...SHARED, ...MARKET, "marketplace/registry"],
   "marketplace/execute": [...SHARED, ...MARKET, ...TOOLS, "marketplace/toolkit/answer", "marketplace/delivery"],
   "marketplace/query": [...SHARED, ...MARKET, ...TOOLS, "marketplace/execute", "marketplace/delivery"],

@@ -4,14 +4,15 @@ import { formatUsd } from "../../../settlement/domain/money.ts";
 import { sentenceOf } from "../../../settlement/domain/text/sentence.ts";
 import * as shape from "../../../settlement/views/shapes.ts";
 import { promptSchema, toolSchema, toolView } from "../../discovery/toolView.ts";
+import { CHECKS } from "../../registry/checkTool.ts";
 import type { RegistrationOutcome } from "../../registry/createRegistry.ts";
 import { CATEGORIES, isOffered, isStaked, type Registration } from "../../registry/listing.ts";
 import { signed } from "../fields.ts";
-import { category, prompts, registration, words } from "../registration.ts";
+import { category, prompts, registration, toolName, words } from "../registration.ts";
 import { accountOf, route } from "../route.ts";
 
 const checkSchema = z.object({
-  check: z.enum(["stake", "connect", "schemas", "calls", "tokens"]),
+  check: z.enum(CHECKS),
   ok: z.boolean(),
   say: z.string(),
 });
@@ -94,7 +95,7 @@ export const registrationRoutes = [
     params,
     body: z
       .object({
-        name: words(255).optional(),
+        name: toolName.optional(),
         description: words(5_000).optional(),
         suggestedPrompts: prompts("sdk").optional(),
         category: category.optional(),
@@ -105,7 +106,7 @@ export const registrationRoutes = [
       ),
     example: { description: "What a transaction on Base costs, a block at a time" },
     answer: updateAnswer,
-    errors: ["not_found", "forbidden"],
+    errors: ["not_found", "forbidden", "conflict"],
     async handle({ params: { id }, body, caller, services: { registry }, log }) {
       const given = Object.fromEntries(Object.entries(body).filter(([, value]) => value !== undefined));
       const listing = await registry.update(id, accountOf(caller), given);

@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import type { IncomingMessage } from "node:http";
+import type { IncomingMessage, ServerResponse } from "node:http";
 import type { McpServer } from "@modelcontextprotocol/sdk/server/mcp.js";
 import { SSEServerTransport } from "@modelcontextprotocol/sdk/server/sse.js";
 import { StreamableHTTPServerTransport } from "@modelcontextprotocol/sdk/server/streamableHttp.js";
@@ -12,13 +12,13 @@ export type ServerKind = "stateless" | "json" | "sessions" | "sse";
 export async function startMcpServer(
   create: () => McpServer,
   kind: ServerKind = "stateless",
-  onRequest: (request: IncomingMessage) => void = () => undefined,
+  onRequest: (request: IncomingMessage, response: ServerResponse) => void = () => undefined,
 ): Promise<TestServer> {
   const sessions = new Map<string, StreamableHTTPServerTransport | SSEServerTransport>();
   const connect = (server: McpServer, transport: unknown) => server.connect(transport as Transport);
 
   return startServer(async (request, response) => {
-    onRequest(request);
+    onRequest(request, response);
     if (kind === "sse") {
       const url = new URL(request.url ?? "/", "http://localhost");
       if (request.method === "GET") {

@@ -9,6 +9,8 @@ export type Exchange = {
   signal: AbortSignal;
   // Whether the request may have reached the server.
   sent: boolean;
+  // As which tools the server says that it is sold, once it has said anything. Null: it does not say.
+  toolIds?: readonly string[] | null;
 };
 
 export const currentExchange = new AsyncLocalStorage<Exchange>();

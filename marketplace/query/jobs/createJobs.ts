@@ -396,7 +396,7 @@ export function createJobs(options: JobsOptions): Jobs {
       log.warn({ event: "overtaken", job: job.id }, "a job was taken for dead while it ran; nothing is charged");
       return;
     }
-    for (const listing of paidFor) paid(listing, job.account);
+    for (const { listing, price } of paidFor) paid(listing, job.account, price);
     const drawnBytes = images.reduce((sum, { png }) => sum + png.length, 0);
     quota.kept(job.account, Buffer.byteLength(text) + (dataset?.bytes ?? 0) + drawnBytes);
     await tell(report);

@@ -43,7 +43,7 @@ export type TurnOutcome = {
   // What is owed once the result is delivered; null if nothing is.
   turn: RecordTurn | null;
   // The tools that something is owed for.
-  paidFor: readonly Listing[];
+  paidFor: readonly { listing: Listing; price: MicroUsdc }[];
   dataset: Dataset | null;
   images: readonly Drawn[];
 };
@@ -158,7 +158,7 @@ export async function runTurn(options: TurnOptions, task: TurnTask): Promise<Tur
     signed: request.signed,
   };
   const images = conclusion.kind === "answer" ? conclusion.images : [];
-  const paidFor = charged.flatMap(({ listing, price }) => (price > 0n ? [listing] : []));
+  const paidFor = charged.filter(({ price }) => price > 0n);
   return { result, turn: total > 0n ? turn : null, paidFor, dataset, images };
 }
 

@@ -42,6 +42,7 @@ export function newListing(
     paidCalls: 0,
     failedCalls: 0,
     payers: 0,
+    earned: microUsdc(0n),
     registeredAtMs: 0,
     refreshedAtMs: 0,
     updatedAtMs: 0,

@@ -16,8 +16,8 @@ export type ContextClaims = {
 export type VerifierOptions = {
   // The tool's endpoint, exactly as it was registered. A token for another endpoint is good for nothing here.
   audience: string;
-  // The tool's id. Anybody may list this endpoint as a tool of their own, and be paid for what is answered here: with it,
-  // calls that were sold as another tool are refused.
+  // The tool's id. Without it whoever lists this endpoint first is paid for what is answered here. With it the server says in
+  // its answers that it is this tool, so that nobody else lists it, and refuses calls that were sold as another one.
   toolId?: string;
   // The marketplace whose calls are taken.
   issuer?: string;

@@ -9,6 +9,7 @@ import type { ContextRequest } from "./checkRequest.ts";
 import { createVerifier } from "./createVerifier.ts";
 import { isOpenMcpMethod, isProtectedMcpMethod } from "./methods.ts";
 import { createContextHook, createContextMiddleware, withContext } from "./middleware.ts";
+import { TOOL_ID_HEADER } from "./toolIdHeader.ts";
 
 const issuer = "https://market.example";
 const audience = "https://tools.example.com/mcp";
@@ -16,10 +17,12 @@ const keys = generateKeyPairSync("rsa", { modulusLength: 2048 });
 const stranger = generateKeyPairSync("rsa", { modulusLength: 2048 });
 const publicKey = keys.publicKey.export({ type: "spki", format: "pem" }).toString();
 const options = { audience, issuer, publicKey };
+const toolId = "0190a1b2-c3d4-8e5f-9a6b-7c8d9e0f1a2b";
+const named = { ...options, toolId };
 
 const nowSeconds = () => Math.floor(Date.now() / 1_000);
 const claims = (changes: JWTPayload = {}) => ({
-  ...{ iss: issuer, aud: audience, toolId: "tool", iat: nowSeconds(), exp: nowSeconds() + 120 },
+  ...{ iss: issuer, aud: audience, toolId, iat: nowSeconds(), exp: nowSeconds() + 120 },
   ...changes,
 });
 const sign = (payload: JWTPayload, key: KeyObject = keys.privateKey, kid?: string) =>
@@ -41,7 +44,7 @@ const hosts: Host[] = [
     name: "Express",
     start: () => {
       const app = createMcpExpressApp();
-      app.all("/mcp", createContextMiddleware(options), (request: ContextRequest, response: ServerResponse) =>
+      app.all("/mcp", createContextMiddleware(named), (request: ContextRequest, response: ServerResponse) =>
         response.end(JSON.stringify(seen(request))),
       );
       return listening(createServer(app));
@@ -51,7 +54,7 @@ const hosts: Host[] = [
     name: "Fastify",
     start: async () => {
       const app = Fastify();
-      const preHandler = createContextHook(options);
+      const preHandler = createContextHook(named);
       app.route({
         method: ["GET", "POST"],
         url: "/mcp",
@@ -64,7 +67,7 @@ const hosts: Host[] = [
   {
     name: "Node's http",
     start: () =>
-      listening(createServer(withContext(options, (request, response) => response.end(JSON.stringify(seen(request)))))),
+      listening(createServer(withContext(named, (request, response) => response.end(JSON.stringify(seen(request)))))),
   },
 ];
 
@@ -86,6 +89,17 @@ describe.each(hosts)("the middleware for $name", ({ start }) => {
 
   const refused = { status: 401, body: { error: "Unauthorized" } };
 
+  it("says as which tool it is sold, to those too whom it refuses", async () => {
+    for (const method of ["tools/list", "tools/call"]) {
+      const { headers } = await fetch(server.url, {
+        method: "POST",
+        headers: { "content-type": "application/json" },
+        body: JSON.stringify({ ...call, method }),
+      });
+      expect(headers.get(TOOL_ID_HEADER)).toBe(toolId);
+    }
+  });
+
   it("lets everybody look", async () => {
     for (const method of ["initialize", "tools/list", "ping", "something/else"]) {
       expect(await post({ ...call, method })).toMatchObject({ status: 200, body: { body: { method } } });
@@ -97,7 +111,7 @@ describe.each(hosts)("the middleware for $name", ({ start }) => {
     const token = await sign(claims({ sub: "a payer" }));
     const { status, body } = await post(call, `Bearer ${token}`);
     expect(status).toBe(200);
-    expect(body).toMatchObject({ context: { toolId: "tool", sub: "a payer" }, auth: { toolId: "tool" }, body: call });
+    expect(body).toMatchObject({ context: { toolId, sub: "a payer" }, auth: { toolId }, body: call });
   });
 
   it("refuses a call without a token, alone as in a batch", async () => {
@@ -114,7 +128,7 @@ describe.each(hosts)("the middleware for $name", ({ start }) => {
       ["another issuer", sign(claims({ iss: "https://ctxprotocol.com" }))],
       ["another key", sign(claims(), stranger.privateKey)],
       ["expired", sign(claims({ exp: nowSeconds() - 60 }))],
-      ["without an end", sign({ iss: issuer, aud: audience, toolId: "tool", iat: nowSeconds() })],
+      ["without an end", sign({ iss: issuer, aud: audience, toolId, iat: nowSeconds() })],
       ["without a tool", sign({ iss: issuer, aud: audience, iat: nowSeconds(), exp: nowSeconds() + 9 })],
       ["unsigned", new UnsecuredJWT(claims()).encode()],
       [

@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { type Check, type ContextRequest, checkRequest } from "./checkRequest.ts";
 import { createVerifier, type VerifierOptions } from "./createVerifier.ts";
+import { nameTool } from "./toolIdHeader.ts";
 
 type Refused = Extract<Check, { kind: "refused" }>;
 
@@ -13,6 +14,7 @@ export function createContextMiddleware(options: VerifierOptions) {
     next: (error?: unknown) => void,
   ): Promise<void> => {
     try {
+      nameTool(response, options.toolId);
       const check = await checkRequest(request, verify);
       if (check.kind === "refused") refuse(response, check);
       else next();
@@ -23,12 +25,17 @@ export function createContextMiddleware(options: VerifierOptions) {
 }
 
 type FastifyRequestLike = { raw: IncomingMessage & ContextRequest; body: unknown };
-type FastifyReplyLike = { code(status: number): { send(body: unknown): unknown } };
+type FastifyReplyLike = {
+  // For a handler that takes the answer over, Fastify's own headers are lost.
+  raw: ServerResponse;
+  code(status: number): { send(body: unknown): unknown };
+};
 
 // For Fastify: `app.post("/mcp", { preHandler: createContextHook({ audience }) }, handler)`.
 export function createContextHook(options: VerifierOptions) {
   const verify = createVerifier(options);
   return async (request: FastifyRequestLike, reply: FastifyReplyLike): Promise<unknown> => {
+    nameTool(reply.raw, options.toolId);
     // Fastify has read the body, and what it could not parse it has refused; an empty one is null here.
     request.raw.body = request.body ?? null;
     const check = await checkRequest(request.raw, verify, [request.raw, request as ContextRequest]);
@@ -43,6 +50,7 @@ export function withContext(options: VerifierOptions, listener: ContextListener)
   const verify = createVerifier(options);
   return async (request: IncomingMessage & ContextRequest, response: ServerResponse): Promise<void> => {
     try {
+      nameTool(response, options.toolId);
       const check = await checkRequest(request, verify);
       if (check.kind === "refused") refuse(response, check);
       else await listener(request, response);
