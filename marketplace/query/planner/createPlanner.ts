@@ -134,7 +134,7 @@ function gapsOf(results: readonly StepResult[], unanswered: readonly string[]): 
       (text): GapSignal => ({
         code: "part_not_answered",
         severity: "high",
-        detail: `no tool answers: ${text.slice(0, 300)}`,
+        detail: `no tool answers “${text.slice(0, 300)}”`,
       }),
     ),
   ];

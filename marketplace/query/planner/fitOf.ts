@@ -33,7 +33,7 @@ export function fitOf(
     !(countedIn(question).length > 0 && hasCount(outputs))
   ) {
     return misfit(
-      `${method.name} of ${listing.name} answers ${listOf(outputs.map(labelOf))}, and nothing that was asked for`,
+      `the tool ${listing.name} answers ${listOf(outputs.map(labelOf))} with ${method.name}, and nothing that was asked for`,
     );
   }
   const first = relevant[0] ?? { path: "" };
@@ -54,7 +54,7 @@ export function fitOf(
   const uncounted =
     outputs.length > 1 && !hasCount(outputs) ? countedIn(question).find((word) => !isAmong(word, outputs)) : undefined;
   if (uncounted !== undefined)
-    return misfit(`${method.name} of ${listing.name} does not say how many ${uncounted.text}`);
+    return misfit(`the tool ${listing.name} does not say with ${method.name} how many ${uncounted.text}`);
   const wrongType = wrongTypeOf(question, method, relevant);
   if (wrongType !== null) return misfit(wrongType);
   const doubts = [
@@ -64,7 +64,7 @@ export function fitOf(
     ...(isCounted(question, method, relevant) ? [`${method.name} lists them and does not say how many they are`] : []),
   ];
   if (isNamed || isAnchored(question, method, filled)) return { misfit: null, doubts };
-  const vague = `${method.name} of ${listing.name} does not say of what its ${listOf(relevant.map(labelOf))} is`;
+  const vague = `the tool ${listing.name} does not say with ${method.name} of what its ${listOf(relevant.map(labelOf))} is`;
   return relevant.every(({ path }) => partsOf(path).every(turnsQuestion))
     ? misfit(vague)
     : { misfit: null, doubts: [vague, ...doubts] };
@@ -163,18 +163,18 @@ function wrongTypeOf({ words }: Question, method: Method, relevant: readonly Rel
   const asks = (pattern: RegExp) => words.some(({ text }) => pattern.test(text));
   const isDay = (schema: unknown) => kindOf(schema)?.kind === "date";
   const isNumber = (schema: { type?: unknown }) => schema.type === "number" || schema.type === "integer";
-  if (asks(/^when$/i) && !saysWhen(method)) return `${method.name} does not say when`;
+  if (asks(/^when$/i) && !saysWhen(method)) return `the method ${method.name} does not say when`;
   const [only] = kinds;
   if (only === undefined) return null;
   if (asks(/^(?:many|much)$/i) && kinds.every(({ schema }) => isDay(schema))) {
-    return `${method.name} answers with a day, and a number was asked for`;
+    return `the method ${method.name} answers with a day, and a number was asked for`;
   }
   if (asks(/^when$/i) && kinds.every(({ schema }) => isNumber(schema))) {
-    return `${method.name} answers with a number, and a time was asked for`;
+    return `the method ${method.name} answers with a number, and a time was asked for`;
   }
   // "Which days" asks for them, and not for how many they are.
   return kinds.every(({ schema, name }) => isNumber(schema) && isListed(words, name))
-    ? `${method.name} says how many there are, and they themselves were asked for`
+    ? `the method ${method.name} says how many there are, and they themselves were asked for`
     : null;
 }
 

@@ -3,8 +3,9 @@ import type { Level } from "../wire/result.ts";
 import { clausesOf } from "./clausesOf.ts";
 import type { Filled } from "./fillArguments.ts";
 import { fitOf } from "./fitOf.ts";
+import type { Property } from "./kindOf.ts";
 import { type Ranked, rankMethods, strangeTo, turnsQuestion } from "./rankMethods.ts";
-import type { Question, Value } from "./readQuestion.ts";
+import { type Question, readQuestion, type Value } from "./readQuestion.ts";
 
 export type PlannedStep = {
   question: Question;
@@ -174,9 +175,9 @@ function missOf(
   if (best?.filled.kind === "missing" && best.coverage >= LEAST_COVERAGE) {
     return {
       kind: "miss",
-      message: `${best.method.name} of ${best.listing.name} could answer this if the question gave it ${lackOf(best)}`,
+      message: `the tool ${best.listing.name} could answer this with ${best.method.name} if the question gave it ${lackOf(best)}`,
       missing: best.filled.properties.map(({ name }) => name),
-      rewrites: [`${question.text.trim()} (with ${lackOf(best)})`.slice(0, 500), ...rewrites].slice(0, MAX_REWRITES),
+      rewrites: [...completed(question, best, best.filled.properties), ...rewrites].slice(0, MAX_REWRITES),
     };
   }
   const about = best === undefined ? [] : best.unexplained;
@@ -189,6 +190,23 @@ function missOf(
     missing: about.length === 0 ? [question.text.slice(0, 200)] : [...about],
     rewrites,
   };
+}
+
+const MAX_EXAMPLE_LENGTH = 100;
+
+// The question with the tool's own examples of what it lacks, if it would be answered so.
+function completed(question: Question, { listing, method }: Ranked, lacking: readonly Property[]): string[] {
+  const examples = lacking.map(({ name, kind, schema: { examples } }) => {
+    const example: unknown = Array.isArray(examples) ? examples[0] : undefined;
+    if (example === undefined) return null;
+    const isBare = kind?.kind !== "text" && typeof example === "string";
+    return `${name} ${isBare ? example : JSON.stringify(example)}`;
+  });
+  if (examples.some((example) => example === null || example.length > MAX_EXAMPLE_LENGTH)) return [];
+  const [, asked = "", end = ""] = /^(.*?)([?.!\s]*)$/s.exec(question.text) ?? [];
+  const text = `${asked.trim()} (${examples.join(", ")})${end.trim()}`;
+  const plan = planClause(readQuestion(text, 0), [{ listing, methods: [method] }], []);
+  return plan.kind === "step" ? [text] : [];
 }
 
 const nameOf = ({ method, listing }: Ranked) => `${method.name} of ${listing.name}`;

@@ -339,9 +339,25 @@ describe("a plan", () => {
   it("says what a question lacks", () => {
     expect(planOf("How many business days lie between them?")).toMatchObject({
       kind: "miss",
-      message: expect.stringContaining("could answer this if the question gave it from and to"),
+      message: "the tool Dates could answer this with business_days if the question gave it from and to",
       missing: ["from", "to"],
+      rewrites: [],
     });
+  });
+
+  it("offers the question with the tool's own examples of what it lacks, if it can be answered so", () => {
+    const day = (example: unknown) => ({ ...date, examples: [example] });
+    const settling = (example: unknown) =>
+      methodOf("settlement_date", "The day on which a trade settles.", { trade: day(example) }, { settlement: date }, [
+        "trade",
+      ]);
+    const rewritesOf = (example: unknown) => {
+      const plan = planQuestion(read("When does a trade settle?"), [listingOf("Dates", [settling(example)])]);
+      return plan.kind === "miss" && plan.rewrites;
+    };
+    expect(rewritesOf("2026-11-13")).toEqual(["When does a trade settle (trade 2026-11-13)?"]);
+    expect(rewritesOf("the day before yesterday")).toEqual([]);
+    expect(rewritesOf("x".repeat(1_000))).toEqual([]);
   });
 
   it("takes a question of several apart, and what one part names serves the others", () => {
@@ -451,7 +467,7 @@ describe("a method that has the words of a question", () => {
     ["What is the total log return of 100, 110?", [["returns", "high"]]],
     // Nothing says whose drawdown that is, and nothing else is called so.
     ["What is the drawdown of 100, 90?", [["returns", "medium"]]],
-    ["What is the total of 1, 2, 3?", "returns of Series does not say of what its total is"],
+    ["What is the total of 1, 2, 3?", "the tool Series does not say with returns of what its total is"],
     [
       "When did a trade that settles on 2026-11-17 happen?",
       expect.stringContaining("gives 2026-11-17 as what settlement_date"),
