@@ -50,8 +50,16 @@ function make(name, attributes = {}, ...children) {
 const nodeOf = (child) => (child instanceof Node ? child : document.createTextNode(String(child)));
 // What strangers wrote, whichever way it is written.
 const said = (text) => make("bdi", {}, String(text));
-const shown = (value) =>
-  value === null || value === undefined ? "none" : typeof value === "object" ? JSON.stringify(value) : String(value);
+// What comes after these digits is how machines compute. The data has it.
+const rounded = (_name, value) =>
+  typeof value === "number" && !Number.isInteger(value) ? Number(value.toPrecision(15)) : value;
+const shown = (value) => {
+  if (value === null || value === undefined) return "none";
+  if (Array.isArray(value) && value.length > 0 && value.every((one) => typeof one !== "object" || one === null)) {
+    return value.map(shown).join(", ");
+  }
+  return typeof value === "object" ? JSON.stringify(value, rounded) : String(rounded("", value));
+};
 
 form.addEventListener("input", () => {
   const question = JSON.stringify(form.question.value.trim() || form.question.placeholder).slice(1, -1);
@@ -161,8 +169,8 @@ function begin() {
   output.hidden = false;
   output.setAttribute("aria-busy", "true");
   stop.hidden = false;
-  // On a narrow screen it is further down than anybody looks.
-  if (output.getBoundingClientRect().top > 0.7 * innerHeight) output.scrollIntoView();
+  // It is further down than anybody looks, most of all on a narrow screen.
+  if (output.getBoundingClientRect().top > 0.5 * innerHeight) output.scrollIntoView();
   return {
     step(status, name) {
       const words = STATUSES[status];
@@ -261,7 +269,11 @@ function partsOf(result) {
   const badges = make(
     "p",
     { class: "tags", id: "outcome" },
-    make("span", { class: TONES[result.outcome?.tone] ?? "badge" }, result.outcome?.label ?? "Answer"),
+    make(
+      "span",
+      { class: TONES[result.outcome?.tone] ?? "badge" },
+      isMiss ? "No tool answers this" : (result.outcome?.label ?? "Answer"),
+    ),
     confidence && !isMiss ? make("span", { class: "badge" }, `${confidence.level} confidence`) : null,
     make("span", { class: "badge" }, `${result.durationMs} ms`),
   );
@@ -288,9 +300,12 @@ function missPart(miss) {
   if (!miss || miss.suggestedRewrites.length === 0) return null;
   const rewrites = miss.suggestedRewrites.map((text) => {
     const button = make("button", { type: "button", class: "quiet" }, said(text));
+    // Whoever takes it may want other values in it, and decides to pay for it.
     button.addEventListener("click", () => {
       form.question.value = text;
-      form.requestSubmit();
+      form.question.dispatchEvent(new Event("input", { bubbles: true }));
+      form.question.focus();
+      form.question.scrollIntoView({ block: "center" });
     });
     return make("li", {}, button);
   });
@@ -299,7 +314,15 @@ function missPart(miss) {
 
 function evidencePart(evidence) {
   if (!evidence || evidence.facts.length === 0) return null;
-  const sources = new Map(evidence.sourceRefs.map((source) => [source.id, `${source.provider} (${source.dataset})`]));
+  const nameOf = ({ provider, dataset }) => `${provider} (${dataset})`;
+  const names = evidence.sourceRefs.map(nameOf);
+  const isOneOfMany = (name) => names.indexOf(name) !== names.lastIndexOf(name);
+  const sources = new Map(
+    evidence.sourceRefs.map((source) => {
+      const name = nameOf(source);
+      return [source.id, isOneOfMany(name) && source.note ? `${name}: ${source.note}` : name];
+    }),
+  );
   const rows = evidence.facts
     .slice(0, MAX_ROWS)
     .map(({ label, value, path }) => [label, shown(value).slice(0, 300), sources.get(path.split(".")[0]) ?? "", path]);
@@ -426,6 +449,15 @@ function costPart(cost, toolsUsed) {
     const link = /^[0-9a-f-]{36}$/.test(id) ? make("a", { href: `/tools/${id}` }, said(name)) : said(name);
     return make("li", {}, link, ` · ${skillCalls} ${skillCalls === 1 ? "call" : "calls"}`);
   });
+  if (/^0(\.0+)?$/.test(cost.totalCostUsd)) {
+    return make(
+      "section",
+      { class: "panel", id: "cost" },
+      make("h3", {}, "It cost nothing"),
+      used.length > 0 ? make("ul", { class: "prompts" }, ...used) : null,
+      make("p", { class: "empty", id: "batch" }),
+    );
+  }
   return make(
     "section",
     { class: "panel", id: "cost" },

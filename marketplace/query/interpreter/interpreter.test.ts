@@ -647,6 +647,24 @@ set_result({"seen": masked, "userns": ctypes.CDLL(None).unshare(CLONE_NEWUSER)})
     }
   });
 
+  it("does not outlive a call in what the call leaves running", async () => {
+    const own = createInterpreters({ backend: pyodide, ...createLog() }).open(never, "somebody");
+    try {
+      const leave = "import asyncio\ndef again(): loop.call_soon(again)\nloop = asyncio.get_event_loop()\nagain()";
+      expect(await own.run(callOf(`${leave}\nset_result("left")`), OUTPUTS)).toMatchObject({ result: "left" });
+      // The next call is not kept waiting for a minute by what nobody waits for, and the one after that has another sandbox.
+      expect(await own.run(callOf("set_result(1)"), OUTPUTS)).toMatchObject({
+        kind: "rejected",
+        stage: "crash",
+        message: expect.stringContaining("the code of an earlier call goes on"),
+        mayRepair: true,
+      });
+      expect(await own.run(callOf("set_result(1)"), OUTPUTS)).toMatchObject({ result: 1 });
+    } finally {
+      await own.dispose();
+    }
+  });
+
   it("loads the packages that code imports from a folder, if they are what its lock file says", async () => {
     const folder = mkdtempSync(join(tmpdir(), "wheels-"));
     const entryOf = (name: string, wheel: Buffer, depends: string[] = []) => ({

@@ -1,6 +1,7 @@
-// Ends of sentences, and the word "and" before another question. Quoted texts have been looked at before, and are kept whole by
-// their spans.
-const BREAK = /(?<=[.?!;])\s+|,?\s+and\s+(?=(?:what|how|which|when|who|where|is|are|was|does|did)\b)/gi;
+// Ends of sentences, a comma before what is asked about the values that stand before it, and the word "and" before another
+// question. Quoted texts have been looked at before, and are kept whole by their spans.
+const BREAK =
+  /(?<=[.?!;])\s+|,\s+(?=(?:what|how|when|who|where)\b)|,?\s+and\s+(?=(?:what|how|which|when|who|where|is|are|was|does|did)\b)/gi;
 
 export type Span = { start: number; end: number };
 

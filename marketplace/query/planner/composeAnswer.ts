@@ -76,7 +76,9 @@ export function composeAnswer(
     level: LEVELS.find((level) => levels.includes(level)) ?? "low",
     reason:
       doubts[0] ??
-      (allGaps.length > 0 ? "not all of the question is answered" : "every word of the question is the tool's own"),
+      (allGaps.length > 0
+        ? "not all of the question is answered"
+        : "the tool's own words cover everything that was asked"),
     assumptions: results.flatMap(({ step }) => step.assumptions),
     gaps: [...allGaps, ...doubts.map((detail): GapSignal => ({ code: "not_understood", severity: "medium", detail }))],
     stopReason: isBounded ? "bounded_runtime_budget" : "complete_answer",

@@ -18,7 +18,11 @@ export function createPlanner(): Agent {
     async conclude(task): Promise<Conclusion> {
       const { query, earlier, found, trace, nowMs, say, stepBudget, caller } = task;
       say("planning");
-      const question = readQuestion(query, nowMs());
+      const question = readQuestion(
+        query,
+        nowMs(),
+        found.map(({ listing }) => listing.name),
+      );
       const before = earlier.toReversed().flatMap((before) => [...readQuestion(before.query, nowMs()).values]);
       const plan = planQuestion(question, found, before);
       trace.step("planning", "plan", "success", "chosen by rules; no model was used", {
@@ -130,7 +134,7 @@ function gapsOf(results: readonly StepResult[], unanswered: readonly string[]): 
       (text): GapSignal => ({
         code: "part_not_answered",
         severity: "high",
-        detail: `no tool answers: ${text.slice(0, 300)}`,
+        detail: `no tool answers “${text.slice(0, 300)}”`,
       }),
     ),
   ];

@@ -1,7 +1,7 @@
 import type { Method } from "../../registry/listing.ts";
 import { isRecord } from "./kindOf.ts";
-import { ASKS_FOR, outputsOf } from "./rankMethods.ts";
-import type { Question } from "./readQuestion.ts";
+import { ASKS_FOR, isAsking, outputsOf, turnsQuestion } from "./rankMethods.ts";
+import type { Question, Word } from "./readQuestion.ts";
 import { stemOf, stemsOf } from "./stems.ts";
 
 // One thing that a tool has said: a scalar, or a list of them.
@@ -37,18 +37,32 @@ export function factsOf(
   { question, method, args }: { question: Question; method: Method; args: Readonly<Record<string, unknown>> },
 ): ToolFact[] {
   const asked = askedIn(question);
-  const named = new Set(partsOf(method.name).map(stemOf));
+  const lesser = lesserIn(question, method);
   const countsAreAsked = question.words.some(({ text }) => isMany(text));
+  const wantsAll = asksForAll(question, method);
   const described = new Map(outputsOf(method.outputSchema).map(({ path, description }) => [path, description]));
   return flatten(value)
     .filter(({ path, value }) => args[path] === undefined || args[path] !== value)
     .map(({ path, value }) => {
       const bare = path.replace(/\[\d+\]/g, "");
       const counts = countsAreAsked && COUNT.test(bare) ? 1 : 0;
-      const relevance = relevanceOf(bare, described.get(bare) ?? "", asked, named) + counts;
+      const relevance = wantsAll ? 1 : relevanceOf(bare, described.get(bare) ?? "", asked, lesser) + counts;
       return { path, label: labelOf(path), value, relevance };
     })
     .sort((a, b) => b.relevance - a.relevance);
+}
+
+const INTERROGATIVE = /^(?:what|which|how|when|who|whom|whose|where|why|is|are|was|were|does|do|did|can|has|have)$/i;
+
+// Who only says what is to be done, and to what, wants all that comes of it: "measure "…"", "get_block 1".
+function asksForAll({ words }: Question, { name, outputSchema }: Method): boolean {
+  const [first] = words;
+  if (first === undefined || words.some(({ text }) => INTERROGATIVE.test(text))) return false;
+  const own = new Set(partsOf(name).map(stemOf));
+  const isResult = (stem: string) =>
+    outputsOf(outputSchema).some(({ path }) => partsOf(path).map(stemOf).includes(stem));
+  const isNamed = [...own].every((stem) => words.some((word) => word.stem === stem));
+  return isNamed && !words.some((word) => !isAsking(word) && isResult(word.stem));
 }
 
 const isMany = (text: string) => text.toLowerCase() === "many";
@@ -63,17 +77,37 @@ export function askedIn({ words }: Question): ReadonlySet<string> {
   );
 }
 
-// How many of the words in a property's name are asked for, and how much of the name that is. A word by which the method was
-// found tells its properties apart less. A description counts a little.
+// Words that tell the results of a method apart less than others do: those by which it was found, and those that only say of what
+// kind the result behind them is, as "day" in "day count fraction". A "total return" is a total, and where the method itself says
+// "e-mail address" it is the address that says less.
+export function lesserIn({ text, words }: Question, { name, description, outputSchema }: Method): ReadonlySet<string> {
+  const results = new Set(outputsOf(outputSchema).map(({ path }) => partsOf(path).map(stemOf).join(" ")));
+  const described = stemsOf(description);
+  const lesser = new Set(partsOf(name).map(stemOf));
+  for (const [i, { stem, text: written }] of words.entries()) {
+    if (!results.has(stem) || turnsQuestion(written)) continue;
+    for (let at = i + 1; isOneRun(text, words[at - 1], words[at]); at += 1) {
+      const head = words[at]?.stem ?? "";
+      if (head === stem || !results.has(head)) continue;
+      lesser.add(described.some((one, place) => one === stem && described[place + 1] === head) ? head : stem);
+    }
+  }
+  return lesser;
+}
+
+const isOneRun = (text: string, word: Word | undefined, next: Word | undefined) =>
+  word !== undefined && next !== undefined && !isAsking(next) && /^[ -]$/.test(text.slice(word.end, next.start));
+
+// How many of the words in a property's name are asked for, and how much of the name that is. A description counts a little.
 export function relevanceOf(
   path: string,
   description: string,
   asked: ReadonlySet<string>,
-  ofMethod: ReadonlySet<string>,
+  lesser: ReadonlySet<string>,
 ): number {
   const name = [...new Set(path.split(".").flatMap(partsOf).map(stemOf))];
   const named = name.filter((stem) => asked.has(stem));
-  const weight = named.reduce((sum, stem) => sum + (ofMethod.has(stem) ? 0.5 : 1), 0);
+  const weight = named.reduce((sum, stem) => sum + (lesser.has(stem) ? 0.5 : 1), 0);
   if (named.length > 0) return weight + named.length / name.length;
   const words = new Set(stemsOf(description));
   return [...words].some((stem) => stem.length > 3 && asked.has(stem)) ? 0.5 : 0;

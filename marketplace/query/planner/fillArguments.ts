@@ -46,9 +46,10 @@ export function fillArguments(method: Method, question: Question, earlier: reado
   const take = (property: Property, value: Value) => {
     usedValues.add(value);
     takers.set(value, property);
-    if (!value.isAmbiguous) return;
+    const read = value.kind === "text" && property.kind?.kind !== "text" ? (value.inside ?? value) : value;
+    if (!read.isAmbiguous) return;
     const written = question.text.slice(value.start, value.end);
-    assumptions.push(`${written} was read as ${value.kind === "numbers" ? "a list" : `the number ${value.value}`}`);
+    assumptions.push(`${written} was read as ${read.kind === "numbers" ? "a list" : `the number ${read.value}`}`);
   };
   const use = (property: Property, value: Value, read: unknown) => {
     given.set(property.name, read);
@@ -68,11 +69,14 @@ export function fillArguments(method: Method, question: Question, earlier: reado
     for (const value of choice.values) usedValues.add(value);
   }
 
-  // Lists of days are whatever days stand behind their name: "holidays 2026-12-25 and 2026-12-28".
+  // Lists of days are whatever days stand behind their name, or are said to be it: "holidays 2026-12-25 and 2026-12-28", "if
+  // 2026-12-25 is a holiday".
   for (const property of properties.filter(({ kind }) => kind?.kind === "dates")) {
     const name = question.words.find(({ stem }) => stemsOf(property.name).includes(stem));
-    const days = question.values.filter(({ kind, start }) => kind === "date" && name !== undefined && start > name.end);
-    if (name === undefined || days.length === 0) continue;
+    if (name === undefined) continue;
+    const dates = question.values.filter(({ kind }) => kind === "date");
+    const days = calledSo(name, dates, question) ?? dates.filter(({ start }) => start > name.end);
+    if (days.length === 0) continue;
     given.set(
       property.name,
       days.map(({ value }) => value),
@@ -148,6 +152,7 @@ export function fillArguments(method: Method, question: Question, earlier: reado
     const from = [...new Set(many.map(({ from }) => from))];
     for (const value of from) take(property, value);
     spansIn(from);
+    listsIn(from);
   }
 
   // "4 and 6" are two numbers until somebody wants a list.
@@ -156,10 +161,20 @@ export function fillArguments(method: Method, question: Question, earlier: reado
     if (loose.length < 2) return;
     given.set(
       property.name,
-      loose.map(({ value }) => value),
+      loose.map((value) => readAs(value, { kind: "number" })),
     );
     for (const value of loose) take(property, value);
     spansIn(loose);
+  }
+
+  // "1, 2 and 3, 4" may be one list as well, unless brackets say where each ends.
+  function listsIn(values: readonly Value[]): void {
+    for (const [i, { kind, start, end }] of values.entries()) {
+      const next = values[i + 1];
+      if (kind !== "numbers" || next === undefined || question.text[start] === "[") continue;
+      if (!isLink(question.text.slice(end, next.start))) continue;
+      assumptions.push(`${question.text.slice(start, next.end)} was read as two lists`);
+    }
   }
 
   // "1 to 5" and "between 1 and 5" may mean all that lies between the two as well.
@@ -193,6 +208,17 @@ function linkedTo(first: Value, able: readonly Value[], { text }: Question): Val
   return BETWEEN.test(text.slice(0, first.start)) ? [first] : linked;
 }
 
+const IS_CALLED = /^\s*(?:is|are|was|were|being|as)\s+(?:an?\s+|the\s+|all\s+|both\s+)?$/i;
+
+// The enumeration that ends before "are holidays".
+function calledSo(name: Word, dates: readonly Value[], { text }: Question): Value[] | null {
+  const last = dates.findLastIndex(({ end }) => end <= name.start);
+  if (last === -1 || !IS_CALLED.test(text.slice(dates[last]?.end, name.start))) return null;
+  let first = last;
+  while (first > 0 && isLink(text.slice(dates[first - 1]?.end, dates[first]?.start))) first -= 1;
+  return dates.slice(first, last + 1);
+}
+
 const LIST: Kind = { kind: "numbers" };
 
 // Each value as the property takes it, and the one of the question that it is from. A list of numbers is several of them.
@@ -207,6 +233,7 @@ const isNumeric = (kind: Kind | null) => kind?.kind === "number" || kind?.kind =
 
 // A value in the form that a property takes, or undefined if it is none.
 function readAs(value: Value, { kind }: Kind): unknown {
+  if (value.kind === "text" && kind !== "text") return value.inside && readAs(value.inside, { kind } as Kind);
   switch (kind) {
     case "digits":
       return value.kind === "number" && value.digits !== null ? value.digits : undefined;

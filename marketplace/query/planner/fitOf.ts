@@ -1,5 +1,5 @@
 import type { Listing, Method } from "../../registry/listing.ts";
-import { askedIn, partsOf, relevanceOf } from "./factsOf.ts";
+import { askedIn, lesserIn, partsOf, relevanceOf } from "./factsOf.ts";
 import type { Filled } from "./fillArguments.ts";
 import { type Kind, kindOf, propertiesOf } from "./kindOf.ts";
 import { isAsking, nounsOf, outputsOf, turnsQuestion } from "./rankMethods.ts";
@@ -21,9 +21,9 @@ export function fitOf(
 ): Fit {
   const outputs = outputsOf(method.outputSchema).filter(({ path }) => !path.includes("."));
   const asked = askedIn(question);
-  const ofMethod = new Set(partsOf(method.name).map(stemOf));
+  const lesser = lesserIn(question, method);
   const relevant = outputs
-    .map((output) => ({ ...output, relevance: relevanceOf(output.path, output.description, asked, ofMethod) }))
+    .map((output) => ({ ...output, relevance: relevanceOf(output.path, output.description, asked, lesser) }))
     .filter(({ relevance }) => relevance > 0);
   const isNamed = nounsOf(method.name).some((noun) => question.words.some(({ stem }) => stem === noun));
   if (
@@ -33,7 +33,7 @@ export function fitOf(
     !(countedIn(question).length > 0 && hasCount(outputs))
   ) {
     return misfit(
-      `${method.name} of ${listing.name} answers ${listOf(outputs.map(labelOf))}, and nothing that was asked for`,
+      `the tool ${listing.name} answers ${listOf(outputs.map(labelOf))} with ${method.name}, and nothing that was asked for`,
     );
   }
   const first = relevant[0] ?? { path: "" };
@@ -54,7 +54,7 @@ export function fitOf(
   const uncounted =
     outputs.length > 1 && !hasCount(outputs) ? countedIn(question).find((word) => !isAmong(word, outputs)) : undefined;
   if (uncounted !== undefined)
-    return misfit(`${method.name} of ${listing.name} does not say how many ${uncounted.text}`);
+    return misfit(`the tool ${listing.name} does not say with ${method.name} how many ${uncounted.text}`);
   const wrongType = wrongTypeOf(question, method, relevant);
   if (wrongType !== null) return misfit(wrongType);
   const doubts = [
@@ -64,7 +64,7 @@ export function fitOf(
     ...(isCounted(question, method, relevant) ? [`${method.name} lists them and does not say how many they are`] : []),
   ];
   if (isNamed || isAnchored(question, method, filled)) return { misfit: null, doubts };
-  const vague = `${method.name} of ${listing.name} does not say of what its ${listOf(relevant.map(labelOf))} is`;
+  const vague = `the tool ${listing.name} does not say with ${method.name} of what its ${listOf(relevant.map(labelOf))} is`;
   return relevant.every(({ path }) => partsOf(path).every(turnsQuestion))
     ? misfit(vague)
     : { misfit: null, doubts: [vague, ...doubts] };
@@ -84,9 +84,16 @@ function isAnchored(question: Question, method: Method, { usedWords }: { usedWor
   return question.words.some((word) => !isAsking(word) && (usedWords.has(word) || own.has(word.stem)));
 }
 
-// A method of the same listing that the question names.
+// A method of the same listing that the question names, unless it has words that only this one has.
 const siblingNamed = ({ words }: Question, { methods }: Listing, method: Method): string | undefined =>
-  methods.find(({ name }) => name !== method.name && isNamedBy(nounsOf(name), words))?.name;
+  methods.find(
+    (other) =>
+      other.name !== method.name &&
+      isNamedBy(nounsOf(other.name), words) &&
+      !words.some((word) => !isAsking(word) && says(method, word) && !says(other, word)),
+  )?.name;
+
+const says = ({ description }: Method, { stem }: Word) => stemsOf(description).includes(stem);
 
 const isNamedBy = (nouns: readonly string[], words: readonly Word[]) =>
   nouns.length > 0 && nouns.every((noun) => words.some(({ stem }) => stem === noun));
@@ -156,19 +163,29 @@ function wrongTypeOf({ words }: Question, method: Method, relevant: readonly Rel
   const asks = (pattern: RegExp) => words.some(({ text }) => pattern.test(text));
   const isDay = (schema: unknown) => kindOf(schema)?.kind === "date";
   const isNumber = (schema: { type?: unknown }) => schema.type === "number" || schema.type === "integer";
+  if (asks(/^when$/i) && !saysWhen(method)) return `the method ${method.name} does not say when`;
   const [only] = kinds;
   if (only === undefined) return null;
   if (asks(/^(?:many|much)$/i) && kinds.every(({ schema }) => isDay(schema))) {
-    return `${method.name} answers with a day, and a number was asked for`;
+    return `the method ${method.name} answers with a day, and a number was asked for`;
   }
   if (asks(/^when$/i) && kinds.every(({ schema }) => isNumber(schema))) {
-    return `${method.name} answers with a number, and a time was asked for`;
+    return `the method ${method.name} answers with a number, and a time was asked for`;
   }
   // "Which days" asks for them, and not for how many they are.
   return kinds.every(({ schema, name }) => isNumber(schema) && isListed(words, name))
-    ? `${method.name} says how many there are, and they themselves were asked for`
+    ? `the method ${method.name} says how many there are, and they themselves were asked for`
     : null;
 }
+
+// A day or a time is told by its form or its name, or the method says in words that it answers one.
+const saysWhen = ({ description, outputSchema }: Method) =>
+  propertiesOf(outputSchema ?? {}).some(({ kind }) => kind?.kind === "date" || kind?.kind === "dates") ||
+  [description, ...outputsOf(outputSchema).map(({ path, description }) => `${path} ${description}`)].some((text) =>
+    stemsOf(text).some((stem) => TIMES.has(stem)),
+  );
+
+const TIMES = new Set(["when", "time", "day", "date", "timestamp"].map(stemOf));
 
 const isListed = (words: readonly Word[], name: string): boolean => {
   const names = partsOf(name).map(stemOf);

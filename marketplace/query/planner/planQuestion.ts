@@ -3,8 +3,9 @@ import type { Level } from "../wire/result.ts";
 import { clausesOf } from "./clausesOf.ts";
 import type { Filled } from "./fillArguments.ts";
 import { fitOf } from "./fitOf.ts";
-import { type Ranked, rankMethods, turnsQuestion } from "./rankMethods.ts";
-import type { Question, Value } from "./readQuestion.ts";
+import type { Property } from "./kindOf.ts";
+import { type Ranked, rankMethods, strangeTo, turnsQuestion } from "./rankMethods.ts";
+import { type Question, readQuestion, type Value } from "./readQuestion.ts";
 
 export type PlannedStep = {
   question: Question;
@@ -28,36 +29,87 @@ const GOOD_COVERAGE = 0.8;
 const NEAR = 0.85;
 const MAX_REWRITES = 3;
 
+// "at block 1", "the largest three": which of them, and not one more thing that is known of them.
+const setsApart = ({ kind, start }: Value, { text, words }: Question) =>
+  kind === "number" &&
+  (SETS_APART.test(text.slice(0, start)) ||
+    turnsQuestion(words.findLast(({ end }) => end <= start && /^\s*$/.test(text.slice(end, start)))?.text ?? "a"));
+const SETS_APART = /\b(?:at|as of|before|after|since|until|till|during)\s+(?:the\s+)?(?:\p{L}+\s+)?$/iu;
+
 // Which methods to call with what. A question of several is taken apart if the whole is not understood and each part is.
 export function planQuestion(question: Question, found: readonly Found[], earlier: readonly Value[] = []): Plan {
   const whole = planClause(question, found, earlier);
   if (whole.kind === "step" && whole.step.level === "high")
     return { kind: "steps", steps: [whole.step], unanswered: [] };
-  const clauses = clausesOf(question.text, question.values)
-    .map((span) => partOf(question, span))
-    .filter(({ words, values }) => words.length + values.length > 0);
-  if (clauses.length > 1) {
-    const planned = clauses.map((clause) => {
-      const others = question.values.filter((value) => !clause.values.includes(value));
-      return { clause, plan: planClause(clause, found, [...others, ...earlier]) };
-    });
-    const steps = planned.flatMap(({ plan }) => (plan.kind === "step" ? [plan.step] : []));
-    const used = new Set(steps.flatMap(({ chosen }) => [...chosen.filled.usedValues]));
-    // A part that only gave values to others has been answered with them.
-    const unanswered = planned
-      .filter(
-        ({ plan, clause }) =>
-          plan.kind === "miss" && !(clause.values.length > 0 && clause.values.every((value) => used.has(value))),
-      )
-      .map(({ clause }) => clause.text.slice(clause.words[0]?.start ?? 0).trim());
-    const isBetter =
-      whole.kind === "miss" ||
-      (unanswered.length === 0 && steps.length > 1) ||
-      steps.some(({ level }) => level === "high");
-    if (steps.length > 0 && isBetter) return { kind: "steps", steps, unanswered };
-  }
+  const parts = planParts(question, found, earlier);
+  const isBetter =
+    parts !== null &&
+    (whole.kind === "miss" ||
+      (parts.unanswered.length === 0 && parts.steps.length > 1) ||
+      parts.steps.some(({ level }) => level === "high"));
+  if (isBetter) return { kind: "steps", ...parts };
   return whole.kind === "step" ? { kind: "steps", steps: [whole.step], unanswered: [] } : whole;
 }
+
+type Part = { clause: Question; text: string; plan: Clause };
+
+// A plan for each part that asks something. Null if there are no parts, or if one of them says something that changes what the
+// others ask, such as what is to be left out.
+function planParts(
+  question: Question,
+  found: readonly Found[],
+  earlier: readonly Value[],
+): { steps: PlannedStep[]; unanswered: string[] } | null {
+  const parts = clausesOf(question.text, question.values)
+    .map((span) => ({ clause: partOf(question, span), text: question.text.slice(span.start, span.end).trim() }))
+    .filter(({ clause }) => clause.words.length + clause.values.length > 0)
+    .map(({ clause, text }): Part => {
+      const others = question.values.filter((value) => !clause.values.includes(value));
+      return { clause, text, plan: planClause(clause, found, [...others, ...earlier]) };
+    });
+  if (parts.length < 2) return null;
+  const asking = parts.filter(({ text }) => !isStatement(text));
+  const taken = new Set(asking.flatMap(({ plan }) => usedIn(plan)));
+  // A part that asks nothing and only gave values to others has been answered with them.
+  const isGiving = ({ text, plan, clause }: Part) =>
+    (plan.kind === "miss" || isStatement(text)) &&
+    clause.values.length > 0 &&
+    clause.values.every((value) => taken.has(value));
+  const giving = parts.filter(isGiving);
+  const rest = parts.filter((part) => !isGiving(part) && (part.plan.kind === "miss" || isStatement(part.text)));
+  const changing = [...giving, ...rest.filter(({ text }) => !isQuestion(text))];
+  if (changing.some(({ clause }) => clause.words.some(({ text }) => turnsQuestion(text)))) return null;
+  if (rest.some(({ text }) => CONDITION.test(text))) return null;
+  const steps = asking.flatMap(({ plan }) => {
+    if (plan.kind === "miss") return [];
+    const used = new Set(usedIn(plan));
+    const strange = giving
+      .filter(({ clause }) => clause.values.some((value) => used.has(value)))
+      .flatMap(({ clause }) => strangeTo(clause, plan.step.chosen));
+    return strange.length === 0 ? plan.step : withDoubt(plan.step, `nothing in the tool is about ${wordsOf(strange)}`);
+  });
+  return steps.length === 0 ? null : { steps, unanswered: rest.map(({ text }) => text) };
+}
+
+const CONDITION = /^\s*(?:if|suppose|assuming|given)\b[^?]*$/i;
+
+// "The numbers are 4, 8 and 15."
+const isStatement = (text: string) =>
+  CONDITION.test(text) ||
+  /^\s*(?:the|these|those|my|our|here|i|we)\b[^?]*\b(?:are|is|was|were|have|had)\b[^?]*$/i.test(text);
+
+const isQuestion = (text: string) =>
+  /\?$|^\s*(?:and\s+)?(?:what|which|how|when|who|whose|where|why|is|are|was|were|do|does|did|can|has|have)\b/i.test(
+    text,
+  );
+
+const usedIn = (plan: Clause) => (plan.kind === "step" ? [...plan.step.chosen.filled.usedValues] : []);
+
+const withDoubt = (step: PlannedStep, doubt: string): PlannedStep => ({
+  ...step,
+  level: step.level === "high" ? "medium" : step.level,
+  doubts: [...step.doubts, doubt],
+});
 
 type Clause = { kind: "step"; step: PlannedStep } | Extract<Plan, { kind: "miss" }>;
 
@@ -78,6 +130,12 @@ function planClause(question: Question, found: readonly Found[], earlier: readon
   if (unexplained.some(turnsQuestion)) return missOf(question, [chosen], found);
   const { misfit, doubts: misgivings } = fitOf(question, chosen);
   if (misfit !== null) return { ...missOf(question, [chosen], found), message: misfit };
+  // What held then or there is not what holds now and here.
+  const elsewhere = unusedValues.find((value) => value.kind === "date" || setsApart(value, question));
+  if (elsewhere !== undefined) {
+    const written = question.text.slice(elsewhere.start, elsewhere.end);
+    return { ...missOf(question, [chosen], found), message: `no argument of ${chosen.method.name} takes ${written}` };
+  }
   const turning = loosely.filter(turnsQuestion);
   const vaguely = loosely.filter((word) => !turnsQuestion(word));
   const doubts = [
@@ -117,9 +175,9 @@ function missOf(
   if (best?.filled.kind === "missing" && best.coverage >= LEAST_COVERAGE) {
     return {
       kind: "miss",
-      message: `${best.method.name} of ${best.listing.name} could answer this if the question gave it ${lackOf(best)}`,
+      message: `the tool ${best.listing.name} could answer this with ${best.method.name} if the question gave it ${lackOf(best)}`,
       missing: best.filled.properties.map(({ name }) => name),
-      rewrites: [`${question.text.trim()} (with ${lackOf(best)})`.slice(0, 500), ...rewrites].slice(0, MAX_REWRITES),
+      rewrites: [...completed(question, best, best.filled.properties), ...rewrites].slice(0, MAX_REWRITES),
     };
   }
   const about = best === undefined ? [] : best.unexplained;
@@ -132,6 +190,23 @@ function missOf(
     missing: about.length === 0 ? [question.text.slice(0, 200)] : [...about],
     rewrites,
   };
+}
+
+const MAX_EXAMPLE_LENGTH = 100;
+
+// The question with the tool's own examples of what it lacks, if it would be answered so.
+function completed(question: Question, { listing, method }: Ranked, lacking: readonly Property[]): string[] {
+  const examples = lacking.map(({ name, kind, schema: { examples } }) => {
+    const example: unknown = Array.isArray(examples) ? examples[0] : undefined;
+    if (example === undefined) return null;
+    const isBare = kind?.kind !== "text" && typeof example === "string";
+    return `${name} ${isBare ? example : JSON.stringify(example)}`;
+  });
+  if (examples.some((example) => example === null || example.length > MAX_EXAMPLE_LENGTH)) return [];
+  const [, asked = "", end = ""] = /^(.*?)([?.!\s]*)$/s.exec(question.text) ?? [];
+  const text = `${asked.trim()} (${examples.join(", ")})${end.trim()}`;
+  const plan = planClause(readQuestion(text, 0), [{ listing, methods: [method] }], []);
+  return plan.kind === "step" ? [text] : [];
 }
 
 const nameOf = ({ method, listing }: Ranked) => `${method.name} of ${listing.name}`;

@@ -12,6 +12,7 @@ import { fillArguments } from "./fillArguments.ts";
 import { kindOf } from "./kindOf.ts";
 import { planQuestion } from "./planQuestion.ts";
 import { readQuestion } from "./readQuestion.ts";
+import { searchTextOf } from "./searchTextOf.ts";
 import { stemOf } from "./stems.ts";
 
 const NOW = Date.parse("2026-11-16T12:00:00Z");
@@ -152,8 +153,39 @@ describe("what a question names", () => {
     ["count the words in: to be or not", [["text", "to be or not"]]],
     ["the series: 1, 2, 3", [["numbers", [1, 2, 3]]]],
     ["two weeks of 3rd and 10k and 0x12", [["number", 2]]],
+    ["4, 8, 15: what's the median?", [["numbers", [4, 8, 15]]]],
   ])("%s", (text, expected) => {
     expect(valuesOf(text)).toEqual(expected);
+  });
+
+  it("has the name of a date's own day with it, and that of another day as a word", () => {
+    const wordsOf = (text: string) => read(text).words.map((word) => word.text);
+    expect(wordsOf("on Friday 2026-11-20")).toEqual(["on"]);
+    expect(wordsOf("on Fri, 20 November 2026, or 2026-11-23, a Monday, or 2026-11-24 (Tue)")).toEqual([
+      "on",
+      "or",
+      "or",
+    ]);
+    expect(wordsOf("on Monday 2026-11-20")).toEqual(["on", "Monday"]);
+  });
+
+  it("is in quotes for whoever takes a text, and what it says for whoever takes that", () => {
+    const inside = (text: string) =>
+      read(text).values.map((value) => (value.kind === "text" ? value.inside?.value : value.value));
+    expect(inside('"2026-11-13" and "3, 1, 2" and "7" and "a 7" and "2026-11-13 or 2026-11-14"')).toEqual([
+      "2026-11-13",
+      [3, 1, 2],
+      7,
+      undefined,
+      undefined,
+    ]);
+    expect(fillArguments(DAYS, read('business days from "2026-01-01" to "2026-03-01"'))).toMatchObject({
+      calls: [{ from: "2026-01-01", to: "2026-03-01" }],
+    });
+    expect(fillArguments(SERIES, read('moving average of "1,000" and "2,000" with window 2'))).toMatchObject({
+      calls: [{ values: [1_000, 2_000], window: 2 }],
+      assumptions: ['"1,000" was read as the number 1000', '"2,000" was read as the number 2000'],
+    });
   });
 
   it("is doubtful where digits could be one number or several", () => {
@@ -223,6 +255,16 @@ describe("what a property takes", () => {
       calls: [{ values: [1, 2, 3], window: 2 }],
       assumptions: [],
     });
+  });
+
+  it("is what is said to be it, before its name or behind", () => {
+    const holidaysOf = (text: string) => {
+      const filled = fillArguments(DAYS, read(`business days from 2026-12-24 to 2027-01-04 ${text}`));
+      return filled.kind === "filled" ? filled.calls[0]?.holidays : null;
+    };
+    expect(holidaysOf("if 2026-12-25 and 2027-01-01 are holidays")).toEqual(["2026-12-25", "2027-01-01"]);
+    expect(holidaysOf("with the holidays 2026-12-25 and 2027-01-01")).toEqual(["2026-12-25", "2027-01-01"]);
+    expect(holidaysOf("where 2026-12-25 is a holiday")).toEqual(["2026-12-25"]);
   });
 
   it("is assumed only where nothing else could be meant, and said to be", () => {
@@ -297,9 +339,25 @@ describe("a plan", () => {
   it("says what a question lacks", () => {
     expect(planOf("How many business days lie between them?")).toMatchObject({
       kind: "miss",
-      message: expect.stringContaining("could answer this if the question gave it from and to"),
+      message: "the tool Dates could answer this with business_days if the question gave it from and to",
       missing: ["from", "to"],
+      rewrites: [],
     });
+  });
+
+  it("offers the question with the tool's own examples of what it lacks, if it can be answered so", () => {
+    const day = (example: unknown) => ({ ...date, examples: [example] });
+    const settling = (example: unknown) =>
+      methodOf("settlement_date", "The day on which a trade settles.", { trade: day(example) }, { settlement: date }, [
+        "trade",
+      ]);
+    const rewritesOf = (example: unknown) => {
+      const plan = planQuestion(read("When does a trade settle?"), [listingOf("Dates", [settling(example)])]);
+      return plan.kind === "miss" && plan.rewrites;
+    };
+    expect(rewritesOf("2026-11-13")).toEqual(["When does a trade settle (trade 2026-11-13)?"]);
+    expect(rewritesOf("the day before yesterday")).toEqual([]);
+    expect(rewritesOf("x".repeat(1_000))).toEqual([]);
   });
 
   it("takes a question of several apart, and what one part names serves the others", () => {
@@ -409,7 +467,7 @@ describe("a method that has the words of a question", () => {
     ["What is the total log return of 100, 110?", [["returns", "high"]]],
     // Nothing says whose drawdown that is, and nothing else is called so.
     ["What is the drawdown of 100, 90?", [["returns", "medium"]]],
-    ["What is the total of 1, 2, 3?", "returns of Series does not say of what its total is"],
+    ["What is the total of 1, 2, 3?", "the tool Series does not say with returns of what its total is"],
     [
       "When did a trade that settles on 2026-11-17 happen?",
       expect.stringContaining("gives 2026-11-17 as what settlement_date"),
@@ -441,6 +499,120 @@ describe("a method that has the words of a question", () => {
     ["How many business days lie not between 2026-11-02 and 2026-11-06?", "no tool that was found is about not"],
   ])("%s", (text, expected) => {
     expect(planOf(text)).toEqual(expected);
+  });
+});
+
+describe("a question as people type it", () => {
+  const MEASURE = methodOf(
+    "measure",
+    "Words and sentences in a text.",
+    { text: { type: "string" } },
+    { words: { type: "integer" }, sentences: { type: "integer" } },
+    ["text"],
+  );
+  const DESCRIBE = methodOf(
+    "describe",
+    "Mean and maximum of a series.",
+    { values: { type: "array", items: { type: "number" } } },
+    { mean: { type: "number" }, max: { type: "number" } },
+    ["values"],
+  );
+  const WEIGH = methodOf(
+    "weigh_parcel",
+    "The weight of a parcel, by its number, and who sent it.",
+    { number: { type: "integer" } },
+    { weight: { type: "number" }, sender: { type: "string" } },
+    ["number"],
+  );
+  const BLOCK = methodOf(
+    "get_block",
+    "A block: hash, transactions.",
+    { number: { type: "integer" } },
+    { hash: { type: "string" }, transactions: { type: "integer" } },
+  );
+  const TRANSACTION = methodOf(
+    "get_transaction",
+    "In which block a transaction was mined.",
+    { hash: { type: "string", pattern: "^0x[0-9a-fA-F]{64}$" } },
+    { status: { type: "string", enum: ["success", "reverted"] }, block: { type: "string" } },
+    ["hash"],
+  );
+  const found = [
+    listingOf("Text facts", [MEASURE]),
+    listingOf("Numbers", [DESCRIBE, SERIES]),
+    listingOf("Parcels", [WEIGH]),
+    listingOf("Chain", [BLOCK, TRANSACTION]),
+    listingOf("Dates", [DAYS]),
+  ];
+  const names = found.map(({ listing }) => listing.name);
+  const HASH = `0x${"ab".repeat(32)}`;
+  const planOf = (text: string) => {
+    const plan = planQuestion(readQuestion(text, NOW, names), found);
+    return plan.kind === "miss"
+      ? "miss"
+      : plan.steps.map(({ chosen, level }) => [chosen.method.name, level, chosen.filled.calls]);
+  };
+
+  it.each<[string, unknown]>([
+    // Whoever names a tool, and gives it what it takes in quotes.
+    ['Ask Text facts how many words "a b c" has', [["measure", "high", [{ text: "a b c" }]]]],
+    ['Using the tool Text facts, measure "a b c"', [["measure", "high", [{ text: "a b c" }]]]],
+    ["Numbers: mean of 1, 2, 3", [["describe", "high", [{ values: [1, 2, 3] }]]]],
+    ['What is the mean of "1, 2, 3"?', [["describe", "high", [{ values: [1, 2, 3] }]]]],
+    ['Text facts: translate "a b c"', "miss"],
+    ["Ask Numbers who won", "miss"],
+    // A tool that says who did something is asked who did.
+    ["Who sent parcel 7?", [["weigh_parcel", "high", [{ number: 7 }]]]],
+    ["Who weighs parcel 7?", "miss"],
+    ["Who lost parcel 7?", "miss"],
+    // What others give values to.
+    ["Could you check the mean for me? The numbers are 4, 8.", [["describe", "high", [{ values: [4, 8] }]]]],
+    ["Our sales were 4, 8, what is the mean?", [["describe", "medium", [{ values: [4, 8] }]]]],
+    ["Without outliers: 4, 8, 100. What is the mean?", "miss"],
+    ["Ignore 9. What is the mean of 1, 2, 9?", "miss"],
+    ["If Mondays are no business days, how many lie between 2026-11-02 and 2026-11-16?", "miss"],
+    // What holds elsewhere or at another time.
+    ["How many business days lie between 2026-11-02 and 2026-11-16 as of 2026-01-01?", "miss"],
+    ["What is the mean of the largest three of 1, 5, 9, 7?", "miss"],
+    [`When was transaction ${HASH} mined?`, "miss"],
+    // What only one method says, though another is called by a word of the question.
+    [`In which block was ${HASH} mined?`, [["get_transaction", "high", [{ hash: HASH }]]]],
+    // Two lists, or one.
+    ["mean of 1, 2, 3 and 4, 5", [["describe", "medium", [{ values: [1, 2, 3] }, { values: [4, 5] }]]]],
+    ["mean of [1, 2, 3] and [4, 5]", [["describe", "high", [{ values: [1, 2, 3] }, { values: [4, 5] }]]]],
+  ])("%s", (text, expected) => {
+    expect(planOf(text)).toEqual(expected);
+  });
+
+  it("asks for what the last of its words is, and not for what the others only say of it", () => {
+    const method = methodOf(
+      "year_fraction",
+      "The part of a year between two days.",
+      {},
+      { days: { type: "integer" }, fraction: { type: "number" } },
+    );
+    const focus = (text: string) =>
+      focusOf(factsOf({ days: 181, fraction: 0.5 }, { question: read(text), method, args: {} })).map(
+        ({ label }) => label,
+      );
+    expect(focus("What is the day count fraction?")).toContain("fraction");
+    expect(focus("What is the fraction?")).toEqual(["fraction"]);
+    expect(focus("How many days?")).toEqual(["days"]);
+  });
+
+  it("that only says what is to be done wants all that comes of it", () => {
+    const focus = (text: string) =>
+      focusOf(factsOf({ words: 2, sentences: 1 }, { question: read(text), method: MEASURE, args: {} })).map(
+        ({ label }) => label,
+      );
+    expect(focus('measure "a b"')).toEqual(["words", "sentences"]);
+    expect(focus('measure the words of "a b"')).toEqual(["words"]);
+    expect(focus('What does it measure in "a b"?')).toEqual([]);
+  });
+
+  it("is looked up by its words, what they mean, and what has a form", () => {
+    expect(searchTextOf(read(`Is ${HASH} correlated?`)).split(" ")).toEqual(["correlated", "correl", "transaction"]);
+    expect(searchTextOf(read("What is it?"))).toBe("");
   });
 });
 

@@ -25,10 +25,16 @@ const ASKING = stemSet(
   "a about account all also an and any are as at be been between by can chart contain could did do does draw during each find following for from get give given go goes graph had happen happens has have here how i if in into include is it its know let lie list long look make me much my need newest of on or our out over please plot question result s series show should some take tell text that the their them there these they this those through to until up us use value want was we well were what when which while will with would you your",
 );
 
+// What is done with a question, or to what it names, and says no more than that it is asked. A tool that has such a word may mean
+// something by it.
+const NEUTRAL = stemSet(
+  "ask check compute calculate determine got paid mentioned pull execute made done using via tool kindly hi hello hey thanks thank just exactly actually simply wonder curious help",
+);
+
 // Words that turn what is asked into something else: its opposite, its neighbour, a part of it. A tool that has one somewhere in its
 // prose may use it in another sense.
 const TURNING = stemSet(
-  "zero hundred thousand million billion dozen not no non nor neither never none without except excluding exclude excluded besides but other another more less fewer than above below under exceed before after since first second third fourth fifth last next previous earlier later left remaining both only unique distinct different together combined inclusive included instead ever always",
+  "zero hundred thousand million billion dozen not no non nor neither never none without except excluding exclude excluded besides ignore ignoring remove omit discard but other another more less fewer than above below under exceed before after since first second third fourth fifth last next previous earlier later left remaining both only unique distinct different together combined inclusive included instead ever always monday tuesday wednesday thursday friday saturday sunday weekend weekday",
 );
 
 // Words for what is computed from an answer: a tool that does not say that it computes it does not.
@@ -113,6 +119,7 @@ const NAMES: Readonly<Record<string, string>> = {
 };
 
 const MAX_OUTPUTS = 100;
+const MAX_CHOICES = 20;
 const MAX_DEPTH = 4;
 
 export type OutputProperty = { path: string; description: string };
@@ -125,11 +132,16 @@ export function outputsOf(schema: unknown, prefix = "", depth = 0): OutputProper
   return Object.entries(schema.properties)
     .flatMap(([name, inner]) => {
       const path = prefix === "" ? name : `${prefix}.${name}`;
-      const description = isRecord(inner) && typeof inner.description === "string" ? inner.description : "";
+      const description = isRecord(inner) ? [inner.description, ...choicesOf(inner)].filter(isText).join(" ") : "";
       return [{ path, description }, ...outputsOf(inner, path, depth + 1)];
     })
     .slice(0, MAX_OUTPUTS);
 }
+
+const isText = (value: unknown): value is string => typeof value === "string";
+// Which values it can have says what it is about.
+const choicesOf = ({ enum: choices }: { enum?: unknown }): readonly unknown[] =>
+  Array.isArray(choices) ? choices.slice(0, MAX_CHOICES) : [];
 
 // All methods that could answer, best first, equals in the order in which they were found: by the words that they share with the
 // question, the rarer among the methods the more; then those that take more of what the question gives.
@@ -149,10 +161,15 @@ export function rankMethods(found: readonly Found[], question: Question, earlier
       let score = 0;
       const unexplained: string[] = [];
       const loosely: string[] = [];
+      const name = wordsOfName(listing, question);
+      let count = 0;
       for (const [stem, word] of asked) {
         const weight = words.get(stem) ?? (about.has(stem) ? WEIGHTS.listing : 0);
         if (weight > 0) score += weight * Math.log(1 + methods.length / (frequency.get(stem) ?? methods.length));
-        const explained = explains(word, { listing, method, filled, about });
+        if (name.has(word)) continue;
+        const explained = explains(word, { question, listing, method, filled, about });
+        if (explained === "not" && NEUTRAL.has(stem)) continue;
+        count += 1;
         if (explained === "not") unexplained.push(word.text);
         if (explained === "loosely") loosely.push(word.text);
       }
@@ -165,7 +182,7 @@ export function rankMethods(found: readonly Found[], question: Question, earlier
         score: score * likenessOf(method, question) * (filled.kind === "filled" ? 0.5 + 0.5 * taken : 0.2),
         unexplained,
         loosely,
-        coverage: coverageOf(asked.size, unexplained.length, question.values.length, unusedValues.length),
+        coverage: coverageOf(count, unexplained.length, question.values.length, unusedValues.length),
         unusedValues,
         filled,
       };
@@ -185,15 +202,26 @@ function asksFor(word: Word, i: number, words: readonly Word[]): boolean {
   return !isAsking(word);
 }
 
-type About = { listing: Listing; method: Method; filled: Filled; about: ReadonlySet<string> };
+// Words of a part of the question that nothing about a method explains.
+export function strangeTo(part: Question, { listing, method, filled }: Ranked): string[] {
+  const about = new Set<string>();
+  return part.words
+    .filter(asksFor)
+    .filter((word) => !NEUTRAL.has(word.stem))
+    .filter((word) => explains(word, { question: part, listing, method, filled, about }) === "not")
+    .map(({ text }) => text);
+}
+
+type About = { question: Question; listing: Listing; method: Method; filled: Filled; about: ReadonlySet<string> };
 
 // Whether what a method says of itself is what a word of the question means; loosely if that is only likely.
-function explains(word: Word, { listing, method, filled, about }: About): "well" | "loosely" | "not" {
+function explains(word: Word, { question, listing, method, filled, about }: About): "well" | "loosely" | "not" {
   const { stem } = word;
   const { named, described, forms, hints } = vocabularyOf(method);
   if (filled.kind === "filled" && filled.usedWords.has(word)) return "well";
   if (REASONS.has(stem)) {
-    return (ASKS_FOR[word.text.toLowerCase()] ?? []).some((name) => named.has(stemOf(name))) ? "well" : "not";
+    const isNamed = (ASKS_FOR[word.text.toLowerCase()] ?? []).some((name) => named.has(stemOf(name)));
+    return isNamed || saysSo(word, question, method) ? "well" : "not";
   }
   // What is counted is none of the numbers that it takes.
   if (named.has(stem) || (forms.has(stem) && !/^(?:counts?|amount)$/i.test(word.text))) return "well";
@@ -205,6 +233,30 @@ function explains(word: Word, { listing, method, filled, about }: About): "well"
   // What another method of the listing is called by is for that one to answer.
   const isOthers = listing.methods.some((other) => other.name !== method.name && nounsOf(other.name).includes(stem));
   return about.has(stem) && !isOthers ? "loosely" : "not";
+}
+
+// A tool that answers "who sent it" says so in these words.
+function saysSo(word: Word, { words }: Question, { description }: Method): boolean {
+  const next = words[words.indexOf(word) + 1];
+  if (next === undefined || isAsking(next)) return false;
+  const described = stemsOf(description);
+  return described.some((stem, i) => stem === word.stem && described[i + 1] === next.stem);
+}
+
+const CALLS = /\b(?:use|using|ask|asking|with|via|from|by|through)\s+(?:the\s+)?(?:tool\s+|listing\s+)?["“«']?$/i;
+
+// Where a question says which tool it is for: "ask Text facts …", "with the tool Text facts, …", "Text facts: …". What turns a
+// question is no name.
+function wordsOfName({ name }: Listing, { text, words }: Question): ReadonlySet<Word> {
+  const start = name.trim() === "" ? -1 : text.toLowerCase().indexOf(name.trim().toLowerCase());
+  const end = start + name.trim().length;
+  const isCalled =
+    start !== -1 &&
+    !/^[\p{L}\p{N}]/u.test(text.slice(end)) &&
+    (CALLS.test(text.slice(0, start)) || (/^\s*:/.test(text.slice(end)) && text.slice(0, start).trim() === ""));
+  return new Set(
+    isCalled ? words.filter((word) => word.start >= start && word.end <= end && !isOperator(word.stem)) : [],
+  );
 }
 
 const isOperator = (stem: string) => TURNING.has(stem) || COMPUTING.has(stem) || REASONS.has(stem);

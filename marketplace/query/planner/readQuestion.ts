@@ -9,7 +9,9 @@ export type Value = {
   isAmbiguous?: true;
 } & (
   | { kind: "date"; value: string }
-  | { kind: "address" | "hash" | "text"; value: string }
+  | { kind: "address" | "hash"; value: string }
+  // `inside` is what a text in quotes is to whatever takes no text: people quote days, addresses and numbers too.
+  | { kind: "text"; value: string; inside?: Value }
   | { kind: "number"; value: number; digits: string | null }
   | { kind: "numbers"; value: number[] }
 );
@@ -39,11 +41,21 @@ const DAYS = new Map([
 ]);
 
 // Reads what a question names, from the most particular to the least, so that a date is not taken for three numbers and a
-// number in a quoted text for an argument.
-export function readQuestion(text: string, nowMs: number): Question {
+// number in a quoted text for an argument. A colon behind the name of a tool says whom it is for.
+export function readQuestion(text: string, nowMs: number, tools: readonly string[] = []): Question {
+  const called = tools.map((name) => `${name.trim()}:`.toLowerCase());
+  return readText(text, nowMs, { isCalled: (before) => called.includes(before.trim().toLowerCase()) });
+}
+
+type Reading = { isQuoted?: true; isCalled: (before: string) => boolean };
+
+function readText(text: string, nowMs: number, { isQuoted, isCalled }: Reading): Question {
   const found: Found[] = [];
   // What people type for a minus is several characters, each as long as the one that is read.
   let rest = text.replace(/(?<![\p{L}\p{N}]|\d\s)[−–](?=\d)/gu, "-");
+  const blank = (start: number, end: number) => {
+    rest = rest.slice(0, start) + " ".repeat(end - start) + rest.slice(end);
+  };
   const take = (pattern: RegExp, read: (match: RegExpMatchArray) => object | null) => {
     for (const match of rest.matchAll(pattern)) {
       const value = read(match);
@@ -51,14 +63,15 @@ export function readQuestion(text: string, nowMs: number): Question {
       const start = match.index;
       const end = start + match[0].length;
       found.push({ ...value, start, end } as Found);
-      rest = rest.slice(0, start) + " ".repeat(end - start) + rest.slice(end);
+      blank(start, end);
     }
   };
 
-  take(/"([^"]*)"|“([^”]*)”|«([^»]*)»|(?<![\p{L}\p{N}])'((?:[^']|'(?=\p{L}))*)'(?!\p{L})/gu, (match) => ({
-    kind: "text",
-    value: match.slice(1).find((part) => part !== undefined) ?? "",
-  }));
+  take(/"([^"]*)"|“([^”]*)”|«([^»]*)»|(?<![\p{L}\p{N}])'((?:[^']|'(?=\p{L}))*)'(?!\p{L})/gu, (match) => {
+    const value = match.slice(1).find((part) => part !== undefined) ?? "";
+    const inside = isQuoted ? undefined : insideOf(value, nowMs);
+    return { kind: "text", value, ...(inside && { inside }) };
+  });
   take(/\b0x[0-9a-fA-F]{64}\b/g, ([value]) => ({ kind: "hash", value }));
   take(/\b0x[0-9a-fA-F]{40}\b/g, ([value]) => ({ kind: "address", value }));
   take(/\b(\d{4})-(\d{2})-(\d{2})\b/g, ([, year, month, day]) => dateOf(Number(year), Number(month), Number(day)));
@@ -72,14 +85,23 @@ export function readQuestion(text: string, nowMs: number): Question {
     kind: "date",
     value: new Date(nowMs + (DAYS.get(word.toLowerCase()) ?? 0) * DAY_MS).toISOString().slice(0, 10),
   }));
-  // What follows a colon to the end is a text, unless it is values or begins with a list of them.
+  for (const { kind, value, start, end } of [...found]) {
+    if (kind !== "date") continue;
+    for (const weekday of weekdaysBeside(rest, String(value), start, end)) blank(weekday.start, weekday.end);
+  }
+  // What follows a colon to the end is a text, unless it is values, begins with a list of them, or asks about those before it.
   if (!found.some(({ kind }) => kind === "text")) {
-    take(/(?<=:\s)\s*[^:]*\p{L}{2}[^:]*$/gu, ([value]) =>
-      /^\s*[[(]?\s*-?\d+(?:\.\d+)?(?:\s*[,;]\s*-?\d|\s+(?:and|or)\s+-?\d)/.test(value)
+    take(/(?<=:\s)\s*[^:]*\p{L}{2}[^:]*$/gu, ({ 0: value, index }) =>
+      /^\s*[[(]?\s*-?\d+(?:\.\d+)?(?:\s*[,;]\s*-?\d|\s+(?:and|or)\s+-?\d)/.test(value) ||
+      (QUESTION.test(value) && ENDS_WITH_VALUE.test(text.slice(0, index))) ||
+      isCalled(text.slice(0, index))
         ? null
         : { kind: "text", value: value.trim() },
     );
   }
+  // What somebody calls a list for themselves: "x = [1, 2]".
+  for (const { 0: name, index } of [...rest.matchAll(/(?<![\p{L}\p{N}])\p{L}\s*=\s*(?=\[)/gu)])
+    blank(index, index + name.length);
   // Signs that change what a number means are words, and so is what goes on between numbers that are not written.
   const signs = [...rest.matchAll(SIGNS)].map(({ 0: sign, index }) => ({ text: sign, index }));
   take(new RegExp(`\\[\\s*${NUMBER}(?:\\s*[,;\\s]\\s*${NUMBER})*\\s*\\]`, "g"), ([list]) => numbersOf(list));
@@ -115,6 +137,23 @@ export function readQuestion(text: string, nowMs: number): Question {
   };
 }
 
+const WEEKDAYS = "Sunday Monday Tuesday Wednesday Thursday Friday Saturday".split(" ");
+
+// The name of the day that a date is, where it stands beside it: it says nothing more. That of another day does.
+function weekdaysBeside(text: string, date: string, start: number, end: number): { start: number; end: number }[] {
+  const name = WEEKDAYS[new Date(date).getUTCDay()] ?? "";
+  const names = `(?:${name}|${name.slice(0, 3)})`;
+  const before = new RegExp(`\\b${names}\\.?,?\\s*$`, "i").exec(text.slice(0, start));
+  const after = new RegExp(`^(?:,\\s*(?:a\\s+)?|\\s*\\(\\s*)${names}\\b\\)?`, "i").exec(text.slice(end));
+  return [
+    ...(before === null ? [] : [{ start: before.index, end: start }]),
+    ...(after === null ? [] : [{ start: end, end: end + after[0].length }]),
+  ];
+}
+
+const QUESTION = /^\s*(?:what|which|how|when|who|where)\b.*\?\s*$/i;
+const ENDS_WITH_VALUE = /[\d\])]\S*\s*:\s*$/;
+
 // Of money and parts wherever they stand, of arithmetic and of spans beside a number alone.
 const SIGNS =
   /[%‰$€£¥°√±≤≥≠≈]|(?<=[\p{L}\p{N}]\s*)\+(?=\s*\d)|(?<=\d\s*)[/*^×÷<>–−:](?=\s*\d)|(?<=\d\s*)-(?=\s*\d)|[<>~](?=\s*\d)|[-–−](?=\s+\d)|(?:…|\.{2,})(?=[\s,;]*\d)/gu;
@@ -123,6 +162,14 @@ const SIGNS =
 const ONE = /\b(?:which|this|that|the|any|each|every|no)\s+$/i;
 
 const monthOf = (name = "") => MONTHS.indexOf(name.slice(0, 3).toLowerCase()) + 1;
+
+// The one value that a quoted text is, if it is nothing else.
+function insideOf(quoted: string, nowMs: number): Value | undefined {
+  const { values, words } = readText(quoted, nowMs, { isQuoted: true, isCalled: () => false });
+  const [only] = values;
+  if (values.length !== 1 || words.length > 0 || only === undefined || only.kind === "text") return undefined;
+  return /[^\s.]/.test(quoted.slice(0, only.start) + quoted.slice(only.end)) ? undefined : only;
+}
 
 // Null for what no calendar has.
 function dateOf(year: number, month: number, day: number): object | null {

@@ -7,6 +7,7 @@ import type { Action, Fact, QueryResult, QuerySession, StopReason } from "../wir
 import type { Conclusion, GroundedFact } from "./agent.ts";
 import type { Caller, FailureCause, Output } from "./createCaller.ts";
 import type { Trace } from "./createTrace.ts";
+import { inertLine } from "./inert.ts";
 import type { Selection } from "./selectTools.ts";
 
 // All that the tools of a turn have said, to be had at an address of its own.
@@ -147,7 +148,8 @@ export function composeResult(parts: Parts): { result: QueryResult; dataset: Dat
         artifactRef: output.alias,
         // Where it stands under that name, for those who asked for an address.
         url: needsUrl ? dataUrl : null,
-        note: null,
+        // What was asked of it, which tells calls of one method apart.
+        note: askedOf(output),
       })),
       assumptions,
       knownUnknowns: isAnswer
@@ -286,6 +288,15 @@ function groundingOf({ selection, caller, conclusion }: Parts): QueryResult["gro
     })),
     grounded: conclusion.kind === "answer" && caller.outputs.length > 0,
   };
+}
+
+const MAX_NOTE_LENGTH = 300;
+
+function askedOf({ args }: Output): string | null {
+  const asked = Object.entries(args).map(
+    ([name, value]) => `${name} ${typeof value === "string" ? value : JSON.stringify(value)}`,
+  );
+  return asked.length === 0 ? null : inertLine(asked.join(", ").slice(0, MAX_NOTE_LENGTH));
 }
 
 function datasetOf(outputs: readonly Output[]): Dataset {

@@ -6,9 +6,8 @@ import type { Store } from "../../database/openStore.ts";
 import type { Catalogue, Found } from "../../discovery/createCatalogue.ts";
 import { isOffered, isQueryEligible } from "../../registry/listing.ts";
 import type { SignedBudget } from "../../settlement/signedBudget.ts";
-import { isAsking } from "../planner/rankMethods.ts";
 import { readQuestion } from "../planner/readQuestion.ts";
-import { wordsLike } from "../planner/stems.ts";
+import { searchTextOf } from "../planner/searchTextOf.ts";
 import type { QueryRequest } from "../wire/request.ts";
 
 export type Selection = {
@@ -51,10 +50,7 @@ export async function selectTools(
   if (request.tools !== null) return named(catalogue, request.tools, maxCost, isCovered);
 
   const among = (request.favoritesOnly ?? favoritesOnly) ? new Set(favorites) : undefined;
-  const words = readQuestion(request.query, nowMs).words.filter((word) => !isAsking(word));
-  const text = [...new Set([...words.map((word) => word.text), ...words.flatMap((word) => wordsLike(word.text))])].join(
-    " ",
-  );
+  const text = searchTextOf(readQuestion(request.query, nowMs));
   const searched =
     text === "" ? [] : catalogue.search({ text, limit: MAX_FOUND, wants: isQueryEligible, ...(among && { among }) });
   // What an earlier attempt of the session used is known to be about it, and comes first.

@@ -23,6 +23,15 @@ type Realm = {
 };
 
 const MAX_HEAP_MB = 256;
+// After each answer Python's thread is asked to say that it hears. What code has left running keeps it from that: it would be
+// answered with a minute's silence, and compute for nobody until the turn is over. Counted in time of a processor, of which whoever
+// waits for one uses none.
+const HEARS = "";
+const LEFT_MICROSECONDS = 2_000_000;
+const LOOK_MS = 250;
+// Not the realm's own, which code may have changed to be handed whatever is put there.
+const { set } = Uint8Array.prototype;
+
 const here = import.meta.dirname;
 
 // Whatever could open a connection, in case that a way out of Python's realm into this one is found.
@@ -35,7 +44,20 @@ if (isMainThread) {
   const input = createInterface({ input: process.stdin });
   input.on("line", (line) => thread.postMessage(line));
   input.once("close", () => process.kill(process.pid, "SIGKILL"));
-  thread.on("message", (line: string) => process.stdout.write(`${line}\n`));
+  let answered: NodeJS.CpuUsage | undefined;
+  thread.on("message", (line: string) => {
+    answered = line === HEARS ? undefined : process.cpuUsage();
+    if (line === HEARS) return;
+    thread.postMessage(HEARS);
+    process.stdout.write(`${line}\n`);
+  });
+  setInterval(() => {
+    if (answered === undefined) return;
+    const { user, system } = process.cpuUsage(answered);
+    if (user + system < LEFT_MICROSECONDS) return;
+    answered = undefined;
+    process.stderr.write("the code of an earlier call goes on after its end\n", () => process.exit(1));
+  }, LOOK_MS);
   thread.once("error", (error) => {
     process.stderr.write(`${error.message}\n`, () => process.exit(1));
   });
@@ -46,6 +68,7 @@ async function serve(port: typeof parentPort): Promise<void> {
   const waiting: string[] = [];
   let wake: () => void = () => undefined;
   port.on("message", (line: string) => {
+    if (line === HEARS) return port.postMessage(HEARS);
     waiting.push(line);
     wake();
   });
@@ -63,7 +86,7 @@ async function serve(port: typeof parentPort): Promise<void> {
   const realm = vm.runInContext(readFileSync(join(here, "realm.js"), "utf8"), context, {
     filename: "realm.js",
   }) as Realm;
-  const put = (path: string, bytes: Uint8Array) => realm.place(path, bytes.length).set(bytes);
+  const put = (path: string, bytes: Uint8Array) => set.call(realm.place(path, bytes.length), bytes);
   const lockFile = readFileSync(join(packages ?? pyodide, "pyodide-lock.json"), "utf8");
   for (const name of ["pyodide.asm.wasm", "python_stdlib.zip"]) {
     put(`/pyodide/${name}`, readFileSync(join(pyodide, name)));
@@ -90,9 +113,11 @@ async function serve(port: typeof parentPort): Promise<void> {
     const line = await next();
     const call = JSON.parse(line) as { code: string };
     install(JSON.parse(realm.importsOf(call.code)) as string[]);
-    port.postMessage(
-      realm.run(missing.size === 0 ? line : JSON.stringify({ ...call, missing: Object.fromEntries(missing) })),
+    const said: unknown = realm.run(
+      missing.size === 0 ? line : JSON.stringify({ ...call, missing: Object.fromEntries(missing) }),
     );
+    // Whatever else it is was made to be it, and no answer.
+    port.postMessage(typeof said === "string" && said !== HEARS ? said : "null");
   }
 
   async function evaluate(name: string): Promise<Record<string, unknown>> {
