@@ -222,14 +222,16 @@ async function readCredits(
   turns: readonly Pick<ReportedTurn, "turn" | "terms">[],
 ): Promise<Map<string, CreditUsed>> {
   const payers = new Set(turns.flatMap(({ turn, terms }) => (terms === null ? [] : [turn.payer])));
+  if (payers.size === 0) return new Map();
   // Whoever is locked was read with that.
-  const unread = [...payers].filter((payer) => !tx.lockedPayers.has(payer));
+  const locked = await tx.lockedPayers;
+  const unread = [...payers].filter((payer) => !locked.has(payer));
   const asking = askingWithin(tx, "TEXT", unread, (list) => `SELECT ${CREDIT_COLUMNS} FROM payers WHERE payer ${list}`);
   const rows = await allOf(tx, asking);
   const read = new Map(rows.map((row) => [address(row, "payer"), row]));
   return new Map(
     [...payers].map((payer) => {
-      const row = tx.lockedPayers.get(payer) ?? read.get(payer);
+      const row = locked.get(payer) ?? read.get(payer);
       const own = tx.changeOf(payer);
       const committed = (row === undefined ? 0n : amountIn(row, "committed")) + own.pending + own.held;
       const settled = (row === undefined ? 0n : amountIn(row, "settled")) + own.settled;

@@ -326,18 +326,27 @@ function interrupted(
 function losingTheAnswerToCommit(): () => number {
   const original = pg.Client.prototype.query;
   let lost = 0;
-  pg.Client.prototype.query = async function query(this: pg.Client, ...args: unknown[]) {
-    const [config] = args as [{ text?: string }];
-    const answer = await Reflect.apply(original, this, args);
-    if (config.text === "COMMIT" && lost === 0) {
+  pg.Client.prototype.query = function query(this: pg.Client, ...args: unknown[]) {
+    const [burst] = args as [Burst];
+    const { handleCommandComplete } = burst;
+    burst.handleCommandComplete = (message) => {
+      handleCommandComplete.call(burst, message);
+      if (message.text !== "COMMIT" || lost > 0) return;
       lost += 1;
       pg.Client.prototype.query = original;
-      throw new Error("Connection terminated unexpectedly");
-    }
-    return answer;
+      burst.handleReadyForQuery = () => burst.handleError(new Error("Connection terminated unexpectedly"));
+    };
+    return Reflect.apply(original, this, args);
   } as typeof original;
   return () => lost;
 }
+
+// What hears the server's answers.
+type Burst = {
+  handleCommandComplete(message: { text: string }): void;
+  handleReadyForQuery(): void;
+  handleError(error: Error): void;
+};
 
 describe.each(backends)("statements that are sent without waiting, on $name", ({ create }) => {
   it("run in their order, and one that fails undoes the others", async () => {
@@ -351,6 +360,26 @@ describe.each(backends)("statements that are sent without waiting, on $name", ({
     ).rejects.toThrow(/unique/i);
     expect(await database.read.all("SELECT id FROM sent")).toEqual([{ id: 1n }]);
     await transaction("INSERT INTO sent VALUES (4)");
+    await database.close();
+    await store.remove();
+  });
+
+  it("say why they failed, whatever is asked behind them", async () => {
+    const store = await create();
+    const database = store.database();
+    await database.transaction(async (sql) => void sql.send("CREATE TABLE sent (id INTEGER PRIMARY KEY)"), {
+      repeatable: true,
+    });
+    const failing = database.transaction(
+      async (sql) => {
+        const first = (async () => sql.run("INSERT INTO sent VALUES (1), (1)"))();
+        await first.catch(() => undefined);
+        await sql.all("SELECT id FROM sent");
+        await first;
+      },
+      { repeatable: true },
+    );
+    await expect(failing).rejects.toThrow(/unique/i);
     await database.close();
     await store.remove();
   });

@@ -1,12 +1,11 @@
-import { createHash } from "node:crypto";
 import pg from "pg";
 import type { Random } from "../../../clock.ts";
 import { SettlementError } from "../../../domain/errors.ts";
-import type { Attempt, Database, Param, Row, Sql, TransactionOptions } from "../sql.ts";
+import type { Attempt, Database, Param, Row, Sql, TransactionOptions, Value } from "../sql.ts";
+import { type Answer, answered, ConnectionLost, type Conversation, createConversation } from "./conversation.ts";
 import { readAddress } from "./readAddress.ts";
 import { checkSession, SESSION_OPTIONS, WITHOUT_TIMEOUT } from "./session.ts";
 import { cut, unlessSilent } from "./silence.ts";
-import { wireOf } from "./wire.ts";
 
 export type PostgresOptions = {
   url: string;
@@ -23,10 +22,7 @@ const FIRST_WAIT_MS = 20;
 // And for so long, where each try takes its time.
 const GIVE_UP_MS = 6_000;
 const CONNECT_TIMEOUT_MS = 3_000;
-const MAX_NAMED_STATEMENTS = 200;
 
-const INT8 = 20;
-const INT4 = 23;
 // Not that of the transaction's beginning: a lock may have been waited for since.
 const NOW = "CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000 AS BIGINT)";
 // Another cluster, or the same one after somebody else was promoted to be its primary.
@@ -60,7 +56,6 @@ export function openPostgres({
     // A statement is sent without waiting for the answer to the one before it.
     pipeline: true,
     options: SESSION_OPTIONS,
-    types: { getTypeParser },
   };
   const pool = new pg.Pool({
     ...config,
@@ -81,7 +76,7 @@ export function openPostgres({
   pool.on("error", ignore);
 
   async function transaction<T>(
-    work: (sql: Sql, attempt: Attempt) => Promise<T>,
+    work: (sql: Scripted, attempt: Attempt) => Promise<T>,
     { repeatable }: TransactionOptions,
     isolation = "READ COMMITTED",
   ): Promise<T> {
@@ -110,7 +105,7 @@ export function openPostgres({
 
   async function connect(): Promise<Connection> {
     const client = await answered(pool.connect());
-    return { client, query: (text, params = []) => query(client, config, text, params) };
+    return { client, conversation: createConversation(client, config) };
   }
 
   return {
@@ -120,7 +115,7 @@ export function openPostgres({
         async (sql) => {
           await sql.all(WITHOUT_TIMEOUT);
           await sql.all("SELECT 1 FROM pg_advisory_xact_lock($1)", [MIGRATION_LOCK]);
-          await work({ ...sql, script: async (text) => void (await sql.all(text)) });
+          await work(sql);
         },
         { repeatable: true },
       );
@@ -152,10 +147,9 @@ type Outcome<T> =
   | { kind: "unknown"; error: unknown }
   | { kind: "failed"; error: unknown };
 
-type Connection = {
-  client: pg.PoolClient;
-  query(text: string, params?: readonly Param[]): Promise<pg.QueryResult<Row>>;
-};
+type Connection = { client: pg.PoolClient; conversation: Conversation };
+
+type Scripted = Sql & { script(text: string): Promise<void> };
 
 async function attemptRead(
   connect: () => Promise<Connection>,
@@ -166,7 +160,7 @@ async function attemptRead(
   let broken = false;
   try {
     connection = await connect();
-    return { kind: "committed", result: (await connection.query(text, params)).rows };
+    return { kind: "committed", result: rowsOf(await connection.conversation.ask(text, params)) };
   } catch (error) {
     broken = isConnectionLost(error);
     return verdictOn(error);
@@ -178,7 +172,7 @@ async function attemptRead(
 async function attempt<T>(
   connect: () => Promise<Connection>,
   isolation: string,
-  work: (sql: Sql) => Promise<T>,
+  work: (sql: Scripted) => Promise<T>,
 ): Promise<Outcome<T>> {
   let connection: Connection;
   try {
@@ -186,40 +180,48 @@ async function attempt<T>(
   } catch (error) {
     return verdictOn(error);
   }
-  const { client, query } = connection;
+  const { client, conversation } = connection;
   const sent: Promise<unknown>[] = [];
+  // After the first that fails, the server refuses all that come behind it, whatever is waited for: what it said to that one is the
+  // reason.
+  let reason: { error: unknown } | null = null;
+  const noted = <T>(answer: Promise<T>): Promise<T> => {
+    answer.catch((error) => {
+      reason ??= { error };
+    });
+    return answer;
+  };
+  const send = (text: string, params?: readonly Param[]) => void sent.push(noted(conversation.send(text, params)));
   let committing = false;
   let broken = false;
   try {
-    // Not waited for: what comes after it is sent behind it, and fails if it does.
-    query(`BEGIN ISOLATION LEVEL ${isolation}`).catch(ignore);
+    send(`BEGIN ISOLATION LEVEL ${isolation}`);
     const result = await work({
       locks: LOCKS,
       now: NOW,
       hasOwnClock: true,
       home: HOME,
       takesArrays: true,
-      all: async (text, params) => (await query(text, params)).rows,
-      each: async (text, params, read) => (await query(text, params)).rows.map((row) => read(Object.values(row))),
-      run: async (text, params) => (await query(text, params)).rowCount ?? 0,
-      send(text, params) {
-        const answer = query(text, params);
-        answer.catch(ignore);
-        sent.push(answer);
-      },
+      all: async (text, params) => rowsOf(await noted(conversation.ask(text, params))),
+      each: async (text, params, read) => (await noted(conversation.ask(text, params))).rows.map(read),
+      run: (text, params) => noted(conversation.run(text, params)),
+      send,
+      script: (text) => noted(conversation.script(text)),
     });
     committing = true;
     // If one of those that were sent has failed, its error is the first to come, and the commit was none.
-    const [{ command }] = await Promise.all([query("COMMIT"), ...sent]);
+    const [{ command }] = await Promise.all([conversation.ask("COMMIT"), ...sent]);
     // This is how PostgreSQL answers to COMMIT when a statement has failed before.
     if (command !== "COMMIT") throw new Error(`the transaction was not committed: the answer was ${command}`);
     return { kind: "committed", result };
-  } catch (error) {
+  } catch (failure) {
+    const { error } = reason ?? { error: failure };
     const verdict = verdictOn(error);
-    broken = isConnectionLost(error);
+    broken = isConnectionLost(error) || isConnectionLost(failure);
     if (committing && broken) return { kind: "unknown", error };
+    conversation.giveUp(error);
     if (!broken) {
-      broken = await query("ROLLBACK").then(
+      broken = await conversation.ask("ROLLBACK").then(
         () => false,
         () => true,
       );
@@ -243,10 +245,6 @@ function isConnectionLost(error: unknown): boolean {
   return error instanceof ConnectionLost;
 }
 
-// What `pg` throws for a lost connection has no type and no code, so it is given one where it appears: whatever fails
-// without an answer of the server, be it refused, cut or late.
-class ConnectionLost extends Error {}
-
 function classified(error: unknown): unknown {
   if (!(error instanceof pg.DatabaseError)) return error;
   const code = error.code ?? "";
@@ -265,53 +263,12 @@ function unavailable(error: unknown): SettlementError {
   });
 }
 
-const statementNames = new Map<string, string>();
-
-function query(
-  client: pg.PoolClient,
-  config: pg.ClientConfig,
-  text: string,
-  params: readonly Param[],
-): Promise<pg.QueryResult<Row>> {
-  const values = params.map((param) => (param === null ? null : param.toString()));
-  const name = nameOf(text, values.length);
-  const asked = together(client, () => client.query<Row>(name === null ? { text, values } : { name, text, values }));
-  return answered(unlessSilent(client, config, asked));
-}
-
-// What is asked in one go is one write to the network.
-function together<T>(client: pg.PoolClient, ask: () => T): T {
-  const { stream } = wireOf(client).connection;
-  stream.cork();
-  process.nextTick(() => stream.uncork());
-  return ask();
-}
-
-async function answered<T>(asked: Promise<T>): Promise<T> {
-  try {
-    return await asked;
-  } catch (error) {
-    if (error instanceof pg.DatabaseError || error instanceof SettlementError) throw error;
-    throw new ConnectionLost(error instanceof Error ? error.message : String(error), { cause: error });
-  }
-}
-
-// A statement with a name is planned once per connection, and stays there for as long as the connection does. So this is no
-// cache that forgets: the first texts are the verbs', and lists of every length, which come after them, go without a name.
-// Scripts have no parameters.
-function nameOf(text: string, parameters: number): string | null {
-  if (parameters === 0) return null;
-  const known = statementNames.get(text);
-  if (known !== undefined) return known;
-  if (statementNames.size >= MAX_NAMED_STATEMENTS) return null;
-  const name = createHash("sha256").update(text).digest("hex").slice(0, 32);
-  statementNames.set(text, name);
-  return name;
-}
-
-// Every integer is a bigint, as from SQLite.
-function getTypeParser(oid: number, format?: "text" | "binary") {
-  return oid === INT8 || oid === INT4 ? BigInt : pg.types.getTypeParser(oid, format);
+function rowsOf({ columns, rows }: Answer): Row[] {
+  return rows.map((values) => {
+    const row: Record<string, Value> = {};
+    for (let i = 0; i < columns.length; i++) row[columns[i] as string] = values[i] as Value;
+    return row;
+  });
 }
 
 function waitMs(ms: number): Promise<void> {

@@ -60,6 +60,7 @@ export function createRunner(
   const knownPayers = {
     has: (payer: Address) => payers.get(payer) === true,
     add: (payer: Address) => void payers.set(payer, true),
+    forget: (payer: Address) => void payers.delete(payer),
   };
   const group = createGroupCommit<Tx>({
     transaction: (work, lane) => inTransaction(database, work, { repeatable: true, shard: shardOf(lane) }),

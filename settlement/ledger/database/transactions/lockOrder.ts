@@ -1,4 +1,5 @@
 import type { Address } from "viem";
+import { SettlementError } from "../../../domain/errors.ts";
 import { address, text } from "../decode.ts";
 import { allOf, askingWithin, type Insertion, insertionsOf } from "../lists.ts";
 import type { Row } from "../sql.ts";
@@ -83,7 +84,7 @@ export function compareTouches(a: Touches, b: Touches): number {
 }
 
 // Payers of whom there is a row. None is ever taken away; and if one were, it would be made again.
-export type KnownPayers = { has(payer: Address): boolean; add(payer: Address): void };
+export type KnownPayers = { has(payer: Address): boolean; add(payer: Address): void; forget(payer: Address): void };
 
 // What of a payer decides about its credit.
 export const CREDIT_COLUMNS = "payer, pending + held AS committed, settled, taken_at_block";
@@ -94,6 +95,8 @@ const NEW_PAYERS: Insertion = {
   derived: { pending: "0", held: "0", debt: "0", taken_at_block: "0" },
   tail: `ON CONFLICT (payer) DO UPDATE SET pending = payers.pending RETURNING ${CREDIT_COLUMNS}`,
 };
+
+const rowsByPayer = (rows: readonly Row[]) => new Map(rows.map((row) => [address(row, "payer"), row]));
 
 // Locks, for all calls of a group, what comes up to `lock` in the order. To be asked before each call.
 export function createLocks(tx: Tx, touched: readonly Touches[], known: KnownPayers): (lock: Lock) => Promise<void> {
@@ -130,29 +133,31 @@ export function createLocks(tx: Tx, touched: readonly Touches[], known: KnownPay
     }
   }
 
-  // Whoever is known is locked where it is: writing its row again, for the sake of the lock, would cost as much as all else that is
-  // written of it. Of all or of none, so that they are locked in their order.
+  // The last of them, and not waited for: what is asked next is sent behind it and runs once they are locked, so that a group is a trip
+  // to the database shorter. Whoever needs the rows waits for them, and so does the end of the transaction.
   async function lockPayers(): Promise<void> {
     const all = [...payers].sort();
-    if (all.every((payer) => known.has(payer))) {
-      const rows = await lockedIn(
-        all,
-        (list) => `SELECT ${CREDIT_COLUMNS} FROM payers WHERE payer ${list} ORDER BY payer ${tx.locks.forUpdate}`,
-      );
-      if (noteLocked(rows) === all.length) return;
-    }
-    await makePayers(all);
+    tx.lockedPayers = (all.every((payer) => known.has(payer)) ? lockKnown(all) : makePayers(all)).then(rowsByPayer);
+    tx.lockedPayers.catch(() => undefined);
+  }
+
+  // Whoever is known is locked where it is: writing its row again, for the sake of the lock, would cost as much as all else that is
+  // written of it. Of all or of none, so that they are locked in their order.
+  async function lockKnown(all: readonly Address[]): Promise<Row[]> {
+    const rows = await lockedIn(
+      all,
+      (list) => `SELECT ${CREDIT_COLUMNS} FROM payers WHERE payer ${list} ORDER BY payer ${tx.locks.forUpdate}`,
+    );
+    if (rows.length === all.length) return rows;
+    for (const payer of all) known.forget(payer);
+    throw new SettlementError("ledger_unavailable", "payers that were there are gone; try again", { retryable: true });
   }
 
   // A row that is not there yet cannot be locked, so it is made.
-  async function makePayers(all: readonly Address[]): Promise<void> {
-    noteLocked(await allOf(tx, insertionsOf(tx, NEW_PAYERS, all)));
+  async function makePayers(all: readonly Address[]): Promise<Row[]> {
+    const rows = await allOf(tx, insertionsOf(tx, NEW_PAYERS, all));
     for (const payer of all) known.add(payer);
-  }
-
-  function noteLocked(rows: readonly Row[]): number {
-    for (const row of rows) tx.lockedPayers.set(address(row, "payer"), row);
-    return rows.length;
+    return rows;
   }
 
   return async (lock) => {

@@ -32,8 +32,9 @@ export type Tx = Sql & {
   // Sessions that calls of a group have locked, and their payers with them, where there are several writers. One that somebody else
   // opened since is seen and not locked.
   lockedSessions: Set<string>;
-  // Payers that they have locked, as they are: nobody else changes them, and what this transaction does is written at its end.
-  lockedPayers: Map<Address, Row>;
+  // Payers that they have locked, as they are: nobody else changes them, and what this transaction does is written at its end. Here as
+  // soon as they are locked.
+  lockedPayers: Promise<ReadonlyMap<Address, Row>>;
   // Adds to what happened at a time. Gathered and written likewise, at the end.
   count: Tally["add"];
   fail: Tally["fail"];
@@ -66,6 +67,8 @@ const ADDITIONS: Readonly<Record<Counter, string>> = {
 };
 const NO_CHANGE: Counters = { pending: 0n, held: 0n, owed: 0n, debt: 0n, settled: 0n, archived: 0n, takenAtBlock: 0n };
 
+const NOBODY: Promise<ReadonlyMap<Address, Row>> = Promise.resolve(new Map());
+
 export function inTransaction<T>(
   database: Database,
   work: (tx: Tx, attempt: Attempt) => Promise<T>,
@@ -93,11 +96,12 @@ export function inTransaction<T>(
       drawnOf: drawn.of,
       due,
       lockedSessions: new Set(),
-      lockedPayers: new Map(),
+      lockedPayers: NOBODY,
       count: tally.add,
       fail: tally.fail,
     };
     const result = await work(tx, attempt);
+    await tx.lockedPayers;
     writeChanges(sql, changes);
     drawn.write(sql);
     due.write(sql);
