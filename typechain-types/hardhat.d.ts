@@ -10,7 +10,11 @@ import * as Contracts from "./index.js";
 
 declare module "@nomicfoundation/hardhat-ethers/types" {
   interface HardhatEthersHelpers extends HardhatEthersHelpersBase {
-  getContractFactory(name: 'Beneficiary', signerOrOptions?: ethers.Signer | FactoryOptions): Promise<Contracts.Beneficiary__factory>
+  getContractFactory(name: 'AccessManager', signerOrOptions?: ethers.Signer | FactoryOptions): Promise<Contracts.AccessManager__factory>
+getContractFactory(name: 'BareTransfers', signerOrOptions?: ethers.Signer | FactoryOptions): Promise<Contracts.BareTransfers__factory>
+getContractFactory(name: 'ValidateMany', signerOrOptions?: ethers.Signer | FactoryOptions): Promise<Contracts.ValidateMany__factory>
+getContractFactory(name: 'VoucherChannels', signerOrOptions?: ethers.Signer | FactoryOptions): Promise<Contracts.VoucherChannels__factory>
+getContractFactory(name: 'Beneficiary', signerOrOptions?: ethers.Signer | FactoryOptions): Promise<Contracts.Beneficiary__factory>
 getContractFactory(name: 'BeneficiaryCredits', signerOrOptions?: ethers.Signer | FactoryOptions): Promise<Contracts.BeneficiaryCredits__factory>
 getContractFactory(name: 'Budgets', signerOrOptions?: ethers.Signer | FactoryOptions): Promise<Contracts.Budgets__factory>
 getContractFactory(name: 'Charges', signerOrOptions?: ethers.Signer | FactoryOptions): Promise<Contracts.Charges__factory>
@@ -26,9 +30,12 @@ getContractFactory(name: 'JsonSchema', signerOrOptions?: ethers.Signer | Factory
 getContractFactory(name: 'OperatorBonds', signerOrOptions?: ethers.Signer | FactoryOptions): Promise<Contracts.OperatorBonds__factory>
 getContractFactory(name: 'ReceiptCourt', signerOrOptions?: ethers.Signer | FactoryOptions): Promise<Contracts.ReceiptCourt__factory>
 getContractFactory(name: 'SchemaCourt', signerOrOptions?: ethers.Signer | FactoryOptions): Promise<Contracts.SchemaCourt__factory>
-getContractFactory(name: 'BatchRows', signerOrOptions?: ethers.Signer | FactoryOptions): Promise<Contracts.BatchRows__factory>
-getContractFactory(name: 'Signatures', signerOrOptions?: ethers.Signer | FactoryOptions): Promise<Contracts.Signatures__factory>
-getContractFactory(name: 'Tallies', signerOrOptions?: ethers.Signer | FactoryOptions): Promise<Contracts.Tallies__factory>
+getContractFactory(name: 'ICharges', signerOrOptions?: ethers.Signer | FactoryOptions): Promise<Contracts.ICharges__factory>
+getContractFactory(name: 'IJsonSchema', signerOrOptions?: ethers.Signer | FactoryOptions): Promise<Contracts.IJsonSchema__factory>
+getContractFactory(name: 'IPenalties', signerOrOptions?: ethers.Signer | FactoryOptions): Promise<Contracts.IPenalties__factory>
+getContractFactory(name: 'IReceiptCourt', signerOrOptions?: ethers.Signer | FactoryOptions): Promise<Contracts.IReceiptCourt__factory>
+getContractFactory(name: 'ISchemaCourt', signerOrOptions?: ethers.Signer | FactoryOptions): Promise<Contracts.ISchemaCourt__factory>
+getContractFactory(name: 'Accounts', signerOrOptions?: ethers.Signer | FactoryOptions): Promise<Contracts.Accounts__factory>
 getContractFactory(name: 'IBeneficiary', signerOrOptions?: ethers.Signer | FactoryOptions): Promise<Contracts.IBeneficiary__factory>
 getContractFactory(name: 'IBudgets', signerOrOptions?: ethers.Signer | FactoryOptions): Promise<Contracts.IBudgets__factory>
 getContractFactory(name: 'IContextRouter', signerOrOptions?: ethers.Signer | FactoryOptions): Promise<Contracts.IContextRouter__factory>
@@ -39,18 +46,15 @@ getContractFactory(name: 'IPrepaid', signerOrOptions?: ethers.Signer | FactoryOp
 getContractFactory(name: 'IProtocolAccess', signerOrOptions?: ethers.Signer | FactoryOptions): Promise<Contracts.IProtocolAccess__factory>
 getContractFactory(name: 'IToolStaking', signerOrOptions?: ethers.Signer | FactoryOptions): Promise<Contracts.IToolStaking__factory>
 getContractFactory(name: 'IUSDC', signerOrOptions?: ethers.Signer | FactoryOptions): Promise<Contracts.IUSDC__factory>
-getContractFactory(name: 'BareTransfers', signerOrOptions?: ethers.Signer | FactoryOptions): Promise<Contracts.BareTransfers__factory>
-getContractFactory(name: 'ValidateMany', signerOrOptions?: ethers.Signer | FactoryOptions): Promise<Contracts.ValidateMany__factory>
-getContractFactory(name: 'VoucherChannels', signerOrOptions?: ethers.Signer | FactoryOptions): Promise<Contracts.VoucherChannels__factory>
-getContractFactory(name: 'ICharges', signerOrOptions?: ethers.Signer | FactoryOptions): Promise<Contracts.ICharges__factory>
-getContractFactory(name: 'IJsonSchema', signerOrOptions?: ethers.Signer | FactoryOptions): Promise<Contracts.IJsonSchema__factory>
-getContractFactory(name: 'IPenalties', signerOrOptions?: ethers.Signer | FactoryOptions): Promise<Contracts.IPenalties__factory>
-getContractFactory(name: 'IReceiptCourt', signerOrOptions?: ethers.Signer | FactoryOptions): Promise<Contracts.IReceiptCourt__factory>
-getContractFactory(name: 'ISchemaCourt', signerOrOptions?: ethers.Signer | FactoryOptions): Promise<Contracts.ISchemaCourt__factory>
-getContractFactory(name: 'Accounts', signerOrOptions?: ethers.Signer | FactoryOptions): Promise<Contracts.Accounts__factory>
-getContractFactory(name: 'AccessManager', signerOrOptions?: ethers.Signer | FactoryOptions): Promise<Contracts.AccessManager__factory>
+getContractFactory(name: 'BatchRows', signerOrOptions?: ethers.Signer | FactoryOptions): Promise<Contracts.BatchRows__factory>
+getContractFactory(name: 'Signatures', signerOrOptions?: ethers.Signer | FactoryOptions): Promise<Contracts.Signatures__factory>
+getContractFactory(name: 'Tallies', signerOrOptions?: ethers.Signer | FactoryOptions): Promise<Contracts.Tallies__factory>
 
-  getContractAt(name: 'Beneficiary', address: string | ethers.Addressable, signer?: ethers.Signer): Promise<Contracts.Beneficiary>
+  getContractAt(name: 'AccessManager', address: string | ethers.Addressable, signer?: ethers.Signer): Promise<Contracts.AccessManager>
+getContractAt(name: 'BareTransfers', address: string | ethers.Addressable, signer?: ethers.Signer): Promise<Contracts.BareTransfers>
+getContractAt(name: 'ValidateMany', address: string | ethers.Addressable, signer?: ethers.Signer): Promise<Contracts.ValidateMany>
+getContractAt(name: 'VoucherChannels', address: string | ethers.Addressable, signer?: ethers.Signer): Promise<Contracts.VoucherChannels>
+getContractAt(name: 'Beneficiary', address: string | ethers.Addressable, signer?: ethers.Signer): Promise<Contracts.Beneficiary>
 getContractAt(name: 'BeneficiaryCredits', address: string | ethers.Addressable, signer?: ethers.Signer): Promise<Contracts.BeneficiaryCredits>
 getContractAt(name: 'Budgets', address: string | ethers.Addressable, signer?: ethers.Signer): Promise<Contracts.Budgets>
 getContractAt(name: 'Charges', address: string | ethers.Addressable, signer?: ethers.Signer): Promise<Contracts.Charges>
@@ -66,9 +70,12 @@ getContractAt(name: 'JsonSchema', address: string | ethers.Addressable, signer?:
 getContractAt(name: 'OperatorBonds', address: string | ethers.Addressable, signer?: ethers.Signer): Promise<Contracts.OperatorBonds>
 getContractAt(name: 'ReceiptCourt', address: string | ethers.Addressable, signer?: ethers.Signer): Promise<Contracts.ReceiptCourt>
 getContractAt(name: 'SchemaCourt', address: string | ethers.Addressable, signer?: ethers.Signer): Promise<Contracts.SchemaCourt>
-getContractAt(name: 'BatchRows', address: string | ethers.Addressable, signer?: ethers.Signer): Promise<Contracts.BatchRows>
-getContractAt(name: 'Signatures', address: string | ethers.Addressable, signer?: ethers.Signer): Promise<Contracts.Signatures>
-getContractAt(name: 'Tallies', address: string | ethers.Addressable, signer?: ethers.Signer): Promise<Contracts.Tallies>
+getContractAt(name: 'ICharges', address: string | ethers.Addressable, signer?: ethers.Signer): Promise<Contracts.ICharges>
+getContractAt(name: 'IJsonSchema', address: string | ethers.Addressable, signer?: ethers.Signer): Promise<Contracts.IJsonSchema>
+getContractAt(name: 'IPenalties', address: string | ethers.Addressable, signer?: ethers.Signer): Promise<Contracts.IPenalties>
+getContractAt(name: 'IReceiptCourt', address: string | ethers.Addressable, signer?: ethers.Signer): Promise<Contracts.IReceiptCourt>
+getContractAt(name: 'ISchemaCourt', address: string | ethers.Addressable, signer?: ethers.Signer): Promise<Contracts.ISchemaCourt>
+getContractAt(name: 'Accounts', address: string | ethers.Addressable, signer?: ethers.Signer): Promise<Contracts.Accounts>
 getContractAt(name: 'IBeneficiary', address: string | ethers.Addressable, signer?: ethers.Signer): Promise<Contracts.IBeneficiary>
 getContractAt(name: 'IBudgets', address: string | ethers.Addressable, signer?: ethers.Signer): Promise<Contracts.IBudgets>
 getContractAt(name: 'IContextRouter', address: string | ethers.Addressable, signer?: ethers.Signer): Promise<Contracts.IContextRouter>
@@ -79,18 +86,15 @@ getContractAt(name: 'IPrepaid', address: string | ethers.Addressable, signer?: e
 getContractAt(name: 'IProtocolAccess', address: string | ethers.Addressable, signer?: ethers.Signer): Promise<Contracts.IProtocolAccess>
 getContractAt(name: 'IToolStaking', address: string | ethers.Addressable, signer?: ethers.Signer): Promise<Contracts.IToolStaking>
 getContractAt(name: 'IUSDC', address: string | ethers.Addressable, signer?: ethers.Signer): Promise<Contracts.IUSDC>
-getContractAt(name: 'BareTransfers', address: string | ethers.Addressable, signer?: ethers.Signer): Promise<Contracts.BareTransfers>
-getContractAt(name: 'ValidateMany', address: string | ethers.Addressable, signer?: ethers.Signer): Promise<Contracts.ValidateMany>
-getContractAt(name: 'VoucherChannels', address: string | ethers.Addressable, signer?: ethers.Signer): Promise<Contracts.VoucherChannels>
-getContractAt(name: 'ICharges', address: string | ethers.Addressable, signer?: ethers.Signer): Promise<Contracts.ICharges>
-getContractAt(name: 'IJsonSchema', address: string | ethers.Addressable, signer?: ethers.Signer): Promise<Contracts.IJsonSchema>
-getContractAt(name: 'IPenalties', address: string | ethers.Addressable, signer?: ethers.Signer): Promise<Contracts.IPenalties>
-getContractAt(name: 'IReceiptCourt', address: string | ethers.Addressable, signer?: ethers.Signer): Promise<Contracts.IReceiptCourt>
-getContractAt(name: 'ISchemaCourt', address: string | ethers.Addressable, signer?: ethers.Signer): Promise<Contracts.ISchemaCourt>
-getContractAt(name: 'Accounts', address: string | ethers.Addressable, signer?: ethers.Signer): Promise<Contracts.Accounts>
-getContractAt(name: 'AccessManager', address: string | ethers.Addressable, signer?: ethers.Signer): Promise<Contracts.AccessManager>
+getContractAt(name: 'BatchRows', address: string | ethers.Addressable, signer?: ethers.Signer): Promise<Contracts.BatchRows>
+getContractAt(name: 'Signatures', address: string | ethers.Addressable, signer?: ethers.Signer): Promise<Contracts.Signatures>
+getContractAt(name: 'Tallies', address: string | ethers.Addressable, signer?: ethers.Signer): Promise<Contracts.Tallies>
 
-  deployContract(name: 'Beneficiary', signerOrOptions?: ethers.Signer | DeployContractOptions): Promise<Contracts.Beneficiary>
+  deployContract(name: 'AccessManager', signerOrOptions?: ethers.Signer | DeployContractOptions): Promise<Contracts.AccessManager>
+deployContract(name: 'BareTransfers', signerOrOptions?: ethers.Signer | DeployContractOptions): Promise<Contracts.BareTransfers>
+deployContract(name: 'ValidateMany', signerOrOptions?: ethers.Signer | DeployContractOptions): Promise<Contracts.ValidateMany>
+deployContract(name: 'VoucherChannels', signerOrOptions?: ethers.Signer | DeployContractOptions): Promise<Contracts.VoucherChannels>
+deployContract(name: 'Beneficiary', signerOrOptions?: ethers.Signer | DeployContractOptions): Promise<Contracts.Beneficiary>
 deployContract(name: 'BeneficiaryCredits', signerOrOptions?: ethers.Signer | DeployContractOptions): Promise<Contracts.BeneficiaryCredits>
 deployContract(name: 'Budgets', signerOrOptions?: ethers.Signer | DeployContractOptions): Promise<Contracts.Budgets>
 deployContract(name: 'Charges', signerOrOptions?: ethers.Signer | DeployContractOptions): Promise<Contracts.Charges>
@@ -106,9 +110,12 @@ deployContract(name: 'JsonSchema', signerOrOptions?: ethers.Signer | DeployContr
 deployContract(name: 'OperatorBonds', signerOrOptions?: ethers.Signer | DeployContractOptions): Promise<Contracts.OperatorBonds>
 deployContract(name: 'ReceiptCourt', signerOrOptions?: ethers.Signer | DeployContractOptions): Promise<Contracts.ReceiptCourt>
 deployContract(name: 'SchemaCourt', signerOrOptions?: ethers.Signer | DeployContractOptions): Promise<Contracts.SchemaCourt>
-deployContract(name: 'BatchRows', signerOrOptions?: ethers.Signer | DeployContractOptions): Promise<Contracts.BatchRows>
-deployContract(name: 'Signatures', signerOrOptions?: ethers.Signer | DeployContractOptions): Promise<Contracts.Signatures>
-deployContract(name: 'Tallies', signerOrOptions?: ethers.Signer | DeployContractOptions): Promise<Contracts.Tallies>
+deployContract(name: 'ICharges', signerOrOptions?: ethers.Signer | DeployContractOptions): Promise<Contracts.ICharges>
+deployContract(name: 'IJsonSchema', signerOrOptions?: ethers.Signer | DeployContractOptions): Promise<Contracts.IJsonSchema>
+deployContract(name: 'IPenalties', signerOrOptions?: ethers.Signer | DeployContractOptions): Promise<Contracts.IPenalties>
+deployContract(name: 'IReceiptCourt', signerOrOptions?: ethers.Signer | DeployContractOptions): Promise<Contracts.IReceiptCourt>
+deployContract(name: 'ISchemaCourt', signerOrOptions?: ethers.Signer | DeployContractOptions): Promise<Contracts.ISchemaCourt>
+deployContract(name: 'Accounts', signerOrOptions?: ethers.Signer | DeployContractOptions): Promise<Contracts.Accounts>
 deployContract(name: 'IBeneficiary', signerOrOptions?: ethers.Signer | DeployContractOptions): Promise<Contracts.IBeneficiary>
 deployContract(name: 'IBudgets', signerOrOptions?: ethers.Signer | DeployContractOptions): Promise<Contracts.IBudgets>
 deployContract(name: 'IContextRouter', signerOrOptions?: ethers.Signer | DeployContractOptions): Promise<Contracts.IContextRouter>
@@ -119,18 +126,15 @@ deployContract(name: 'IPrepaid', signerOrOptions?: ethers.Signer | DeployContrac
 deployContract(name: 'IProtocolAccess', signerOrOptions?: ethers.Signer | DeployContractOptions): Promise<Contracts.IProtocolAccess>
 deployContract(name: 'IToolStaking', signerOrOptions?: ethers.Signer | DeployContractOptions): Promise<Contracts.IToolStaking>
 deployContract(name: 'IUSDC', signerOrOptions?: ethers.Signer | DeployContractOptions): Promise<Contracts.IUSDC>
-deployContract(name: 'BareTransfers', signerOrOptions?: ethers.Signer | DeployContractOptions): Promise<Contracts.BareTransfers>
-deployContract(name: 'ValidateMany', signerOrOptions?: ethers.Signer | DeployContractOptions): Promise<Contracts.ValidateMany>
-deployContract(name: 'VoucherChannels', signerOrOptions?: ethers.Signer | DeployContractOptions): Promise<Contracts.VoucherChannels>
-deployContract(name: 'ICharges', signerOrOptions?: ethers.Signer | DeployContractOptions): Promise<Contracts.ICharges>
-deployContract(name: 'IJsonSchema', signerOrOptions?: ethers.Signer | DeployContractOptions): Promise<Contracts.IJsonSchema>
-deployContract(name: 'IPenalties', signerOrOptions?: ethers.Signer | DeployContractOptions): Promise<Contracts.IPenalties>
-deployContract(name: 'IReceiptCourt', signerOrOptions?: ethers.Signer | DeployContractOptions): Promise<Contracts.IReceiptCourt>
-deployContract(name: 'ISchemaCourt', signerOrOptions?: ethers.Signer | DeployContractOptions): Promise<Contracts.ISchemaCourt>
-deployContract(name: 'Accounts', signerOrOptions?: ethers.Signer | DeployContractOptions): Promise<Contracts.Accounts>
-deployContract(name: 'AccessManager', signerOrOptions?: ethers.Signer | DeployContractOptions): Promise<Contracts.AccessManager>
+deployContract(name: 'BatchRows', signerOrOptions?: ethers.Signer | DeployContractOptions): Promise<Contracts.BatchRows>
+deployContract(name: 'Signatures', signerOrOptions?: ethers.Signer | DeployContractOptions): Promise<Contracts.Signatures>
+deployContract(name: 'Tallies', signerOrOptions?: ethers.Signer | DeployContractOptions): Promise<Contracts.Tallies>
 
-  deployContract(name: 'Beneficiary', args: any[], signerOrOptions?: ethers.Signer | DeployContractOptions): Promise<Contracts.Beneficiary>
+  deployContract(name: 'AccessManager', args: any[], signerOrOptions?: ethers.Signer | DeployContractOptions): Promise<Contracts.AccessManager>
+deployContract(name: 'BareTransfers', args: any[], signerOrOptions?: ethers.Signer | DeployContractOptions): Promise<Contracts.BareTransfers>
+deployContract(name: 'ValidateMany', args: any[], signerOrOptions?: ethers.Signer | DeployContractOptions): Promise<Contracts.ValidateMany>
+deployContract(name: 'VoucherChannels', args: any[], signerOrOptions?: ethers.Signer | DeployContractOptions): Promise<Contracts.VoucherChannels>
+deployContract(name: 'Beneficiary', args: any[], signerOrOptions?: ethers.Signer | DeployContractOptions): Promise<Contracts.Beneficiary>
 deployContract(name: 'BeneficiaryCredits', args: any[], signerOrOptions?: ethers.Signer | DeployContractOptions): Promise<Contracts.BeneficiaryCredits>
 deployContract(name: 'Budgets', args: any[], signerOrOptions?: ethers.Signer | DeployContractOptions): Promise<Contracts.Budgets>
 deployContract(name: 'Charges', args: any[], signerOrOptions?: ethers.Signer | DeployContractOptions): Promise<Contracts.Charges>
@@ -146,9 +150,12 @@ deployContract(name: 'JsonSchema', args: any[], signerOrOptions?: ethers.Signer 
 deployContract(name: 'OperatorBonds', args: any[], signerOrOptions?: ethers.Signer | DeployContractOptions): Promise<Contracts.OperatorBonds>
 deployContract(name: 'ReceiptCourt', args: any[], signerOrOptions?: ethers.Signer | DeployContractOptions): Promise<Contracts.ReceiptCourt>
 deployContract(name: 'SchemaCourt', args: any[], signerOrOptions?: ethers.Signer | DeployContractOptions): Promise<Contracts.SchemaCourt>
-deployContract(name: 'BatchRows', args: any[], signerOrOptions?: ethers.Signer | DeployContractOptions): Promise<Contracts.BatchRows>
-deployContract(name: 'Signatures', args: any[], signerOrOptions?: ethers.Signer | DeployContractOptions): Promise<Contracts.Signatures>
-deployContract(name: 'Tallies', args: any[], signerOrOptions?: ethers.Signer | DeployContractOptions): Promise<Contracts.Tallies>
+deployContract(name: 'ICharges', args: any[], signerOrOptions?: ethers.Signer | DeployContractOptions): Promise<Contracts.ICharges>
+deployContract(name: 'IJsonSchema', args: any[], signerOrOptions?: ethers.Signer | DeployContractOptions): Promise<Contracts.IJsonSchema>
+deployContract(name: 'IPenalties', args: any[], signerOrOptions?: ethers.Signer | DeployContractOptions): Promise<Contracts.IPenalties>
+deployContract(name: 'IReceiptCourt', args: any[], signerOrOptions?: ethers.Signer | DeployContractOptions): Promise<Contracts.IReceiptCourt>
+deployContract(name: 'ISchemaCourt', args: any[], signerOrOptions?: ethers.Signer | DeployContractOptions): Promise<Contracts.ISchemaCourt>
+deployContract(name: 'Accounts', args: any[], signerOrOptions?: ethers.Signer | DeployContractOptions): Promise<Contracts.Accounts>
 deployContract(name: 'IBeneficiary', args: any[], signerOrOptions?: ethers.Signer | DeployContractOptions): Promise<Contracts.IBeneficiary>
 deployContract(name: 'IBudgets', args: any[], signerOrOptions?: ethers.Signer | DeployContractOptions): Promise<Contracts.IBudgets>
 deployContract(name: 'IContextRouter', args: any[], signerOrOptions?: ethers.Signer | DeployContractOptions): Promise<Contracts.IContextRouter>
@@ -159,16 +166,9 @@ deployContract(name: 'IPrepaid', args: any[], signerOrOptions?: ethers.Signer | 
 deployContract(name: 'IProtocolAccess', args: any[], signerOrOptions?: ethers.Signer | DeployContractOptions): Promise<Contracts.IProtocolAccess>
 deployContract(name: 'IToolStaking', args: any[], signerOrOptions?: ethers.Signer | DeployContractOptions): Promise<Contracts.IToolStaking>
 deployContract(name: 'IUSDC', args: any[], signerOrOptions?: ethers.Signer | DeployContractOptions): Promise<Contracts.IUSDC>
-deployContract(name: 'BareTransfers', args: any[], signerOrOptions?: ethers.Signer | DeployContractOptions): Promise<Contracts.BareTransfers>
-deployContract(name: 'ValidateMany', args: any[], signerOrOptions?: ethers.Signer | DeployContractOptions): Promise<Contracts.ValidateMany>
-deployContract(name: 'VoucherChannels', args: any[], signerOrOptions?: ethers.Signer | DeployContractOptions): Promise<Contracts.VoucherChannels>
-deployContract(name: 'ICharges', args: any[], signerOrOptions?: ethers.Signer | DeployContractOptions): Promise<Contracts.ICharges>
-deployContract(name: 'IJsonSchema', args: any[], signerOrOptions?: ethers.Signer | DeployContractOptions): Promise<Contracts.IJsonSchema>
-deployContract(name: 'IPenalties', args: any[], signerOrOptions?: ethers.Signer | DeployContractOptions): Promise<Contracts.IPenalties>
-deployContract(name: 'IReceiptCourt', args: any[], signerOrOptions?: ethers.Signer | DeployContractOptions): Promise<Contracts.IReceiptCourt>
-deployContract(name: 'ISchemaCourt', args: any[], signerOrOptions?: ethers.Signer | DeployContractOptions): Promise<Contracts.ISchemaCourt>
-deployContract(name: 'Accounts', args: any[], signerOrOptions?: ethers.Signer | DeployContractOptions): Promise<Contracts.Accounts>
-deployContract(name: 'AccessManager', args: any[], signerOrOptions?: ethers.Signer | DeployContractOptions): Promise<Contracts.AccessManager>
+deployContract(name: 'BatchRows', args: any[], signerOrOptions?: ethers.Signer | DeployContractOptions): Promise<Contracts.BatchRows>
+deployContract(name: 'Signatures', args: any[], signerOrOptions?: ethers.Signer | DeployContractOptions): Promise<Contracts.Signatures>
+deployContract(name: 'Tallies', args: any[], signerOrOptions?: ethers.Signer | DeployContractOptions): Promise<Contracts.Tallies>
 
     // default types
     getContractFactory(
