@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
 pragma solidity 0.8.37;
 
-import {MessageHashUtils} from "@openzeppelin/contracts/utils/cryptography/MessageHashUtils.sol";
-import {Math} from "@openzeppelin/contracts/utils/math/Math.sol";
 import {Payers} from "./Payers.sol";
 import {ChargeFailure} from "./interfaces/ChargeFailure.sol";
 import {IBudgets} from "./interfaces/IBudgets.sol";
 import {BatchRows} from "./libraries/BatchRows.sol";
+import {BudgetDigest} from "./libraries/BudgetDigest.sol";
+import {BudgetState} from "./libraries/BudgetState.sol";
 import {Signatures} from "./libraries/Signatures.sol";
 
 /// @title Budgets that payers sign
@@ -17,39 +17,27 @@ abstract contract Budgets is Payers, IBudgets {
     /// @inheritdoc IBudgets
     uint256 public constant BUDGET_GRACE = 1 days;
 
-    bytes32 private constant DOMAIN_TYPEHASH = keccak256(
-        "EIP712Domain(string name,string version,uint256 chainId,address verifyingContract)"
-    );
-    bytes32 private constant NAME_HASH = keccak256("ContextRouter");
-    bytes32 private constant VERSION_HASH = keccak256("1");
-
-    bytes32 private constant BUDGET_TYPEHASH = keccak256(
-        "Budget(address payer,uint64 id,uint256 maxSpend,uint256 validUntil,bytes16[] tools)"
-    );
-
     /// @dev The hash of an empty list of tools.
     bytes32 private constant NO_TOOLS = keccak256("");
 
-    /// @dev Where the fields of a packed budget begin.
-    uint256 private constant SPENT_SHIFT = 48;
-    uint256 private constant VALID_UNTIL_SHIFT = 96;
-    uint256 private constant ENDS_AT_SHIFT = 136;
-    uint256 private constant IS_FOR_TOOLS_SHIFT = 176;
+    /// @dev A budget, and the hash of its list of tools; zero if it is good for all.
+    struct Entry {
+        BudgetState state;
+        bytes32 toolsHash;
+    }
 
-    /// @dev A budget's key is its payer above its id: one hash finds it. It is packed by hand, because the compiler
-    /// writes a struct field by field, each time with a read of the slot.
-    mapping(uint256 key => uint256 packed) private _budgets;
-    mapping(uint256 key => bytes32) private _toolsHashes;
+    /// @dev A budget's key is its payer above its id: one hash finds it.
+    mapping(uint256 key => Entry) private _budgets;
 
     /// @inheritdoc IBudgets
     function endBudget(uint64 id) external {
-        uint256 key = _keyOf(msg.sender, id);
-        Budget memory budget = _unpack(_budgets[key]);
-        if (budget.endsAt != 0) revert BudgetAlreadyEnded(id, budget.endsAt);
+        Entry storage entry = _budgets[_keyOf(msg.sender, id)];
+        BudgetState budget = entry.state;
+        if (budget.endsAt() != 0) revert BudgetAlreadyEnded(id, budget.endsAt());
         // A time of 40 bits lasts for another 34,000 years.
-        budget.endsAt = uint40(block.timestamp + BUDGET_GRACE);
-        _budgets[key] = _pack(budget);
-        emit BudgetEnded(msg.sender, id, budget.endsAt);
+        uint40 endsAt = uint40(block.timestamp + BUDGET_GRACE);
+        entry.state = budget.ended(endsAt);
+        emit BudgetEnded(msg.sender, id, endsAt);
     }
 
     /// @inheritdoc IBudgets
@@ -65,8 +53,8 @@ abstract contract Budgets is Payers, IBudgets {
 
     /// @inheritdoc IBudgets
     function budgetOf(address payer, uint64 id) external view returns (Budget memory budget, bytes32 toolsHash) {
-        uint256 key = _keyOf(payer, id);
-        return (_unpack(_budgets[key]), _toolsHashes[key]);
+        Entry storage entry = _budgets[_keyOf(payer, id)];
+        return (entry.state.unpack(), entry.toolsHash);
     }
 
     /// @inheritdoc IBudgets
@@ -77,7 +65,8 @@ abstract contract Budgets is Payers, IBudgets {
         uint256 validUntil,
         bytes16[] calldata tools
     ) external view returns (bytes32) {
-        return _digest(payer, id, maxSpend, validUntil, keccak256(abi.encodePacked(tools)));
+        bytes32 toolsHash = keccak256(abi.encodePacked(tools));
+        return BudgetDigest.digest(BudgetDigest.domain(), payer, id, maxSpend, validUntil, toolsHash);
     }
 
     /// @dev Takes `amount` out of the budget that a row names, after raising it if the row brings a newer signature;
@@ -88,67 +77,61 @@ abstract contract Budgets is Payers, IBudgets {
         bytes16[] calldata toolIds,
         uint256 amount
     ) internal returns (ChargeFailure failure) {
-        uint256 key = _keyOf(row.payer, row.budgetId);
-        Budget memory budget = _unpack(_budgets[key]);
-        bytes32 toolsHash = _hashTools(rows, row);
-        bool isRaised = row.flags & BatchRows.SIGNED != 0 && row.maxSpend > budget.maxSpend;
+        Entry storage entry = _budgets[_keyOf(row.payer, row.budgetId)];
+        BudgetState budget = entry.state;
+        bool isSigned = row.flags & BatchRows.SIGNED != 0;
+        bool isRaised = isSigned && row.maxSpend > budget.maxSpend();
+        bytes32 toolsHash = row.toolCount == 0 ? NO_TOOLS : _hashTools(rows, row);
         if (isRaised) {
             if (!_isSigned(rows, row, toolsHash)) return ChargeFailure.BudgetForged;
-            _raise(key, budget, row, toolsHash);
+            budget = _raise(entry, budget, row, toolsHash);
         }
-        // In full width: both have 48 bits.
-        if (uint256(budget.spent) + amount > budget.maxSpend) {
-            failure = ChargeFailure.BudgetExceeded;
-        } else if (_hasEnded(budget.validUntil, budget.endsAt)) {
-            failure = ChargeFailure.BudgetExpired;
-        } else if (budget.isForTools && (toolsHash != _toolsHashes[key] || !_isForLines(rows, row, toolIds))) {
-            failure = ChargeFailure.BudgetTools;
-        }
-        if (failure != ChargeFailure.None && !isRaised && row.flags & BatchRows.SIGNED != 0) {
-            failure = _whyNotOnOlder(rows, row, toolIds, budget, toolsHash, amount);
-        }
-        if (failure == ChargeFailure.None) {
-            unchecked {
-                // It is within the budget, which has 48 bits.
-                budget.spent += uint48(amount);
+        // Two numbers of 48 bits.
+        unchecked {
+            if (budget.spent() + amount > budget.maxSpend()) {
+                failure = ChargeFailure.BudgetExceeded;
+            } else if (_hasEnded(budget.validUntil(), budget.endsAt())) {
+                failure = ChargeFailure.BudgetExpired;
+            } else if (budget.isForTools() && (toolsHash != entry.toolsHash || !_isForLines(rows, row, toolIds))) {
+                failure = ChargeFailure.BudgetTools;
+            } else {
+                entry.state = budget.plus(amount);
+                return ChargeFailure.None;
             }
         }
-        // What the newest signature says is kept even if the row fails: it is the payer's word either way.
-        if (isRaised || failure == ChargeFailure.None) _budgets[key] = _pack(budget);
+        if (isRaised) {
+            // What the newest signature says is kept even if the row fails: it is the payer's word either way.
+            entry.state = budget;
+        } else if (isSigned) {
+            failure = _whyNotOnOlder(rows, row, toolIds, budget, toolsHash, amount);
+            if (failure == ChargeFailure.None) entry.state = budget.plus(amount);
+        }
     }
 
     /// @dev Gives back what a row that failed afterwards has drawn.
     function _returnToBudget(BatchRows.Row memory row, uint256 amount) internal {
-        _budgets[_keyOf(row.payer, row.budgetId)] -= amount << SPENT_SHIFT;
+        Entry storage entry = _budgets[_keyOf(row.payer, row.budgetId)];
+        entry.state = entry.state.minus(amount);
     }
 
-    /// @dev Makes a budget what its newest signature says. The caller writes it down.
-    function _raise(uint256 key, Budget memory budget, BatchRows.Row memory row, bytes32 toolsHash) private {
+    /// @dev A budget as its newest signature says. The caller writes it down.
+    function _raise(
+        Entry storage entry,
+        BudgetState budget,
+        BatchRows.Row memory row,
+        bytes32 toolsHash
+    ) private returns (BudgetState) {
         bool isForTools = row.toolCount != 0;
-        budget.maxSpend = uint48(row.maxSpend);
-        budget.validUntil = uint40(row.validUntil);
-        if (isForTools || budget.isForTools) _toolsHashes[key] = isForTools ? toolsHash : bytes32(0);
-        budget.isForTools = isForTools;
+        if (isForTools || budget.isForTools()) entry.toolsHash = isForTools ? toolsHash : bytes32(0);
         emit BudgetRaised(row.payer, uint64(row.budgetId), row.maxSpend);
+        return budget.raised(row.maxSpend, row.validUntil, isForTools);
     }
 
     function _isSigned(bytes calldata rows, BatchRows.Row memory row, bytes32 toolsHash) private view returns (bool) {
-        bytes32 digest = _digest(row.payer, row.budgetId, row.maxSpend, row.validUntil, toolsHash);
-        return Signatures.isSignedBy(row.payer, digest, rows[row.signature:row.lines]);
-    }
-
-    function _digest(
-        address payer,
-        uint256 id,
-        uint256 maxSpend,
-        uint256 validUntil,
-        bytes32 toolsHash
-    ) private view returns (bytes32) {
-        // The domain is computed each time: kept as immutable values, it would make the code depend on its address, and
-        // nobody could build it again and compare.
-        bytes32 domain = keccak256(abi.encode(DOMAIN_TYPEHASH, NAME_HASH, VERSION_HASH, block.chainid, address(this)));
-        bytes32 budget = keccak256(abi.encode(BUDGET_TYPEHASH, payer, id, maxSpend, validUntil, toolsHash));
-        return MessageHashUtils.toTypedDataHash(domain, budget);
+        if (row.domain == 0) row.domain = BudgetDigest.domain();
+        address payer = row.payer;
+        bytes32 digest = BudgetDigest.digest(row.domain, payer, row.budgetId, row.maxSpend, row.validUntil, toolsHash);
+        return Signatures.isSignedBy(payer, digest, rows[row.signature:row.lines]);
     }
 
     /// @dev Why nothing can be drawn under the signature that a row brings, although a higher one was brought before
@@ -158,24 +141,23 @@ abstract contract Budgets is Payers, IBudgets {
         bytes calldata rows,
         BatchRows.Row memory row,
         bytes16[] calldata toolIds,
-        Budget memory budget,
+        BudgetState budget,
         bytes32 toolsHash,
         uint256 amount
     ) private view returns (ChargeFailure) {
-        if (uint256(budget.spent) + amount > row.maxSpend) return ChargeFailure.BudgetExceeded;
+        if (budget.spent() + amount > row.maxSpend) return ChargeFailure.BudgetExceeded;
         if (!_isSigned(rows, row, toolsHash)) return ChargeFailure.BudgetForged;
-        if (_hasEnded(row.validUntil, budget.endsAt)) return ChargeFailure.BudgetExpired;
+        if (_hasEnded(row.validUntil, budget.endsAt())) return ChargeFailure.BudgetExpired;
         bool isForRow = row.toolCount == 0 || _isForLines(rows, row, toolIds);
         return isForRow ? ChargeFailure.None : ChargeFailure.BudgetTools;
     }
 
     function _hasEnded(uint256 validUntil, uint256 endsAt) private view returns (bool) {
-        return block.timestamp > (endsAt == 0 ? validUntil : Math.min(validUntil, endsAt));
+        return block.timestamp > validUntil || (endsAt != 0 && block.timestamp > endsAt);
     }
 
     /// @dev The list of tools that a row brings, as EIP-712 hashes it: a word for each.
     function _hashTools(bytes calldata rows, BatchRows.Row memory row) private pure returns (bytes32) {
-        if (row.toolCount == 0) return NO_TOOLS;
         bytes16[] memory tools = new bytes16[](row.toolCount);
         for (uint256 i = 0; i < tools.length; ++i) tools[i] = rows.tool(row, i);
         return keccak256(abi.encodePacked(tools));
@@ -194,23 +176,6 @@ abstract contract Budgets is Payers, IBudgets {
             if (i == row.toolCount) return false;
         }
         return true;
-    }
-
-    function _pack(Budget memory budget) private pure returns (uint256) {
-        return
-            budget.maxSpend |
-            (uint256(budget.spent) << SPENT_SHIFT) |
-            (uint256(budget.validUntil) << VALID_UNTIL_SHIFT) |
-            (uint256(budget.endsAt) << ENDS_AT_SHIFT) |
-            (uint256(budget.isForTools ? 1 : 0) << IS_FOR_TOOLS_SHIFT);
-    }
-
-    function _unpack(uint256 packed) private pure returns (Budget memory budget) {
-        budget.maxSpend = uint48(packed);
-        budget.spent = uint48(packed >> SPENT_SHIFT);
-        budget.validUntil = uint40(packed >> VALID_UNTIL_SHIFT);
-        budget.endsAt = uint40(packed >> ENDS_AT_SHIFT);
-        budget.isForTools = packed >> IS_FOR_TOOLS_SHIFT != 0;
     }
 
     function _keyOf(address payer, uint256 id) private pure returns (uint256) {

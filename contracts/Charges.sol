@@ -51,24 +51,28 @@ abstract contract Charges is PrepaidBalances, Budgets, Limits {
         // Side by side, so that the slot that they share is read once.
         bool isCapped = state.hasDailyCap;
         bool needsConsent = state.consentRequired;
-        if (isCapped && amount > _dailyCapLeft(payer)) return ChargeFailure.DailyCap;
-        bool onBudget = row.flags & BatchRows.BUDGET != 0;
-        if (onBudget) {
+        if (isCapped) {
+            if (amount > _dailyCapLeft(payer)) return ChargeFailure.DailyCap;
+        }
+        uint256 flags = row.flags;
+        if (flags & BatchRows.BUDGET != 0) {
             failure = _drawOnBudget(rows, row, toolIds, amount);
             if (failure != ChargeFailure.None) return failure;
         } else if (needsConsent) {
             return ChargeFailure.ConsentRequired;
         }
-        if (row.flags & BatchRows.PREPAID != 0) {
-            if (!_drawPrepaid(payer, amount)) failure = ChargeFailure.Prepaid;
+        if (flags & BatchRows.PREPAID != 0) {
+            if (!_drawPrepaid(state, amount)) return _undraw(row, amount, ChargeFailure.Prepaid);
         } else if (!usdc.trySafeTransferFrom(payer, address(this), amount)) {
-            failure = _explain(payer, amount);
+            return _undraw(row, amount, _explain(payer, amount));
         }
-        if (failure != ChargeFailure.None) {
-            if (onBudget) _returnToBudget(row, amount);
-        } else if (isCapped) {
-            _spendOfPayer(payer, amount);
-        }
+        if (isCapped) _spendOfPayer(payer, amount);
+    }
+
+    /// @dev Gives a budget back what a row drew on it whose money could not be had for this reason.
+    function _undraw(BatchRows.Row memory row, uint256 amount, ChargeFailure failure) private returns (ChargeFailure) {
+        if (row.flags & BatchRows.BUDGET != 0) _returnToBudget(row, amount);
+        return failure;
     }
 
     /// @dev Reads why the token refused to take `amount` from `payer`.

@@ -18,7 +18,7 @@ import {IUSDC} from "./interfaces/IUSDC.sol";
 import {BatchRows} from "./libraries/BatchRows.sol";
 import {RevenueSplit} from "./libraries/RevenueSplit.sol";
 import {Spending} from "./libraries/RollingLimit.sol";
-import {Tallies} from "./libraries/Tallies.sol";
+import {Tallies, TallySheet} from "./libraries/Tallies.sol";
 
 /// @title ContextRouter
 /// @notice See IContextRouter. What is remembered, counted, agreed to, deposited and taken is in the parts that this
@@ -26,17 +26,14 @@ import {Tallies} from "./libraries/Tallies.sol";
 contract ContextRouter is SettledBatches, BatchChain, Charges, AccessManaged {
     using BatchRows for bytes;
     using SafeERC20 for IUSDC;
-    using Tallies for uint256[];
 
     /// @dev A batch while it is being charged.
     struct Charging {
         bytes32 batchId;
-        uint256 charged;
         uint256 modelCosts;
         bytes32 exceptions;
         uint256 shownBytes;
-        uint256[] tallies;
-        Spending[] earned;
+        TallySheet tallies;
     }
 
     /// @dev A row of which nothing was charged, among the exceptions.
@@ -86,15 +83,14 @@ contract ContextRouter is SettledBatches, BatchChain, Charges, AccessManaged {
         batch.shownBytes = msg.data.length;
         _openTallies(batch, toolIds);
         _chargeRows(batch, toolIds, rows);
-        charged = batch.charged;
+        uint256 treasuryShare;
+        (charged, treasuryShare) = _creditTools(batch, toolIds);
         if (charged == 0 && batch.exceptions == 0) revert EmptyBatch();
         if (batch.shownBytes > MAX_SHOWN_BYTES) revert BatchTooLarge(batch.shownBytes, MAX_SHOWN_BYTES);
         // What was asked for and what became of it, above the time.
         bytes32 digest = keccak256(abi.encode(msg.sender, keccak256(msg.data), batch.exceptions));
         _keep(batchId, (uint256(digest) & DIGEST_BITS) | block.timestamp);
         _spendOfOperator(msg.sender, charged);
-
-        uint256 treasuryShare = batch.modelCosts + _creditTools(batch, toolIds);
         _creditBeneficiary(treasuryShare);
         emit BatchSettled(batchId, previous, msg.sender, charged, treasuryShare);
     }
@@ -173,40 +169,41 @@ contract ContextRouter is SettledBatches, BatchChain, Charges, AccessManaged {
     /// @dev Asks the registry once for all tools, and opens a tally of what each may still earn.
     function _openTallies(Charging memory batch, bytes16[] calldata toolIds) private view {
         uint256[] memory earners = staking.earners(toolIds);
-        uint256[] memory tallies = Tallies.create();
-        Spending[] memory earned = new Spending[](earners.length);
-        for (uint256 i = 0; i < earners.length; ++i) {
+        TallySheet tallies = Tallies.create(toolIds.length);
+        for (uint256 i = 0; i < toolIds.length; ++i) {
             uint256 earner = earners[i];
             if (earner == 0) continue;
-            Spending before = _earningsOf(toolIds[i]);
-            earned[i] = before;
-            tallies[i] = Tallies.open(address(uint160(earner >> 96)), _earningsLeft(before, uint96(earner)));
+            Spending earned = _earningsOf(toolIds[i]);
+            tallies.open(i, address(uint160(earner >> 96)), earned, _earningsLeft(earned, uint96(earner)));
         }
         batch.tallies = tallies;
-        batch.earned = earned;
     }
 
     /// @dev Charges every row once and tallies what its tools earned.
     function _chargeRows(Charging memory batch, bytes16[] calldata toolIds, bytes calldata rows) private {
         BatchRows.Row memory row;
+        TallySheet tallies = batch.tallies;
         // No sum here can overflow: every amount has 48 bits, and there are far fewer than 2^200 of them.
         unchecked {
-            while (row.end < rows.length) {
-                uint256 start = row.end;
-                rows.read(start, row);
-                (uint256 total, uint256 refused) = batch.tallies.addLines(rows, row.lines, row.end);
-                total += row.modelCost;
+            uint256 end = 0;
+            while (end < rows.length) {
+                uint256 start = end;
+                uint256 lines;
+                (lines, end) = rows.read(start, row);
+                (uint256 total, uint256 refused) = tallies.addLines(rows, lines, end);
                 if (refused != 0) _reportRefusals(batch, toolIds, rows, row, start, refused);
-                ChargeFailure failure = total == 0 ? ChargeFailure.None : _charge(rows, row, toolIds, total);
+                uint256 modelCost = row.modelCost;
+                total += modelCost;
+                ChargeFailure failure;
+                if (total != 0) failure = _charge(rows, row, toolIds, total);
                 if (failure == ChargeFailure.None) {
-                    batch.charged += total;
-                    batch.modelCosts += row.modelCost;
+                    batch.modelCosts += modelCost;
+                    if (refused == 0) continue;
                 } else {
                     emit ChargeFailed(batch.batchId, row.payer, start, total, failure);
-                    _untally(rows, row, batch.tallies, refused);
+                    _untally(rows, row, tallies, refused);
                     refused = ALL_LINES;
                 }
-                if (refused == 0) continue;
                 batch.exceptions = keccak256(abi.encode(batch.exceptions, start, refused));
                 batch.shownBytes += EXCEPTION_BYTES;
             }
@@ -215,12 +212,7 @@ contract ContextRouter is SettledBatches, BatchChain, Charges, AccessManaged {
 
     /// @dev Takes the lines of a row that failed out of the tallies again. Adding first and undoing the rare failure
     /// reads the lines of a good row once instead of twice.
-    function _untally(
-        bytes calldata rows,
-        BatchRows.Row memory row,
-        uint256[] memory tallies,
-        uint256 refused
-    ) private pure {
+    function _untally(bytes calldata rows, BatchRows.Row memory row, TallySheet tallies, uint256 refused) private pure {
         for (uint256 offset = row.lines; offset < row.end; offset += BatchRows.LINE_BYTES) {
             (uint256 index, uint256 amount) = rows.line(offset);
             if (refused & 1 == 0) tallies.subtract(index, amount);
@@ -241,22 +233,26 @@ contract ContextRouter is SettledBatches, BatchChain, Charges, AccessManaged {
         assembly ("memory-safe") {
             free := mload(0x40)
         }
-        // Room for every line, and for the rest of the word that the last one is written with. To join them one by one
-        // would copy all that came before each time.
-        uint256 count = (row.end - row.lines) / BatchRows.LINE_BYTES;
-        bytes memory lines = new bytes(count * REFUSED_LINE_BYTES + 32);
+        bytes memory lines;
         uint256 length = 0;
-        for (uint256 offset = row.lines; offset < row.end; offset += BatchRows.LINE_BYTES) {
-            (uint256 index, uint256 amount) = rows.line(offset);
-            if (index >= toolIds.length) revert Tallies.ToolIndexOutOfRange(index, toolIds.length);
-            if (refused & 1 == 1) {
-                bytes32 line = bytes32(toolIds[index]) | (bytes32(bytes6(uint48(amount))) >> 128);
-                assembly ("memory-safe") {
-                    mstore(add(add(lines, 0x20), length), line)
+        // A row has at most 255 lines.
+        unchecked {
+            // Room for every line, and for the rest of the word that the last one is written with. To join them one by
+            // one would copy all that came before each time.
+            uint256 count = (row.end - row.lines) / BatchRows.LINE_BYTES;
+            lines = new bytes(count * REFUSED_LINE_BYTES + 32);
+            for (uint256 offset = row.lines; offset < row.end; offset += BatchRows.LINE_BYTES) {
+                (uint256 index, uint256 amount) = rows.line(offset);
+                if (index >= toolIds.length) revert Tallies.ToolIndexOutOfRange(index, toolIds.length);
+                if (refused & 1 == 1) {
+                    bytes32 line = bytes32(toolIds[index]) | (bytes32(bytes6(uint48(amount))) >> 128);
+                    assembly ("memory-safe") {
+                        mstore(add(add(lines, 0x20), length), line)
+                    }
+                    length += REFUSED_LINE_BYTES;
                 }
-                length += REFUSED_LINE_BYTES;
+                refused >>= 1;
             }
-            refused >>= 1;
         }
         assembly ("memory-safe") {
             mstore(lines, length)
@@ -268,13 +264,22 @@ contract ContextRouter is SettledBatches, BatchChain, Charges, AccessManaged {
         }
     }
 
-    /// @dev Credits every tool that earned something; returns the protocol's share of it all.
-    function _creditTools(Charging memory batch, bytes16[] calldata toolIds) private returns (uint256 protocolShares) {
-        for (uint256 i = 0; i < toolIds.length; ++i) {
-            (address payee, uint256 amount, bool refused) = Tallies.read(batch.tallies[i]);
-            if (refused) emit ToolRefused(batch.batchId, toolIds[i], _refusalOf(toolIds[i], payee));
-            if (amount != 0) {
-                protocolShares += _creditTool(batch.batchId, toolIds[i], payee, batch.earned[i], amount);
+    /// @dev Credits every tool that earned something; returns what was charged in all, and the treasury's share of it.
+    function _creditTools(
+        Charging memory batch,
+        bytes16[] calldata toolIds
+    ) private returns (uint256 charged, uint256 treasuryShare) {
+        TallySheet tallies = batch.tallies;
+        charged = treasuryShare = batch.modelCosts;
+        // Sums of amounts with 48 bits.
+        unchecked {
+            for (uint256 i = 0; i < toolIds.length; ++i) {
+                bytes16 toolId = toolIds[i];
+                (address payee, uint256 amount, bool refused) = tallies.read(i);
+                if (refused) emit ToolRefused(batch.batchId, toolId, _refusalOf(toolId, payee));
+                if (amount == 0) continue;
+                charged += amount;
+                treasuryShare += _creditTool(batch.batchId, toolId, payee, tallies.earnedBefore(i), amount);
             }
         }
     }

@@ -58,7 +58,10 @@ abstract contract Credits is ICredits, ReentrancyGuardTransient {
 
     /// @dev Owes `amount` more to `account`. The caller says in an event what for.
     function _credit(address account, uint256 amount) internal {
-        _credits[account] += amount;
+        // Whatever is owed was paid in the token, of which there are fewer than 2^256.
+        unchecked {
+            _credits[account] += amount;
+        }
     }
 
     /// @dev Owes `account` nothing any more; returns what it was owed.

@@ -14,14 +14,19 @@ abstract contract Limits is Payers, IContextRouter {
     /// its bond is enough for the limit is kept here as well, so that a batch does not have to ask for it.
     struct Operator {
         uint40 limit;
-        Spending spent;
+        uint176 spent;
         bool bonded;
     }
 
     /// @dev A payer's own cap; zero for none.
     struct DailyCap {
         uint40 cap;
-        Spending spent;
+        uint176 spent;
+    }
+
+    /// @dev What a tool has earned. It is not shortened, because to write a part of a slot the compiler reads it first.
+    struct Earnings {
+        Spending earned;
     }
 
     /// @inheritdoc IContextRouter
@@ -34,7 +39,7 @@ abstract contract Limits is Payers, IContextRouter {
     mapping(address payer => DailyCap) private _dailyCaps;
 
     /// @dev The limit of a tool follows from its stake, which the registry knows.
-    mapping(bytes16 toolId => Spending) private _earnings;
+    mapping(bytes16 toolId => Earnings) private _earnings;
 
     constructor(IOperatorBonds bonds_) {
         bonds = bonds_;
@@ -60,7 +65,7 @@ abstract contract Limits is Payers, IContextRouter {
     /// @inheritdoc IContextRouter
     function operatorLimit(address operator) external view returns (uint256 limit, uint256 left, bool bonded) {
         Operator memory state = _operators[operator];
-        return (state.limit, state.spent.left(state.limit), state.bonded);
+        return (state.limit, Spending.wrap(state.spent).left(state.limit), state.bonded);
     }
 
     /// @inheritdoc IContextRouter
@@ -88,27 +93,28 @@ abstract contract Limits is Payers, IContextRouter {
 
     /// @dev Counts what a batch has charged, or reverts if it is too much.
     function _spendOfOperator(address operator, uint256 amount) internal {
-        Operator memory state = _operators[operator];
-        uint256 left = state.spent.left(state.limit);
+        Operator storage state = _operators[operator];
+        Spending spent = Spending.wrap(state.spent);
+        uint256 left = spent.left(state.limit);
         if (amount > left) revert OperatorLimitExceeded(amount, left);
-        _operators[operator].spent = state.spent.plus(amount);
+        state.spent = uint176(Spending.unwrap(spent.plus(amount)));
     }
 
     /// @dev What is left of the daily cap of a payer who has one.
     function _dailyCapLeft(address payer) internal view returns (uint256) {
         DailyCap storage limit = _dailyCaps[payer];
-        return limit.spent.left(limit.cap);
+        return Spending.wrap(limit.spent).left(limit.cap);
     }
 
     /// @dev Counts what was taken from a payer who has a cap. The caller has compared it with what is left. What is
     /// taken while there is no cap does not count towards a later one, and costs nothing.
     function _spendOfPayer(address payer, uint256 amount) internal {
         DailyCap storage limit = _dailyCaps[payer];
-        limit.spent = limit.spent.plus(amount);
+        limit.spent = uint176(Spending.unwrap(Spending.wrap(limit.spent).plus(amount)));
     }
 
     function _earningsOf(bytes16 toolId) internal view returns (Spending) {
-        return _earnings[toolId];
+        return _earnings[toolId].earned;
     }
 
     /// @dev What a tool that has earned so much may still earn of what its stake allows.
@@ -120,8 +126,9 @@ abstract contract Limits is Payers, IContextRouter {
     /// it has earned something since, the caller was wrong: a batch that names a tool twice would give it its limit
     /// twice.
     function _addEarnings(bytes16 toolId, Spending earned, uint256 amount) internal {
-        if (Spending.unwrap(_earnings[toolId]) != Spending.unwrap(earned)) revert ToolRepeated(toolId);
-        _earnings[toolId] = earned.plus(amount);
+        Earnings storage earnings = _earnings[toolId];
+        if (Spending.unwrap(earnings.earned) != Spending.unwrap(earned)) revert ToolRepeated(toolId);
+        earnings.earned = earned.plus(amount);
     }
 
     /// @dev Asks whether the bond is enough for the limit, and remembers the answer.

@@ -87,12 +87,15 @@ abstract contract PrepaidBalances is Payers, Pausable, BeneficiaryCredits, IPrep
     }
 
     /// @dev Takes `amount` out of a payer's balance; false if there is less.
-    function _drawPrepaid(address payer, uint256 amount) internal returns (bool) {
-        uint256 balance = _payers[payer].balance;
-        if (amount > balance) return false;
-        unchecked {
-            // Compared above; a balance has 48 bits.
-            _payers[payer].balance = uint48(balance - amount);
+    function _drawPrepaid(Payer storage payer, uint256 amount) internal returns (bool) {
+        uint256 slot;
+        // The balance has the lowest 48 bits. To write it alone the compiler would read the slot a second time.
+        assembly ("memory-safe") {
+            slot := sload(payer.slot)
+        }
+        if (amount > uint48(slot)) return false;
+        assembly ("memory-safe") {
+            sstore(payer.slot, sub(slot, amount))
         }
         return true;
     }

@@ -34,6 +34,7 @@ library BatchRows {
     /// @param toolCount How many they are.
     /// @param lines Where the lines begin.
     /// @param end Where the next row begins.
+    /// @param domain What signatures of this batch are for; zero until one is looked at.
     struct Row {
         address payer;
         uint256 flags;
@@ -46,6 +47,7 @@ library BatchRows {
         uint256 toolCount;
         uint256 lines;
         uint256 end;
+        bytes32 domain;
     }
 
     /// @notice The rows end in the middle of a row: `needed` bytes, of which `given` are there.
@@ -58,8 +60,12 @@ library BatchRows {
     error RowFlagsInvalid(uint256 flags);
 
     /// @notice Reads the row that begins at `offset` into `row`, which holds the row before it or none. Everything up
-    /// to `row.end` lies inside the rows.
-    function read(bytes calldata rows, uint256 offset, Row memory row) internal pure {
+    /// to `row.end` lies inside the rows. Returns where its lines begin and end, which the caller needs at once.
+    function read(
+        bytes calldata rows,
+        uint256 offset,
+        Row memory row
+    ) internal pure returns (uint256 lines, uint256 end) {
         // Offsets are sums of a few small numbers.
         unchecked {
             uint256 word = wordAt(rows, offset);
@@ -74,9 +80,9 @@ library BatchRows {
             row.flags = flags;
             row.modelCost = uint48(word >> 40);
             offset += HEAD_BYTES;
-            if (flags > PREPAID) offset = _readBudget(rows, offset, row);
-            row.lines = offset;
-            uint256 end = offset + lineBytes;
+            lines = flags > PREPAID ? _readBudget(rows, offset, row) : offset;
+            row.lines = lines;
+            end = lines + lineBytes;
             row.end = end;
             if (end > rows.length) _refuse(end, rows.length);
         }

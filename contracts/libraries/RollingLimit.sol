@@ -2,8 +2,9 @@
 pragma solidity 0.8.37;
 
 /// @dev What was spent in the newest four periods of 8 hours, 40 bits each, the newest lowest; above them the number
-/// of the newest period, 16 bits. It leaves 80 bits of a storage slot to whoever keeps it: the limit is one of them.
-type Spending is uint176;
+/// of the newest period, 16 bits. Of a storage slot it leaves 80 bits to whoever keeps it as a `uint176`: the limit is
+/// one of them.
+type Spending is uint256;
 
 using RollingLimit for Spending global;
 
@@ -19,6 +20,7 @@ library RollingLimit {
 
     uint256 private constant SUM_BITS = 40;
     uint256 private constant SUMS_BITS = 160;
+    uint256 private constant EVERY_OTHER = (uint256(type(uint40).max) << 80) | type(uint40).max;
 
     /// @notice What may still be spent now of a limit.
     function left(Spending spending, uint256 limit) internal view returns (uint256) {
@@ -36,7 +38,7 @@ library RollingLimit {
             // The period wraps around after some 60 years; a limit that rested for exactly that long would see old
             // sums again, which can only make it stricter.
             uint256 period = uint16(block.timestamp / PERIOD);
-            return Spending.wrap(uint176((period << SUMS_BITS) | (_sumsNow(spending) + amount)));
+            return Spending.wrap((period << SUMS_BITS) | (_sumsNow(spending) + amount));
         }
     }
 
@@ -51,10 +53,12 @@ library RollingLimit {
         }
     }
 
-    /// @dev The total of the four sums. Four numbers of 40 bits cannot overflow.
+    /// @dev The total of the four sums: those of every other place are added side by side, in 80 bits each, so that
+    /// nothing overflows.
     function _total(uint256 sums) private pure returns (uint256) {
         unchecked {
-            return uint256(uint40(sums)) + uint40(sums >> 40) + uint40(sums >> 80) + uint40(sums >> 120);
+            uint256 pairs = (sums & EVERY_OTHER) + ((sums >> SUM_BITS) & EVERY_OTHER);
+            return (pairs >> 80) + uint80(pairs);
         }
     }
 }

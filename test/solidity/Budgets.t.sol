@@ -91,17 +91,20 @@ contract BudgetsTest is ProtocolTest {
 
     /// @dev The most that can be taken by this row, all of its amount or nothing.
     function _expect(Attempt memory attempt) private returns (uint256) {
-        if (attempt.isSigned && attempt.maxSpend > _maxSpend) {
+        bool isNewer = attempt.isSigned && attempt.maxSpend > _maxSpend;
+        if (isNewer) {
             if (attempt.isForged) return 0;
             _maxSpend = attempt.maxSpend;
             _validUntil = attempt.validUntil;
             _tools = attempt.tools;
             _highestSigned = attempt.maxSpend;
         }
-        if (_spent + attempt.amount > _maxSpend) return 0;
-        if (vm.getBlockTimestamp() > _validUntil) return 0;
-        if (_endsAt != 0 && vm.getBlockTimestamp() > _endsAt) return 0;
-        if (_tools != 0 && (attempt.tools != _tools || _tools & (1 << attempt.tool) == 0)) return 0;
+        bool isAllowed = _allows(_maxSpend, _validUntil, _tools, attempt);
+        // The newest signature takes back nothing that an older one, which the row brings again, allows.
+        if (!isAllowed && !isNewer && attempt.isSigned && !attempt.isForged) {
+            isAllowed = _allows(attempt.maxSpend, attempt.validUntil, attempt.tools, attempt);
+        }
+        if (!isAllowed) return 0;
         if (attempt.prepaid) {
             if (attempt.amount > _prepaidLeft) return 0;
             _prepaidLeft -= attempt.amount;
@@ -111,6 +114,19 @@ contract BudgetsTest is ProtocolTest {
         }
         _spent += attempt.amount;
         return attempt.amount;
+    }
+
+    /// @dev Whether these terms allow a row. What was spent under any signature counts, and the payer's end ends all.
+    function _allows(
+        uint256 maxSpend,
+        uint256 validUntil,
+        uint256 tools,
+        Attempt memory attempt
+    ) private view returns (bool) {
+        if (_spent + attempt.amount > maxSpend) return false;
+        if (vm.getBlockTimestamp() > validUntil) return false;
+        if (_endsAt != 0 && vm.getBlockTimestamp() > _endsAt) return false;
+        return tools == 0 || (attempt.tools == tools && tools & (1 << attempt.tool) != 0);
     }
 
     function _compare() private view {

@@ -34,6 +34,7 @@ export const routerAbi = [
   {"inputs":[{"name":"token","type":"address"}],"name":"SafeERC20FailedOperation","type":"error"},
   {"inputs":[{"name":"signer","type":"address"}],"name":"SignatureStarved","type":"error"},
   {"inputs":[],"name":"TokenUnavailable","type":"error"},
+  {"inputs":[{"name":"count","type":"uint256"},{"name":"max","type":"uint256"}],"name":"TooManyTools","type":"error"},
   {"inputs":[{"name":"index","type":"uint256"},{"name":"count","type":"uint256"}],"name":"ToolIndexOutOfRange","type":"error"},
   {"inputs":[{"name":"toolId","type":"bytes16"}],"name":"ToolNotPayable","type":"error"},
   {"inputs":[{"name":"toolId","type":"bytes16"}],"name":"ToolRepeated","type":"error"},

@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { ZeroHash } from "ethers";
+import { toBeHex, ZeroHash } from "ethers";
 import {
   DAY,
   FAILURE,
@@ -110,6 +110,19 @@ describe("ContextRouter.settle", () => {
       await expect(router.connect(operator).settle(ZeroHash, freshHash(), [], rows))
         .to.be.revertedWithCustomError(router, "ToolIndexOutOfRange")
         .withArgs(0, 0);
+    });
+
+    it("refuses more tools than a line can name", async () => {
+      const { router, operator, payer, tool } = await marketplace();
+      const { rows } = packBatch([{ payer, lines: [[tool, 1n]] }]);
+      const toolIds = [tool, ...Array.from({ length: 256 }, (_, i) => toBeHex(i, 16))];
+      await expect(router.connect(operator).settle(ZeroHash, freshHash(), toolIds, rows))
+        .to.be.revertedWithCustomError(router, "TooManyTools")
+        .withArgs(257, 256);
+      await expect(router.connect(operator).settle(ZeroHash, freshHash(), toolIds.slice(0, 256), rows)).to.emit(
+        router,
+        "BatchSettled",
+      );
     });
   });
 

@@ -212,6 +212,7 @@ function settleOrRevert(protocol: Protocol, call: SettleCall): Settled {
   if (previous !== head) throw new Revert("BatchOutOfOrder", previous, head);
   protocol.heads.set(operator, batchId);
 
+  if (toolIds.length > 256) throw new Revert("TooManyTools", BigInt(toolIds.length), 256n);
   const payees = toolIds.map((toolId) => payeeOf(protocol, toolId));
   const rooms = toolIds.map((toolId) => earningsLeftOf(protocol, toolId, timestamp));
   const earned = toolIds.map(() => 0n);

@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: MIT
 pragma solidity 0.8.37;
 
-import {Tallies} from "../../../contracts/libraries/Tallies.sol";
+import {Spending} from "../../../contracts/libraries/RollingLimit.sol";
+import {Tallies, TallySheet} from "../../../contracts/libraries/Tallies.sol";
 import {vm} from "../support/Cheats.sol";
 import {Rng} from "../support/Rng.sol";
 
 contract TalliesTest {
-    using Tallies for uint256[];
-
     /// @dev A tool's tally in plain Solidity.
     struct Account {
         address payee;
         uint256 room;
         uint256 sum;
         bool refused;
+        uint256 earnedBefore;
     }
 
     uint256 private constant TOOLS = 8;
@@ -31,11 +31,32 @@ contract TalliesTest {
         this.compareLines(seed, rows, start, rows.length, neighbour);
     }
 
-    function testFuzz_whatIsTakenOutAgainCanBeEarnedByOthers(uint40 room, uint48 amount) public pure {
-        uint256[] memory tallies = Tallies.create();
-        tallies[3] = Tallies.open(address(1), room) - (amount % (uint256(room) + 1));
-        tallies.subtract(3, amount % (uint256(room) + 1));
-        vm.assertEq(tallies[3], Tallies.open(address(1), room), "as if nothing had been added");
+    function testFuzz_whatIsTakenOutAgainCanBeEarnedByOthers(uint40 room, uint48 amount) public view {
+        uint48 part = uint48(amount % (uint256(room) + 1));
+        this.addAndTakeOut(room, abi.encodePacked(part, uint8(3)), abi.encodePacked(uint48(room), uint8(3)));
+    }
+
+    function testFuzz_aSheetForMoreToolsThanALineCanNameIsRefused(uint256 count) public view {
+        if (count > 256) {
+            bytes memory reason = abi.encodeWithSelector(Tallies.TooManyTools.selector, count, 256);
+            (bool ok, bytes memory answer) = address(this).staticcall(abi.encodeCall(this.create, (count)));
+            vm.assertTrue(!ok && keccak256(answer) == keccak256(reason), "refused, and why");
+        }
+        this.create(count % 257);
+    }
+
+    function create(uint256 count) external pure {
+        Tallies.create(count);
+    }
+
+    function addAndTakeOut(uint256 room, bytes calldata part, bytes calldata all) external pure {
+        TallySheet tallies = Tallies.create(TOOLS);
+        tallies.open(3, address(1), Spending.wrap(0), room);
+        (uint256 total, uint256 refused) = tallies.addLines(part, 0, 7);
+        tallies.subtract(3, total);
+        (total, refused) = tallies.addLines(all, 0, 7);
+        vm.assertEq(total, room, "as if nothing had been added");
+        vm.assertEq(refused, 0, "all of it");
     }
 
     /// @dev The last argument follows the rows in the calldata, where a read past their end would find it.
@@ -43,7 +64,7 @@ contract TalliesTest {
         Rng memory rng = Rng(seed);
         Account[] memory accounts = new Account[](256);
         uint256[] memory below = _filled(3, seed);
-        uint256[] memory tallies = Tallies.create();
+        TallySheet tallies = Tallies.create(TOOLS);
         uint256[] memory above = _filled(3, seed);
         for (uint256 i = 0; i < TOOLS; ++i) {
             if (rng.happens(20)) continue;
@@ -51,7 +72,8 @@ contract TalliesTest {
             accounts[i].payee =
                 rng.happens(20) ? address(type(uint160).max) : address(uint160(rng.between(1, seed | 1)));
             accounts[i].room = rng.between(0, type(uint40).max);
-            tallies[i] = Tallies.open(accounts[i].payee, accounts[i].room);
+            tallies.open(i, accounts[i].payee, Spending.wrap(seed ^ i), accounts[i].room);
+            accounts[i].earnedBefore = seed ^ i;
         }
         uint256 freeMemory = _freeMemory();
         (uint256 total, uint256 refused) = tallies.addLines(rows, start, end);
@@ -72,10 +94,14 @@ contract TalliesTest {
         vm.assertEq(total, 0, "the total of what was added");
         vm.assertEq(refused, 0, "no line beyond the last was refused");
         for (uint256 i = 0; i < accounts.length; ++i) {
-            (address payee, uint256 sum, bool isRefused) = Tallies.read(tallies[i]);
+            (address payee, uint256 sum, bool isRefused) = tallies.read(i);
             vm.assertEq(payee, accounts[i].payee, "payee");
             vm.assertEq(sum, accounts[i].sum, "sum");
             vm.assertEq(isRefused ? 1 : 0, accounts[i].refused ? 1 : 0, "the mark");
+        }
+        for (uint256 i = 0; i < TOOLS; ++i) {
+            uint256 earnedBefore = Spending.unwrap(tallies.earnedBefore(i));
+            vm.assertEq(earnedBefore, accounts[i].earnedBefore, "what it had earned before");
         }
         vm.assertEq(below.length + above.length, 6, "the neighbours' lengths");
         for (uint256 i = 0; i < 3; ++i) {

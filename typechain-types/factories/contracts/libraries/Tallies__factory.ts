@@ -12,6 +12,22 @@ import type { NonPayableOverrides } from "../../../common.js"
     "inputs": [
       {
         "internalType": "uint256",
+        "name": "count",
+        "type": "uint256"
+      },
+      {
+        "internalType": "uint256",
+        "name": "max",
+        "type": "uint256"
+      }
+    ],
+    "name": "TooManyTools",
+    "type": "error"
+  },
+  {
+    "inputs": [
+      {
+        "internalType": "uint256",
         "name": "index",
         "type": "uint256"
       },
@@ -26,7 +42,7 @@ import type { NonPayableOverrides } from "../../../common.js"
   }
 ] as const;
 
-  const _bytecode = "0x6080806040523460175760399081601c823930815050f35b5f80fdfe5f80fdfea2646970667358221220335ad3af0f910d23472ea2d5439c94c258073dd3d6ce5fa71d282b854aae5c5064736f6c63430008250033";
+  const _bytecode = "0x6080806040523460175760399081601c823930815050f35b5f80fdfe5f80fdfea264697066735822122092d0eb0f475900d16cb97e34a6301c6ad747ba9efb5866e714b2dd8220b0832a64736f6c63430008250033";
 
   
       type TalliesConstructorParams = [signer?: Signer] | ConstructorParameters<typeof ContractFactory>;
