@@ -5,6 +5,9 @@ import { command, hardhatTests, proofs, vitest } from "./outcomes.ts";
 const one = () => 1;
 const allButOne = (available: number) => Math.max(1, available - 1);
 
+// One thread: each of several would work out for itself the types that all of them need, and the cores have other work.
+const TSC = ["--noEmit", "--singleThreaded"] as const;
+
 const BUILD = "generated types and ABIs are those of the contracts";
 
 // Every check of the repository, in the order in which they start as cores become free. `filters` are names of files, or
@@ -41,7 +44,7 @@ export function checksOf(filters: readonly string[] = []): Check[] {
       name: "types of the console",
       groups: ["types"],
       cores: one,
-      run: command("tsc", "--noEmit", "-p", "settlement/console/app"),
+      run: command("tsc", ...TSC, "-p", "settlement/console/app"),
     },
     {
       name: "formal proofs, and their refutation of broken twins",
@@ -60,7 +63,7 @@ export function checksOf(filters: readonly string[] = []): Check[] {
       run: vitest(...filters),
     },
     // The types of the contracts are generated while they are built.
-    { name: "types", groups: ["types"], after: BUILD, cores: one, run: command("tsc", "--noEmit") },
+    { name: "types", groups: ["types"], after: BUILD, cores: one, run: command("tsc", ...TSC) },
     {
       name: "contract invariants and fuzz tests",
       groups: ["contracts"],

@@ -40,6 +40,12 @@ describe("whatever the request is, a handler that hangs is answered for in time"
   });
 });
 
+it("a route that Fastify would judge by a schema of its own is refused at the start", async () => {
+  const { app } = createServer({ log: pino({ level: "silent" }), observeRequest: () => {} });
+  app.post("/things", { schema: { body: { type: "object" } } }, async () => ({ done: true }));
+  await expect(app.ready()).rejects.toThrow("describe it with zod");
+});
+
 describe("what Node and Fastify would answer in their own form has the form of every answer", () => {
   it.each([
     ["no Host", "GET /things/a HTTP/1.1\r\nconnection: close\r\n\r\n", 400, "invalid_request", "header Host"],
