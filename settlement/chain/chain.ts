@@ -29,8 +29,9 @@ export type Chain = {
   // The receipt of the transaction that settled this root, whoever sent it.
   receiptOfBatch(batchId: Hex): Promise<TxReceipt | null>;
   // The number of transactions of `account` that are mined, and when a root was settled (zero if it was not): at the
-  // head, or at a block, which is named by its hash, so that no endpoint answers for another one of the same height.
-  nonce(account: Address, at: "latest" | Block): Promise<number>;
+  // head, or at a block, which is named by its hash, so that no endpoint answers for another one of the same height. At "shared",
+  // the newest block that all healthy endpoints have, nobody is alone with an answer: the one who is ahead could name any number.
+  nonce(account: Address, at: "latest" | "shared" | Block): Promise<number>;
   settledAt(batchId: Hex, at: "latest" | Block): Promise<bigint>;
   // The batch that an operator has settled last; zeros before the first.
   headOf(operator: Address): Promise<Hex>;

@@ -49,7 +49,7 @@ export async function createChain(options: ChainOptions): Promise<Chain> {
       ...createBlockReads({ endpoints, client, finalityDepthBlocks, maxTransactionGas, survey }),
       ...createBatchReads({ endpoints, client, router, court, maxLogRangeBlocks }),
       ...createCourtReads({ endpoints, court }),
-      ...createAccountReads({ endpoints, client, router }),
+      ...createAccountReads({ endpoints, client, router, survey }),
       ...createTokenReads({ client, router, usdc }),
       ...createToolReads({ client, staking }),
       isSigned: (question: Parameters<Chain["isSigned"]>[0]) => isSigned(endpoints, question),

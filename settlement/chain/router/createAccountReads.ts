@@ -1,10 +1,12 @@
 import { type Address, decodeFunctionResult, encodeFunctionData, type Hex, type PublicClient } from "viem";
+import { SettlementError } from "../../domain/errors.ts";
 import { microUsdc } from "../../domain/money.ts";
 import type { BudgetKey, BudgetOnChain } from "../../domain/payer/budget.ts";
 import { byHash } from "../blocks/createBlockReads.ts";
 import type { Chain, Refund, Spendable } from "../chain.ts";
 import { chunksOf, createRpcClient, MULTICALL, QUESTIONS_PER_MULTICALL } from "../rpc/createRpcClient.ts";
 import type { Endpoints } from "../rpc/endpoints.ts";
+import type { Ranking } from "../rpc/rankHeads.ts";
 import { routerAbi } from "./abi.ts";
 
 export type AccountReads = Pick<
@@ -16,6 +18,8 @@ export type AccountReads = Pick<
 const PAYERS_PER_READ = 200;
 // What a multicall without a contract returns is limited to the size of a contract's code.
 const STRUCTS_PER_MULTICALL = 60;
+// So many must say what nobody is believed about alone, if so many are healthy.
+const SUPPORTED_BY = 2;
 const QUANTITY = /^0x[0-9a-f]+$/i;
 
 // What operators, payers and payees have.
@@ -23,18 +27,30 @@ export function createAccountReads(options: {
   endpoints: Endpoints;
   client: PublicClient;
   router: Address;
+  // What several endpoints say of the chain, compared; null where there is nothing to compare.
+  survey: () => Promise<Ranking | null>;
 }): AccountReads {
-  const { endpoints, client, router } = options;
+  const { endpoints, client, router, survey } = options;
   return {
     // A nonce that is spent for good sets free what was signed on it, and ends a fence. So every endpoint is asked, and the least that
     // one of them says counts: a node that lies, or answers for another block, can make us wait, and nobody pay twice.
     async nonce(account, at) {
-      if (at === "latest") return client.getTransactionCount({ address: account });
-      const question = [account, byHash(at)];
+      const compared = at === "shared" ? await survey() : null;
+      if (at === "latest" || (at === "shared" && compared === null)) {
+        return client.getTransactionCount({ address: account });
+      }
+      const shared = compared?.shared ?? null;
+      const block = at === "shared" ? shared?.block : at;
+      if (block === undefined) throw unavailable("no endpoint is fresh");
+      const question = [account, byHash(block)];
       const answers = await Promise.all(endpoints.askAll("eth_getTransactionCount", question));
       const nonces = answers.flatMap((answer) =>
         answer.kind === "result" && QUANTITY.test(String(answer.result)) ? [Number(answer.result)] : [],
       );
+      // A reorg may have left the block of whoever is behind, and another one may be silent.
+      if (shared !== null && nonces.length < Math.min(SUPPORTED_BY, shared.endpoints)) {
+        throw unavailable(`too few endpoints have block ${shared.block.number}, which all of them should have`);
+      }
       // If nobody answers at once, the read tries again and says what is wrong.
       if (nonces.length === 0) return Number(await endpoints.read("eth_getTransactionCount", question));
       return Math.min(...nonces);
@@ -81,6 +97,8 @@ export function createAccountReads(options: {
     },
   };
 }
+
+const unavailable = (reason: string) => new SettlementError("chain_unavailable", reason, { retryable: true });
 
 async function readSpendable(
   one: PublicClient,

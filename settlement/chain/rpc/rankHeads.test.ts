@@ -38,6 +38,11 @@ describe("of several endpoints", () => {
     expect(kindsOf(ranking)).toEqual(["fresh", "fresh"]);
   });
 
+  it("the newest block that all of them have is the oldest head of those that are fresh", async () => {
+    const nodes = { a: { head: NEWEST }, b: { head: NEWEST - 3n }, c: { head: NEWEST - 1_000n } };
+    expect((await rank(nodes)).shared).toEqual({ block: blockAt(NEWEST - 3n), endpoints: 2 });
+  });
+
   it("one that stands still comes last, and has no say in what is final", async () => {
     const ranking = await rank({ a: { head: NEWEST - 1_000n }, b: { head: NEWEST } });
     expect(ranking.order).toEqual(["b", "a"]);

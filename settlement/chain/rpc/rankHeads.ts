@@ -17,6 +17,8 @@ export type Ranking = {
   standings: ReadonlyMap<string, Standing>;
   // The newest block that every fresh endpoint calls final; or why none can be named.
   finalized: Block | { unknown: string };
+  // The newest block that every fresh endpoint has, and how many they are; null if none is fresh.
+  shared: { block: Block; endpoints: number } | null;
 };
 
 // Fifteen blocks of Base. Less happens between healthy nodes at any moment, and settlement can wait for as long. Behind by seconds
@@ -76,7 +78,12 @@ async function rankHeads(
 
   const grade = ({ endpoint }: SeenHead) => GRADES.indexOf(standings.get(endpoint)?.kind ?? "contradicts");
   const order = seen.toSorted((a, b) => grade(a) - grade(b)).map(({ endpoint }) => endpoint);
-  return { order, standings, finalized: leader.unknown === null ? finalizedBy(fresh()) : { unknown: leader.unknown } };
+  return {
+    order,
+    standings,
+    finalized: leader.unknown === null ? finalizedBy(fresh()) : { unknown: leader.unknown },
+    shared: sharedBy(fresh()),
+  };
 }
 
 const GRADES: readonly Standing["kind"][] = ["fresh", "stale", "contradicts"];
@@ -152,4 +159,9 @@ function finalizedBy(fresh: readonly SeenHead[]): Ranking["finalized"] {
   const second = known[1] ?? known[0];
   if (second === undefined) return { unknown: "the endpoints do not say which block is final" };
   return known.findLast(({ timestampMs }) => second.timestampMs - timestampMs <= MAX_FINALITY_LAG_MS) ?? second;
+}
+
+function sharedBy(fresh: readonly SeenHead[]): Ranking["shared"] {
+  const [lowest] = fresh.map(({ head }) => head).sort((a, b) => Number(a.number - b.number));
+  return lowest === undefined ? null : { block: lowest, endpoints: fresh.length };
 }

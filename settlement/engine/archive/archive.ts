@@ -18,7 +18,7 @@ const MAX_FILES = 100_000;
 // Moves what is final, and older than the policy says, out of the ledger: first goes on with what another process has begun, then
 // file by file until nothing is left to move. It may be killed at any moment, and the next one goes on.
 export async function archive(
-  { ledger, clock, policy, reached }: EngineContext,
+  { ledger, clock, policy, reached }: Pick<EngineContext, "ledger" | "clock" | "policy" | "reached">,
   { breathe = letOthersRun, maxFiles = MAX_FILES }: ArchiveOptions = {},
 ): Promise<Archiving> {
   const done: Archiving = { files: 0, charges: 0, amount: microUsdc(0n), bytes: 0, held: null };

@@ -3,7 +3,7 @@ import type { EngineContext } from "../context.ts";
 
 // Brings an archive back into the ledger, block by block. Cut off, it goes on when it is asked for again. Returns how many blocks
 // there were.
-export async function restore({ ledger }: EngineContext, number: number): Promise<number> {
+export async function restore({ ledger }: Pick<EngineContext, "ledger">, number: number): Promise<number> {
   const damage = (await ledger.findArchive(number)) === null ? null : await ledger.verifyArchive(number);
   if (damage !== null) throw new SettlementError("archive_unavailable", `${damage}; put a copy of it in its place`);
   const started = await ledger.startRestore(number);

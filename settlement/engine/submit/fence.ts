@@ -33,11 +33,10 @@ export async function fence(
   const other = operators.find(({ operator, fence }) => fence !== 0 && operator !== own?.operator);
   if (own === undefined || own.fence === 0) return other === undefined ? { kind: "open" } : fencedOff(other.operator);
 
-  const [finalized, head] = await Promise.all([chain.finalized(), chain.head()]);
-  // What is written down is asked of every endpoint, at one block.
+  // What is written down is asked of every endpoint, at a block that all of them have.
   const [chainNonce, finalNonce] = await Promise.all([
-    chain.nonce(lease.operator, head),
-    chain.nonce(lease.operator, finalized),
+    chain.nonce(lease.operator, "shared"),
+    chain.finalized().then((finalized) => chain.nonce(lease.operator, finalized)),
   ]);
   // Set by a node that lagged, a fence is too low: what is mined above it shows that.
   if (own.fence < 0 || chainNonce > own.fence) {

@@ -1,5 +1,4 @@
 import type { Address, Hex } from "viem";
-import type { Block } from "../../chain/chain.ts";
 import { following } from "../../chain/router/settleCall.ts";
 import type { Signer } from "../../chain/signer/signer.ts";
 import type { Submission } from "../../domain/batch/submission.ts";
@@ -98,15 +97,15 @@ export async function submit(
     return { kind: "hold", reason: `the chain asks for ${asked} wei per gas, which is above the ceiling` };
   }
   const gasLimit = needed.worst > head.maxGas && simulated ? larger(needed.least, head.maxGas) : needed.worst;
-  const numbered = await ledger.assignNonce(lease, submission.id, await firstNonce(context, lease, head), gasLimit);
+  const numbered = await ledger.assignNonce(lease, submission.id, await firstNonce(context, lease), gasLimit);
   await send(context, await signAndSave(context, lease, signer, numbered, fees));
   return { kind: "sent" };
 }
 
-// Where a key begins that this ledger has never used. What is written down is asked of every endpoint, at one block.
-async function firstNonce({ ledger, chain }: EngineContext, { operator }: Lease, head: Block): Promise<number> {
+// Where a key begins that this ledger has never used. What is written down is asked of every endpoint, at a block that all have.
+async function firstNonce({ ledger, chain }: EngineContext, { operator }: Lease): Promise<number> {
   const own = (await ledger.listOperators()).find((known) => known.operator === operator.toLowerCase());
-  return own !== undefined && own.nextNonce > 0 ? 0 : chain.nonce(operator, head);
+  return own !== undefined && own.nextNonce > 0 ? 0 : chain.nonce(operator, "shared");
 }
 
 // The calldata of a batch with the chain's last batch in place of the one that it follows, which may not be mined yet: what

@@ -124,8 +124,8 @@ export function createWatch(context: EngineContext, noteContests: (contests: rea
     // A key that this ledger has never used may have been used for something else before, and what a restored ledger has forgotten
     // is fenced off first.
     if (own.nextNonce === 0 || own.fence !== 0 || latest <= own.nextNonce) return true;
-    // What is written down is asked of every endpoint, at one block: one alone may name any number.
-    const chainNonce = await chain.nonce(lease.operator, await chain.head());
+    // What is written down is asked of every endpoint, at a block that all of them have: one alone may name any number.
+    const chainNonce = await chain.nonce(lease.operator, "shared");
     if (chainNonce <= own.nextNonce) return true;
     // Where there is one endpoint, one that says too much once is no thief. It is asked again in the next tick.
     if (!suspected) {

@@ -37,7 +37,8 @@ export function misorderedIn(statements: readonly string[]): string[] {
     const { row, inserts, waits } = lock;
     if (isGuarded(row)) {
       const guard = GUARDED_BY[row];
-      const isGuardHeld = guard !== "insert" && (held.has(guard) || held.has("operators"));
+      const guards: readonly Lock[] = guard === "insert" ? ["archives"] : [guard, "operators"];
+      const isGuardHeld = guards.some((lock) => held.has(lock));
       if (!isGuardHeld && !(inserts && (guard === "insert" || row === "charges")))
         found.push(`${row} without ${guard}`);
       continue;

@@ -312,10 +312,19 @@ export function createNodes(blocks: Blocks, rng: Rng, faults: Faults, options: N
         }),
       receiptOfBatch: (batchId) => ask(() => receiptOfRootIn(view(), batchId)),
       nonce: (account, at) =>
-        ask(() => {
+        ask(async () => {
           const read = (state: State) => nonceOf(state, lower(account));
           const lie = (nonce: number) => liar?.nonce(nonce) ?? nonce;
-          return at === "latest" ? fromBest(read, lie) : Math.min(...fromEach(at, read, lie));
+          if (at === "latest") return fromBest(read, lie);
+          if (at !== "shared") return Math.min(...fromEach(at, read, lie));
+          // As production does it.
+          await survey();
+          const shared = ranking?.shared ?? null;
+          if (shared === null) throw unavailable("no endpoint is fresh");
+          const answers = fromEach(shared.block, read, lie);
+          if (answers.length < Math.min(2, shared.endpoints))
+            throw unavailable("too few endpoints have the shared block");
+          return Math.min(...answers);
         }),
       settledAt: (batchId, at) =>
         ask(() => {

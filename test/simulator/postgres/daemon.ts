@@ -38,6 +38,8 @@ export const RARITIES = [
   "a lease that was lost is refused",
   "a key is fenced off and let go on",
   "a row is contested and answered",
+  "what is final is archived",
+  "an archive is brought back",
 ] as const;
 export type Rarity = (typeof RARITIES)[number];
 

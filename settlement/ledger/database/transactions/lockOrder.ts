@@ -38,7 +38,7 @@ export const LOCK_ORDER = [
 //              are taken by who finds them unlocked (SKIP LOCKED), and batched ones are their operator's.
 //   archives   whoever moves them into the archive, or back, holds its row.
 //   payers     whoever writes what is drawn on a budget, or held for a turn, writes or locks its payer's sums first.
-//   insert     they are only ever inserted, without a name that somebody else could insert.
+//   insert     they are inserted without a name that somebody else could insert, and taken away by who holds an archive's row.
 export const GUARDED_BY = {
   submissions: "operators",
   homes: "operators",

@@ -1,6 +1,9 @@
 import type { Address, Hex } from "viem";
 import type { ChargeFailure, Net } from "../../../../settlement/domain/batch/batch.ts";
 import type { DueCharge } from "../../../../settlement/domain/charges/charge.ts";
+import { archive } from "../../../../settlement/engine/archive/archive.ts";
+import { restore } from "../../../../settlement/engine/archive/restore.ts";
+import { DEFAULT_POLICY } from "../../../../settlement/engine/policy.ts";
 import type { FoundBatch } from "../../../../settlement/ledger/ledger.ts";
 import {
   accountOf,
@@ -148,6 +151,25 @@ export function drawStep(rng: Rng): Deed {
         if (kind === "taken_back") reached("a final batch that cannot come back is given up");
       },
     },
+    {
+      name: "archive",
+      run: async ({ ledger, nowMs, reached }) => {
+        const policy = { ...DEFAULT_POLICY, archive: { afterMs: ARCHIVE_AFTER_MS, limits: ARCHIVE_LIMITS } };
+        const context = { ledger, clock: { nowMs }, policy, reached: () => {} };
+        const { charges } = await archive(context, { breathe: async () => {}, maxFiles: MAX_FILES });
+        if (charges > 0) reached("what is final is archived");
+      },
+    },
+    // Whatever is in them may be delivered, reopened or archived again by the other daemon meanwhile.
+    {
+      name: "restore",
+      run: async ({ ledger, reached }) => {
+        const archives = await ledger.listArchives(0, MAX_OPEN);
+        const chosen = archives[n % Math.max(1, archives.length)];
+        if (chosen !== undefined && (await restore({ ledger }, chosen.number)) > 0)
+          reached("an archive is brought back");
+      },
+    },
     // What was due when it was looked at, and may be in a batch of the other's by now.
     {
       name: "postpone",
@@ -177,10 +199,17 @@ export function drawStep(rng: Rng): Deed {
     inTurn("plan", "submit", "abandon", "adopt abandoned"),
     inTurn("plan", "submit", "adopt forged"),
     inTurn("plan", "submit", "revert", "include", "finalize"),
+    inTurn("plan", "submit", "include", "finalize", "archive"),
+    inTurn("archive", "restore"),
   ];
   const aboutKeys = rng.pick(drawKeys(rng));
   return rng.happens(0.15) ? aboutKeys : rng.pick([...draws.slice(0, 5), ...histories, ...histories, ...draws]);
 }
+
+// Small, so that one archive is several files of several blocks, between which the other daemon has its turns.
+const ARCHIVE_AFTER_MS = 2_000;
+const ARCHIVE_LIMITS = { chargesPerFile: 4, chargesPerBlock: 2 };
+const MAX_FILES = 3;
 
 const ON_THEIR_WAY: readonly string[] = ["planned", "submitted", "included", "reverted"];
 
