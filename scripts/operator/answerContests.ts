@@ -5,8 +5,8 @@ import { CommandError } from "../command/CommandError.ts";
 import { command } from "../command/command.ts";
 import { openDeployment } from "../command/openDeployment.ts";
 import type { CommonArguments } from "../command/session.ts";
+import { demandEach } from "../command/transaction/demandEach.ts";
 import { send } from "../command/transaction/send.ts";
-import { demandEach } from "../payer/watch/demandEach.ts";
 
 const court = ReceiptCourt__factory.createInterface();
 const { selector } = court.getFunction("answer");

@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { id } from "ethers";
@@ -16,10 +16,7 @@ import { answerOf } from "../../../settlement/engine/court/answerOf.ts";
 import { DEFAULT_POLICY } from "../../../settlement/engine/policy.ts";
 import type { NotedContest } from "../../../settlement/ledger/ledger.ts";
 import { createPostgresStore } from "../../../settlement/ledger/testing/backends.ts";
-import { runInProcess } from "../../commands/runInProcess.ts";
-import { environmentOf, settleInProcess } from "../daemon/testDaemon.ts";
 import { contestRow } from "./contestRow.ts";
-import { recordWorld } from "./recordWorld.ts";
 
 const PAYERS = 4;
 const DEPOSIT = 1_000_000n;
@@ -255,37 +252,6 @@ describe("a contested row", () => {
     await world.rpc("anvil_mine", ["0x20"]);
     await settlement.engine.reconcile({ batches: 10, adopt: true, resume: true });
     await untilAnswered(batchId);
-  });
-
-  it("is answered by another account while a thief with the key keeps settlement halted", async () => {
-    await recordWorld(world, "base", folder);
-    const { batchId, txHash } = await settleTurns(4);
-    await contestRow(world, txHash, payer(0));
-    // Whoever spends a nonce of the key now and then has it halted for as long as a contest lasts.
-    await mined(operator().sendTransaction({ to: operator().address }));
-    for (let ticks = 0; ticks < 5 && (await settlement.ledger.readHalt()) === null; ticks++)
-      await settlement.engine.tick();
-    expect(await settlement.ledger.readHalt()).not.toBeNull();
-    await world.rpc("anvil_mine", ["0x20"]);
-    await settlement.engine.tick();
-    expect(await stageOf(batchId)).toBe(CONTESTED);
-
-    const environment = await environmentOf(world, join(folder, `${name}.db`));
-    const { code, stdout } = await settleInProcess(["answers"], environment);
-    expect(code).toBe(0);
-    const file = join(folder, "answers.jsonl");
-    writeFileSync(file, stdout);
-    const sent = await runInProcess(["bond", "answer", file, "--network", "base", "--json"], {
-      BASE_RPC_URL: world.url,
-      BASE_KEY: payer(3).privateKey,
-      DEPLOYMENTS_FOLDER: folder,
-    });
-    expect(sent).toMatchObject({ code: 0 });
-    expect(JSON.parse(sent.stdout)).toMatchObject({ answered: 1, failed: [] });
-    expect(await stageOf(batchId)).toBe(ANSWERED);
-    expect(await world.bonds.creditOf(operator().address)).toBe(DEPOSIT);
-    // There is nothing left to answer, and what was answered is not answered again.
-    expect(await settleInProcess(["answers"], environment)).toMatchObject({ code: 0, stdout: "" });
   });
 
   it("that a thief has settled is a critical alert, and is not answered", async () => {
