@@ -6,6 +6,7 @@ export const ALONE = [
   "test/marketplace/accounts.test.ts",
   "test/marketplace/openApi.test.ts",
   "test/marketplace/unauthenticated.test.ts",
+  "test/local/court/anotherAccount.test.ts",
   "test/local/court/watch.test.ts",
   "test/local/daemon/observability.test.ts",
   "settlement/daemon/routes/docs.test.ts",

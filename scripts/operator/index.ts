@@ -14,6 +14,10 @@ export const operatorTasks = [
     .addOption(optional("amount", "How much, in USDC; what is missing otherwise"))
     .setAction(() => import("./postBond.ts"))
     .build(),
+  sending(task(["bond", "answer"], "Show the receipts of contested rows that settle -- answers has printed"))
+    .addPositionalArgument({ name: "file", description: "What it has printed" })
+    .setAction(() => import("./answerContests.ts"))
+    .build(),
   sending(task(["bond", "owner"], "Let another account own an operator's bond, such as a cold key"))
     .addOption(operator)
     .addOption(optional("to", "Who alone adds to it and takes it back from then on"))

@@ -41,6 +41,11 @@ const commands: readonly Listed[] = [
     load: async () => (await import("./commands/receipts.ts")).receipts,
   },
   {
+    name: "answers",
+    summary: "print the answers to contested rows, for any account to send",
+    load: async () => (await import("./commands/answers.ts")).answers,
+  },
+  {
     name: "archive",
     summary: "move what is final and old into files, check them, or bring them back",
     load: async () => (await import("./commands/archive.ts")).archive,

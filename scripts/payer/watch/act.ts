@@ -3,9 +3,9 @@ import type { Deployment } from "../../command/openDeployment.ts";
 import type { Row } from "../../command/output.ts";
 import { type Session, timeOf } from "../../command/session.ts";
 import { approvalCalls } from "../../command/transaction/approval.ts";
+import { type Demanded, demandEach } from "../../command/transaction/demandEach.ts";
 import { send } from "../../command/transaction/send.ts";
 import type { Call } from "../../command/transaction/simulate.ts";
-import { type Demanded, demandEach } from "./demandEach.ts";
 import type { SeenRow, Sight } from "./look.ts";
 import { callOf, proveDouble } from "./proveDouble.ts";
 

@@ -5,7 +5,7 @@ import type { AnswerProgress, Contest, ContestedLine } from "../../domain/batch/
 import type { Submission } from "../../domain/batch/submission.ts";
 import { createMerkleTree } from "../batch/merkleTree.ts";
 import { NO_TOOL, type Receipt } from "../batch/receipt.ts";
-import { answerOf, hashLines } from "./answerOf.ts";
+import { answerOf, answersOf, hashLines } from "./answerOf.ts";
 import type { ReceiptsOfRow } from "./receiptsOf.ts";
 
 const ROOT = padHex("0xaa", { size: 32 });
@@ -117,6 +117,17 @@ describe("an answer", () => {
   ])("%s is none", (_, row, contest) => {
     const answer = answerOf(contest, NOTHING_SHOWN, row, BOUNDS);
     expect(answer).toMatchObject({ kind: "no_receipts", reason: expect.any(String) });
+  });
+
+  it("is known in all its parts beforehand, for an account that has shown nothing", () => {
+    const bounds = { ...BOUNDS, maxReceipts: 3 };
+    const answers = answersOf(CONTEST, rowOf(), bounds);
+    const next = [NOTHING_SHOWN, shownUpTo(2, [0n, 2n, 0n])].map((progress) =>
+      answerOf(CONTEST, progress, rowOf(), bounds),
+    );
+    expect(answers).toEqual({ kind: "answers", calls: next.map((answer) => "calldata" in answer && answer.calldata) });
+    expect(answersOf(CONTEST, rowOf(PAID.slice(1)), bounds)).toMatchObject({ kind: "no_receipts" });
+    expect(answersOf(CONTEST, null, bounds)).toMatchObject({ kind: "no_receipts" });
   });
 
   it.each([

@@ -1,6 +1,7 @@
 import { encodeAbiParameters, encodeFunctionData, type Hex, keccak256, size } from "viem";
 import { receiptCourtAbi } from "../../chain/router/abi.ts";
 import type { AnswerProgress, Contest, ContestedLine } from "../../domain/batch/contest.ts";
+import { NO_HASH } from "../../domain/charges/charge.ts";
 import { formatUsd, microUsdc } from "../../domain/money.ts";
 import { placesOf, type ReceiptsOfRow } from "./receiptsOf.ts";
 
@@ -57,6 +58,28 @@ export function answerOf(
     if (size(calldata) <= maxBytes) return { kind: "answer", calldata, receipts: count };
   }
   return without("none of its receipts fits into a transaction");
+}
+
+// All answers to a contest, in their order, as an account shows them that has shown nothing yet. The ledger's own key is not needed for
+// any: whoever sends them, the deposit is the operator's.
+export function answersOf(
+  contest: Pick<Contest, "batchId" | "account" | "lines" | "charged">,
+  row: ReceiptsOfRow | null,
+  bounds: AnswerBounds,
+): { kind: "answers"; calls: Hex[] } | Extract<Answer, { kind: "no_receipts" }> {
+  const places = placesOf(contest.lines, row?.receipts ?? []);
+  const shown = (row?.receipts ?? []).flatMap((receipt, i) => ({ ...receipt, place: places[i] ?? -1 }));
+  const counted = shown.filter(({ place }) => place >= 0);
+  const calls: Hex[] = [];
+  for (let count = 0; ; ) {
+    const linesHash = hashLines(linesWithout(contest.lines, counted.slice(0, count)));
+    const progress = { linesHash, lastLeaf: counted[count - 1]?.leaf ?? NO_HASH };
+    const next = answerOf(contest, progress, row, bounds);
+    if (next.kind === "no_receipts") return next;
+    calls.push(next.calldata);
+    count += next.receipts;
+    if (count >= counted.length) return { kind: "answers", calls };
+  }
 }
 
 const linesWithout = (lines: readonly ContestedLine[], shown: readonly { place: number; amount: bigint }[]) =>

@@ -1,5 +1,5 @@
 import { type Address, bytesToHex, type Hex } from "viem";
-import { demandEach } from "../../../scripts/payer/watch/demandEach.ts";
+import { demandEach } from "../../../scripts/command/transaction/demandEach.ts";
 import { type DoubleState, examineDoubles } from "../../../scripts/payer/watch/examineDoubles.ts";
 import { type Double, findDoubles, type PaidLeaf } from "../../../scripts/payer/watch/findDoubles.ts";
 import { judgeRow } from "../../../scripts/payer/watch/judgeRow.ts";

@@ -1,6 +1,6 @@
-import { NotConfirmed } from "../../command/confirm.ts";
-import { isUnreachable } from "../../command/isUnreachable.ts";
-import { printable } from "../../command/printable.ts";
+import { NotConfirmed } from "../confirm.ts";
+import { isUnreachable } from "../isUnreachable.ts";
+import { printable } from "../printable.ts";
 
 export type Demanded = { sent: number; failed: string[] };
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { CommandError } from "../../command/CommandError.ts";
-import { NotConfirmed } from "../../command/confirm.ts";
+import { CommandError } from "../CommandError.ts";
+import { NotConfirmed } from "../confirm.ts";
 import { demandEach } from "./demandEach.ts";
 
 describe("what is demanded of the court", () => {
