@@ -152,6 +152,7 @@ describe("what a question names", () => {
     ["it's Ann's 'last word'", [["text", "last word"]]],
     ["count the words in: to be or not", [["text", "to be or not"]]],
     ["the series: 1, 2, 3", [["numbers", [1, 2, 3]]]],
+    ["mean of 1e400, 2", [["number", 2]]],
     ["two weeks of 3rd and 10k and 0x12", [["number", 2]]],
     ["4, 8, 15: what's the median?", [["numbers", [4, 8, 15]]]],
   ])("%s", (text, expected) => {
