@@ -578,6 +578,12 @@ describe("a question as people type it", () => {
     [`When was transaction ${HASH} mined?`, "miss"],
     // What only one method says, though another is called by a word of the question.
     [`In which block was ${HASH} mined?`, [["get_transaction", "high", [{ hash: HASH }]]]],
+    // One result of another.
+    ["What is the mean of the max of 1, 2, 3?", "miss"],
+    ["max - mean of 1, 2, 3", "miss"],
+    ["mean to max of 1, 2, 3", "miss"],
+    ["mean/max of 1, 2, 3", [["describe", "medium", [{ values: [1, 2, 3] }]]]],
+    ["What is the hash of the transactions in block 1?", "miss"],
     // Two lists, or one.
     ["mean of 1, 2, 3 and 4, 5", [["describe", "medium", [{ values: [1, 2, 3] }, { values: [4, 5] }]]]],
     ["mean of [1, 2, 3] and [4, 5]", [["describe", "high", [{ values: [1, 2, 3] }, { values: [4, 5] }]]]],
