@@ -2,6 +2,7 @@ import { McpServer } from "@modelcontextprotocol/sdk/server/mcp.js";
 import type { RequestHandlerExtra } from "@modelcontextprotocol/sdk/shared/protocol.js";
 import type { ServerNotification, ServerRequest } from "@modelcontextprotocol/sdk/types.js";
 import { z } from "zod";
+import { MAX_NUMBER, shapeOf } from "../mcp/transport/readJson.ts";
 
 // How the front asks the routes: with the caller's own key, as if the caller had.
 export type AskRoute = (request: {
@@ -91,7 +92,12 @@ export function createFront(ask: AskRoute, version: string): McpServer {
       inputSchema: {
         toolId: z.uuid().describe("id of a tool that context_discover has found"),
         toolName: z.string().min(1).describe("name of one of its methods"),
-        args: z.record(z.string(), z.unknown()).default({}).describe("arguments, as the method's inputSchema says"),
+        args: z
+          .record(z.string(), z.unknown())
+          // The route is asked with what is written of them, and an infinite number is written as null.
+          .refine((args) => shapeOf(args) !== "endless", `must have no number above ${MAX_NUMBER}`)
+          .default({})
+          .describe("arguments, as the method's inputSchema says"),
         sessionId: z.string().optional().describe("a session to pay from; its id came with an earlier answer"),
         maxSpendUsd: usd.optional().describe("opens a session with this budget, for this and later calls"),
         closeSession: z.boolean().optional().describe("whether the session ends with this call"),

@@ -485,13 +485,23 @@ describe("a tool that lies", () => {
     expect(({} as { admin?: boolean }).admin).toBeUndefined();
   });
 
-  it("smuggles such a field in a text, which then stays a text", async () => {
-    const text = '{"__proto__":{"admin":true}}';
-    const { outcome } = await callAnsweredBy((message, response) =>
-      sendJson(response, resultOf(message, textResult(text))),
-    );
-    expect(outcome).toMatchObject({ kind: "answered", result: text });
+  it.each(["1e999", "[1,-1e999]", '{"a":{"b":[1e999]}}'])("answers %s, which becomes no number", async (written) => {
+    const { outcome } = await callAnsweredBy((message, response) => {
+      const body = `{"jsonrpc":"2.0","id":${message.id},"result":{"content":[],"structuredContent":{"value":${written}}}}`;
+      response.writeHead(200, { "content-type": "application/json" }).end(body);
+    });
+    expect(outcome).toMatchObject(failed("malformed"));
   });
+
+  it.each(['{"__proto__":{"admin":true}}', "1e999", '{"value":1e999}'])(
+    "smuggles %s in a text, which then stays a text",
+    async (text) => {
+      const { outcome } = await callAnsweredBy((message, response) =>
+        sendJson(response, resultOf(message, textResult(text))),
+      );
+      expect(outcome).toMatchObject({ kind: "answered", result: text });
+    },
+  );
 
   it.each([
     ["content that is no list", { content: "text" }],

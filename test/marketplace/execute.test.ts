@@ -293,19 +293,22 @@ describe.each(backends)("one paid call, on $name", ({ create }) => {
     expect(await exposure()).toEqual({ pending: 0n, held: 0n });
   });
 
-  it("with arguments that are nested beyond measure is refused before anything is held", async () => {
+  it.each([
+    [
+      "nested beyond measure",
+      `${"[".repeat(4_000)}${"]".repeat(4_000)}`,
+      "args must not be nested deeper than 128 levels",
+    ],
+    ["larger than any number", "[1e999]", "args must have no number above 1.8e308"],
+  ])("with arguments that are %s is refused before anything is held", async (_how, deep, why) => {
     const { toolId, key, start, exposure, server } = await shop();
-    const deep = `${"[".repeat(4_000)}${"]".repeat(4_000)}`;
     const reply = await market.app.inject({
       method: "POST",
       url: EXECUTE,
       headers: { authorization: `Bearer ${key}`, "content-type": "application/json" },
       payload: `{"toolId":"${toolId}","toolName":"get_gas_prices","sessionId":"${await start()}","args":{"a":${deep}}}`,
     });
-    expect([reply.statusCode, reply.json().error]).toEqual([
-      400,
-      "The request cannot be taken: args must not be nested deeper than 128 levels.",
-    ]);
+    expect([reply.statusCode, reply.json().error]).toEqual([400, `The request cannot be taken: ${why}.`]);
     expect([server.state.calls, await exposure()]).toEqual([0, { pending: 0n, held: 0n }]);
   });
 

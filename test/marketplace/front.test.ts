@@ -90,6 +90,23 @@ it("an agent is told that what tools say of themselves are the words of stranger
   await agent.close();
 });
 
+it("arguments that no text of ours can write are refused, and not called without what they say", async () => {
+  const [called, { pending }] = [tool.state.calls, await daemon.exposure(buyer.address)];
+  const order = `{"toolId":"${toolId}","toolName":"get_gas_prices","args":{"most":1e999}}`;
+  const reply = await market.app.inject({
+    method: "POST",
+    url: "/api/mcp",
+    headers: {
+      authorization: `Bearer ${key}`,
+      "content-type": "application/json",
+      accept: "application/json, text/event-stream",
+    },
+    payload: `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"context_execute","arguments":${order}}}`,
+  });
+  expect(reply.payload).toContain("must have no number above 1.8e308");
+  expect([tool.state.calls, (await daemon.exposure(buyer.address)).pending]).toEqual([called, pending]);
+});
+
 it("an answer that was charged is handed over, however deep the tool has nested it", async () => {
   const before = await daemon.exposure(buyer.address);
   const agent = await connect(key);

@@ -436,6 +436,7 @@ render_chart({"type": "bar", "xKey": "n", "series": [{"key": "g"}]}, [{"n": 7, "
       { call: [{ name: WEIGH, arguments: '{"number": 7' }] },
       { call: [{ name: "t9_steal", arguments: "{}" }] },
       { call: [{ name: WEIGH, arguments: '{"__proto__": 1}' }] },
+      { call: [{ name: WEIGH, arguments: '{"number": 1e999}' }] },
       call("seven"),
       call(7),
       { say: "420 grams." },
@@ -449,6 +450,7 @@ render_chart({"type": "bar", "xKey": "n", "series": [{"key": "g"}]}, [{"n": 7, "
     expect(heard).toEqual([
       expect.stringContaining("must be a JSON object"),
       expect.stringContaining("there is no such tool"),
+      expect.stringContaining("must be a JSON object"),
       expect.stringContaining("must be a JSON object"),
       expect.stringContaining("other arguments may do"),
       expect.stringContaining("420"),

@@ -476,8 +476,10 @@ describe.each(backends)("a question, on $name", ({ create }) => {
       "planning/plan",
       "tool-call/tool-call",
       "completion-check/completeness",
+      "execution-attempt/execution",
       "orchestration/query-complete",
     ]);
+    expect(result.developerTrace).toMatchObject({ executionSuccess: true, executionResult: { weight: 420 } });
     expect(timeline.find(({ stepType }) => stepType === "tool-call")).toMatchObject({
       tool: { id: toolId, name: "Parcels", method: "weigh_parcel" },
       metadata: { args: { number: 7 }, result: { weight: 420 } },

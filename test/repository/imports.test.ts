@@ -45,7 +45,11 @@ const ROOMS: Readonly<Record<string, readonly string[]>> = {
   "marketplace/context": ["marketplace/execute/injectContext.ts", "marketplace/registry/listing.ts"],
   // How much of what was answered may be unread.
   "marketplace/delivery": ["settlement/daemon/http"],
-  "marketplace/front": ["marketplace/api/untilGone.ts", "marketplace/delivery"],
+  "marketplace/front": [
+    "marketplace/api/untilGone.ts",
+    "marketplace/delivery",
+    "marketplace/mcp/transport/readJson.ts",
+  ],
   "marketplace/database": SHARED,
   "marketplace/settlement": [...SHARED, "marketplace/mcp/testing"],
   "marketplace/accounts": [...SHARED, ...MARKET],

@@ -6,7 +6,7 @@ import { type SessionView, sessionSchema } from "../../../settlement/views/sessi
 import { roomFor } from "../../delivery/boundDeliveries.ts";
 import { successSchema } from "../../execute/answer.ts";
 import { sessionIdOf } from "../../execute/createSessions.ts";
-import { isTooDeep, MAX_DEPTH } from "../../mcp/transport/readJson.ts";
+import { MAX_DEPTH, MAX_NUMBER, shapeOf } from "../../mcp/transport/readJson.ts";
 import { signedFields, signedIn } from "../../settlement/signedBudget.ts";
 import { drawing } from "../drawing.ts";
 import { toolId } from "../fields.ts";
@@ -39,7 +39,8 @@ export const executeRoutes = [
       toolName: field.method,
       args: z
         .record(z.string(), z.unknown(), "must be an object")
-        .refine((args) => !isTooDeep(args), `must not be nested deeper than ${MAX_DEPTH} levels`)
+        .refine((args) => shapeOf(args) !== "deeper", `must not be nested deeper than ${MAX_DEPTH} levels`)
+        .refine((args) => shapeOf(args) !== "endless", `must have no number above ${MAX_NUMBER}`)
         .optional(),
       sessionId: z.string("must be a text").nullish(),
       maxSpendUsd: field.positiveUsd.nullish(),

@@ -1,4 +1,5 @@
 import { microUsdc } from "../../../settlement/domain/money.ts";
+import { shapeOf } from "../../mcp/transport/readJson.ts";
 import type { Listing, Method } from "../../registry/listing.ts";
 import { shownValue } from "../planner/composeAnswer.ts";
 import { wantsChart } from "../planner/createPlanner.ts";
@@ -199,7 +200,14 @@ async function take(
   } catch {
     args = null;
   }
-  if (typeof args !== "object" || args === null || Array.isArray(args) || Object.hasOwn(args, "__proto__")) {
+  const isWhole = shapeOf(args) === "whole";
+  if (
+    typeof args !== "object" ||
+    args === null ||
+    Array.isArray(args) ||
+    Object.hasOwn(args, "__proto__") ||
+    !isWhole
+  ) {
     trace.retried(`the model's arguments for ${known?.method.name ?? call.name} are no JSON object`);
     return JSON.stringify({ error: "the arguments must be a JSON object" });
   }
@@ -223,10 +231,11 @@ async function take(
     return JSON.stringify({ error: reason, advice });
   }
   const { alias, text } = called.output;
-  const isWhole = text.length <= MAX_SHOWN_LENGTH;
   return JSON.stringify({
     alias,
-    ...(isWhole ? { output: text } : { beginningOfOutput: text.slice(0, MAX_SHOWN_LENGTH), characters: text.length }),
+    ...(text.length <= MAX_SHOWN_LENGTH
+      ? { output: text }
+      : { beginningOfOutput: text.slice(0, MAX_SHOWN_LENGTH), characters: text.length }),
   });
 }
 

@@ -55,11 +55,19 @@ export function fitOf(
     outputs.length > 1 && !hasCount(outputs) ? countedIn(question).find((word) => !isAmong(word, outputs)) : undefined;
   if (uncounted !== undefined)
     return misfit(`the tool ${listing.name} does not say with ${method.name} how many ${uncounted.text}`);
+  const composed = composedIn(question, outputs, OF);
+  if (composed !== null)
+    return misfit(
+      `the tool ${listing.name} answers with ${method.name} both of “${composed}”, and not the one of the other`,
+    );
   const wrongType = wrongTypeOf(question, method, relevant);
   if (wrongType !== null) return misfit(wrongType);
   const doubts = [
     ...(relevant.length > 0 && relevant.every(({ path }) => isPartial(path, asked, method))
       ? [`${method.name} answers ${listOf(relevant.map(labelOf))}, and the question does not say which`]
+      : []),
+    ...(composedIn(question, outputs, OVER) !== null
+      ? ["a stroke between two results may mean that one is divided"]
       : []),
     ...(isCounted(question, method, relevant) ? [`${method.name} lists them and does not say how many they are`] : []),
   ];
@@ -127,6 +135,22 @@ const isCalled = ({ stem }: Word, property: string) => stemsOf(property).include
 const NUMERIC = new Set<string>(["number", "digits"]);
 const isSameForm = (one: Kind | null, other: Kind) =>
   one !== null && (one.kind === other.kind || (NUMERIC.has(one.kind) && NUMERIC.has(other.kind)));
+
+const OF = /^\s+(?:of|per|to)\s+(?:(?:the|its|their|all|each|every)\s+)?$|^\s+[-–−×*]\s+$/i;
+const OVER = /^\s*\/\s*$/;
+
+// Two results of which one is asked for of the other: the median of the means, the hash of the transaction. Of a method that answers
+// both neither is that; only how many there are is said by what lists or counts them.
+function composedIn({ text, words }: Question, outputs: readonly { path: string }[], link: RegExp): string | null {
+  const results = new Set(outputs.map(({ path }) => partsOf(path).map(stemOf).join(" ")));
+  const named = words.filter(({ stem }) => results.has(stem));
+  for (const [i, { end, stem, text: first }] of named.entries()) {
+    const next = named[i + 1];
+    if (next === undefined || next.stem === stem || /^(?:numbers?|counts?|amount)$/i.test(first)) continue;
+    if (link.test(text.slice(end, next.start))) return text.slice(end - first.length, next.end).replace(/\s+/g, " ");
+  }
+  return null;
+}
 
 // What is counted: the words after "how many" and "how much", as far as they are one thing.
 function countedIn({ words }: Question): Word[] {

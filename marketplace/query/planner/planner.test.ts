@@ -152,6 +152,7 @@ describe("what a question names", () => {
     ["it's Ann's 'last word'", [["text", "last word"]]],
     ["count the words in: to be or not", [["text", "to be or not"]]],
     ["the series: 1, 2, 3", [["numbers", [1, 2, 3]]]],
+    ["mean of 1e400, 2", [["number", 2]]],
     ["two weeks of 3rd and 10k and 0x12", [["number", 2]]],
     ["4, 8, 15: what's the median?", [["numbers", [4, 8, 15]]]],
   ])("%s", (text, expected) => {
@@ -577,6 +578,12 @@ describe("a question as people type it", () => {
     [`When was transaction ${HASH} mined?`, "miss"],
     // What only one method says, though another is called by a word of the question.
     [`In which block was ${HASH} mined?`, [["get_transaction", "high", [{ hash: HASH }]]]],
+    // One result of another.
+    ["What is the mean of the max of 1, 2, 3?", "miss"],
+    ["max - mean of 1, 2, 3", "miss"],
+    ["mean to max of 1, 2, 3", "miss"],
+    ["mean/max of 1, 2, 3", [["describe", "medium", [{ values: [1, 2, 3] }]]]],
+    ["What is the hash of the transactions in block 1?", "miss"],
     // Two lists, or one.
     ["mean of 1, 2, 3 and 4, 5", [["describe", "medium", [{ values: [1, 2, 3] }, { values: [4, 5] }]]]],
     ["mean of [1, 2, 3] and [4, 5]", [["describe", "high", [{ values: [1, 2, 3] }, { values: [4, 5] }]]]],

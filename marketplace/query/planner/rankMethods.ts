@@ -28,7 +28,7 @@ const ASKING = stemSet(
 // What is done with a question, or to what it names, and says no more than that it is asked. A tool that has such a word may mean
 // something by it.
 const NEUTRAL = stemSet(
-  "ask check compute calculate determine got paid mentioned pull execute made done using via tool kindly hi hello hey thanks thank just exactly actually simply wonder curious help",
+  "ask check compute calculate determine got mentioned pull execute made done using via tool kindly hi hello hey thanks thank just exactly actually simply wonder curious help",
 );
 
 // Words that turn what is asked into something else: its opposite, its neighbour, a part of it. A tool that has one somewhere in its

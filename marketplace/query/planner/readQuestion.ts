@@ -110,7 +110,7 @@ function readText(text: string, nowMs: number, { isQuoted, isCalled }: Reading):
   take(/(?<![\w.,])-?\d{1,3}(?:[ \u00a0\u202f']\d{3})+(?:\.\d+)?(?![\w,]|\.\d)/g, ([digits]) => grouped(digits));
   const list = `${NUMBER}(?:\\s*[,;]\\s*${NUMBER})+(?:,?\\s+(?:and|or)\\s+${NUMBER}(?!\\s*[,;]\\s*[-\\d]))?`;
   take(new RegExp(`(?<![\\w.])${list}(?![\\w])`, "g"), ([list]) =>
-    isOneNumber(list) ? { ...numbersOf(list), isAmbiguous: true } : numbersOf(list),
+    isOneNumber(list) ? ambiguous(numbersOf(list)) : numbersOf(list),
   );
   take(new RegExp(`(?<![\\w.])${NUMBER}(?!\\w|\\.\\d)`, "g"), ([digits]) => {
     const value = Number(digits);
@@ -178,10 +178,13 @@ function dateOf(year: number, month: number, day: number): object | null {
   return { kind: "date", value: date.toISOString().slice(0, 10) };
 }
 
-const numbersOf = (list: string) => ({
-  kind: "numbers",
-  value: [...list.matchAll(new RegExp(NUMBER, "g"))].map(([digits]) => Number(digits)),
-});
+// Null if one of them is larger than any number here.
+function numbersOf(list: string): object | null {
+  const value = [...list.matchAll(new RegExp(NUMBER, "g"))].map(([digits]) => Number(digits));
+  return value.every(Number.isFinite) ? { kind: "numbers", value } : null;
+}
+
+const ambiguous = (value: object | null) => value && { ...value, isAmbiguous: true };
 
 // "1,5" is one number to some and two to others, and so is "100,200".
 const isOneNumber = (list: string) =>

@@ -186,6 +186,8 @@ export function createTrace(nowMs: () => number): Trace {
       query,
       source: "backend-runtime",
       executionSuccess,
+      // What the last call has brought.
+      executionResult: withoutOutputs ? null : (toolCallHistory.at(-1)?.result ?? null),
       attemptCount: 1,
       toolCallHistory: withoutOutputs ? toolCallHistory.map(withheldCall) : toolCallHistory,
       toolSchemas: [...schemas.values()],

@@ -120,6 +120,7 @@ export async function runTurn(options: TurnOptions, task: TurnTask): Promise<Tur
           }
         : concluded;
   const isAnswer = conclusion.kind === "answer";
+  trace.step("execution-attempt", "execution", isAnswer ? "success" : "failure");
   trace.step("orchestration", isAnswer ? "query-complete" : "capability-miss", "success");
 
   // Nothing is charged for a miss, whatever was tried on the way to it.

@@ -56,7 +56,9 @@ if (isMainThread) {
     const { user, system } = process.cpuUsage(answered);
     if (user + system < LEFT_MICROSECONDS) return;
     answered = undefined;
-    process.stderr.write("the code of an earlier call goes on after its end\n", () => process.exit(1));
+    process.stderr.write("the code of an earlier call goes on after its end\n", () =>
+      process.kill(process.pid, "SIGKILL"),
+    );
   }, LOOK_MS);
   thread.once("error", (error) => {
     process.stderr.write(`${error.message}\n`, () => process.exit(1));
