@@ -18,5 +18,7 @@ export function allowBrowsers(app: FastifyInstance): void {
     if (!request.url.startsWith("/api/") && !request.url.startsWith("/.well-known/")) return;
     reply.headers(HEADERS);
   });
-  app.options("/api/*", async (_request, reply) => reply.headers(PREFLIGHT).code(204).send());
+  for (const path of ["/api/*", "/.well-known/*"]) {
+    app.options(path, async (_request, reply) => reply.headers(PREFLIGHT).code(204).send());
+  }
 }

@@ -73,7 +73,7 @@ export async function admit(
   try {
     caller = await gate.authenticate(request.headers.authorization, access);
   } catch (error) {
-    if (error instanceof ApiError) enforceRateLimit(gate.limitUnauthenticated(networkOf(request.ip)), reply);
+    if (error instanceof ApiError) enforceRateLimit(gate.limitUnauthenticated(request.ip), reply);
     throw error;
   }
   if (caller.kind === "account" && paced) {
@@ -81,7 +81,7 @@ export async function admit(
     if (waitMs > MAX_PACED_MS) enforceRateLimit(waitMs - MAX_PACED_MS, reply);
     if (waitMs > 0) await pause(waitMs);
   } else if (caller.kind === "account") enforceRateLimit(gate.limitAccount(caller.account), reply);
-  else enforceRateLimit(gate.limitAnybody(networkOf(request.ip)), reply);
+  else enforceRateLimit(gate.limitAnybody(request.ip), reply);
   const reader = readerOf(caller, request);
   gate.deliveries.admit(reader);
   readers.set(request, reader);

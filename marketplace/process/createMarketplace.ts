@@ -5,6 +5,7 @@ import { registerDocs } from "../../settlement/daemon/routes/docs.ts";
 import { registerHealth } from "../../settlement/daemon/routes/health.ts";
 import { allowBrowsers } from "../api/allowBrowsers.ts";
 import { createAuthenticate } from "../api/authenticate.ts";
+import { limitNetworks } from "../api/networkOf.ts";
 import { admit, MAX_PACED_MS, OPEN_API, readerOfAdmitted, registerRoutes } from "../api/registerRoutes.ts";
 import type { Services } from "../api/route.ts";
 import { routes } from "../api/routes/index.ts";
@@ -41,6 +42,8 @@ export type Marketplace = {
 
 const UNAUTHENTICATED_PER_SECOND = 10;
 const ANYBODY_PER_SECOND = 20;
+// A site of IPv6 has 65,536 networks, and may ask as often as so many of them.
+const NETWORKS_OF_A_SITE = 8;
 // Arguments of a tool may be large; what a tool answers has no bound here.
 const MAX_BODY_BYTES = 1024 * 1024;
 const REQUEST_TIMEOUT_MS = 30_000;
@@ -74,12 +77,17 @@ export async function createMarketplace(options: MarketplaceOptions): Promise<Ma
   });
   const { stalledMs, ...bounds } = options.deliveries ?? DELIVERIES;
   const deliveries = createDeliveries(bounds);
+  const limitAddresses = (perSecond: number) =>
+    limitNetworks(
+      createRateLimit({ perSecond, clock }),
+      createRateLimit({ perSecond: NETWORKS_OF_A_SITE * perSecond, clock }),
+    );
   const gate = {
     authenticate: createAuthenticate({ store, clock }),
     limitAccount: createRateLimit({ perSecond: rateLimitPerSecond, clock }),
     paceAccount: createRateLimit({ perSecond: rateLimitPerSecond, maxWaitMs: MAX_PACED_MS, clock }),
-    limitAnybody: createRateLimit({ perSecond: ANYBODY_PER_SECOND, clock }),
-    limitUnauthenticated: createRateLimit({ perSecond: UNAUTHENTICATED_PER_SECOND, clock }),
+    limitAnybody: limitAddresses(ANYBODY_PER_SECOND),
+    limitUnauthenticated: limitAddresses(UNAUTHENTICATED_PER_SECOND),
     isDraining: () => draining,
     deliveries,
   };

@@ -5,7 +5,6 @@ import { ApiError } from "../../settlement/daemon/http/errors.ts";
 import type { RateLimit } from "../../settlement/daemon/http/gate/rateLimit.ts";
 import { enforceRateLimit } from "../../settlement/daemon/http/registerRoutes.ts";
 import type { Printable } from "../../settlement/daemon/routes/metrics.ts";
-import { networkOf } from "../api/networkOf.ts";
 
 export type OwnMetricsOptions = {
   metrics: Printable;
@@ -29,7 +28,7 @@ export function registerOwnMetrics(
   };
   const admit = (authorization: string | undefined, ip: string, reply: FastifyReply) => {
     if (token !== null && isSame(authorization ?? "", `Bearer ${token}`)) return;
-    enforceRateLimit(limitUnauthenticated(networkOf(ip)), reply);
+    enforceRateLimit(limitUnauthenticated(ip), reply);
     throw new ApiError(
       "unauthorized",
       "metrics are read with a header Authorization: Bearer and the token that is set for them",

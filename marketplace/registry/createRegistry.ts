@@ -11,6 +11,7 @@ import { describeFailure } from "../mcp/outcome.ts";
 import type { PreparedJudge } from "../schema/createJudge.ts";
 import { TOOL_ID_HEADER } from "../toolkit/middleware/toolIdHeader.ts";
 import { type Check, checkTool } from "./checkTool.ts";
+import { createStandings } from "./createStandings.ts";
 import { createTurns } from "./createTurns.ts";
 import { findNamesake, findRival } from "./findRival.ts";
 import type { Listing, Registration, Standing } from "./listing.ts";
@@ -70,10 +71,11 @@ const MAX_CHECK_MS = 100_000;
 export function createRegistry(options: RegistryOptions): Registry {
   const { store, clock, chain, signIn, mcp, judge, sign, changed = () => {} } = options;
   const inTurn = createTurns(clock);
+  const readStanding = createStandings(chain, clock);
 
   async function standingOf(toolId: string): Promise<Standing> {
-    const [tool] = await chain.tools([toolIdFromUuid(toolId)]);
-    if (tool === null || tool === undefined) {
+    const tool = await readStanding(toolId);
+    if (tool === null) {
       throw new ApiError("not_found", `there is no tool ${toolId} on chain; list it with npx hardhat list-tool first`);
     }
     return { ...tool, owner: tool.owner.toLowerCase() as Address };

@@ -405,6 +405,25 @@ describe("the marketplace's pages, in a browser", () => {
       const page = await open(path, how);
       expect(await page.evaluate(findFlaws), path).toEqual([]);
       expect(await page.evaluate(() => document.documentElement.scrollWidth), path).toBeLessThanOrEqual(how.width);
+      // What is wider than the text beside it, and short words that are broken in two.
+      const misfits = await page.evaluate(() => {
+        const main = document.querySelector("main") as HTMLElement;
+        const right = main.getBoundingClientRect().right - Number.parseFloat(getComputedStyle(main).paddingRight);
+        const wide = [...main.querySelectorAll("form, button, input, textarea, .card, .panel, table")].filter(
+          (one) => one.checkVisibility() && one.getBoundingClientRect().right > right + 1,
+        );
+        const broken = [...main.querySelectorAll(".method td:nth-child(2)")].filter((cell) => {
+          const range = document.createRange();
+          const text = document.createTreeWalker(cell, NodeFilter.SHOW_TEXT).nextNode();
+          return [...(text?.nodeValue ?? "").matchAll(/(?<!\S)\S{1,9}(?!\S)/g)].some(({ 0: word, index }) => {
+            range.setStart(text as Node, index);
+            range.setEnd(text as Node, index + word.length);
+            return new Set([...range.getClientRects()].map(({ top }) => top)).size > 1;
+          });
+        });
+        return [...wide, ...broken].map((one) => `${one.tagName} ${one.textContent?.slice(0, 40)}`);
+      });
+      expect(misfits, path).toEqual([]);
     }
   });
 

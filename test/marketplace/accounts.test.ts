@@ -187,6 +187,8 @@ describe("the edge", () => {
     const database = await backends[0]?.create();
     if (database === undefined) throw new Error("there is no database");
     const market = await openMarketplace(database);
+    const ofKeys = await market.app.inject({ method: "OPTIONS", url: "/.well-known/jwks.json" });
+    expect([ofKeys.statusCode, ofKeys.headers["access-control-allow-origin"]]).toEqual([204, "*"]);
     const preflight = await market.app.inject({ method: "OPTIONS", url: "/api/v1/tools/execute" });
     expect(preflight.statusCode).toBe(204);
     expect(preflight.headers["access-control-allow-headers"]).toContain("idempotency-key");

@@ -42,10 +42,10 @@ describe.each(backends)("whose server it is, on $name", ({ create }) => {
       const [owner, thief, theirs] = [newWallet(), newWallet(), randomUUID()];
       expect((await offer(owner, theirs, server.url)).body).toMatchObject({ listed: true });
       const calls = server.state.calls;
-      const { port } = new URL(server.url);
+      const { port, pathname } = new URL(server.url);
       for (const address of [
         server.url,
-        `http://127.1:${port}/mcp`,
+        `http://127.1:${port}${pathname}`,
         `${server.url}/`,
         `${server.url}?tool=2`,
         `${server.url}//`,

@@ -1,3 +1,4 @@
+import { randomUUID } from "node:crypto";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import {
   type Message,
@@ -91,5 +92,6 @@ export async function startTool(
     const result = await call({ name, args, message, request, response });
     if (result !== undefined) sendJson(response, resultOf(message, result));
   });
-  return { ...server, state, tool };
+  // A port may be given again to another server of the same test, whose address is another one all the same.
+  return { ...server, url: `${server.url}/${randomUUID()}`, state, tool };
 }

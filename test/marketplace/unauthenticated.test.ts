@@ -40,6 +40,14 @@ it("whoever has a whole network of IPv6 addresses is one unauthenticated caller,
   expect(await statuses(60, () => "192.0.2.7")).toEqual({ 200: 40, 429: 20 });
 });
 
+it("whoever has a site of IPv6 with thousands of networks is told to slow down as well, and leaves others theirs", async () => {
+  expect(await statuses(400, (i) => `2001:db8:77:${i.toString(16)}::1`)).toEqual({ 200: 320, 429: 80 });
+  expect(await statuses(1, () => "2001:db8:78:1::1")).toEqual({ 200: 1 });
+  // One that asks too often takes nothing from its neighbours.
+  expect(await statuses(400, () => "2001:db8:79:1::1")).toEqual({ 200: 40, 429: 360 });
+  expect(await statuses(40, (i) => `2001:db8:79:${(i + 2).toString(16)}::1`)).toEqual({ 200: 40 });
+});
+
 it.each(["/", "/ask", `/tools/${zeroUuid}`, "/openapi.json", "/docs/", "/docs/static/swagger-ui.css", "/%64ocs/"])(
   "whoever reads %s over and over is told to slow down",
   async (url) => {

@@ -1,4 +1,5 @@
 import { connect } from "node:net";
+import { gzipSync } from "node:zlib";
 import { pino } from "pino";
 import { afterEach, describe, expect, it } from "vitest";
 import { createServer } from "./createServer.ts";
@@ -44,6 +45,37 @@ it("a route that Fastify would judge by a schema of its own is refused at the st
   const { app } = createServer({ log: pino({ level: "silent" }), observeRequest: () => {} });
   app.post("/things", { schema: { body: { type: "object" } } }, async () => ({ done: true }));
   await expect(app.ready()).rejects.toThrow("describe it with zod");
+});
+
+describe("a body that cannot be read as it was meant is refused", () => {
+  it.each([
+    ["bytes that are no UTF-8", Buffer.from([0x22, 0xff, 0xfe, 0x22]), {}, 400, "The body is not valid UTF-8."],
+    ["half of a character", Buffer.from('"\u00e9"').subarray(0, 2), {}, 400, "The body is not valid UTF-8."],
+    ["compression", gzipSync("{}"), { "content-encoding": "gzip" }, 415, "The body must be sent without compression."],
+    [
+      "what says that it is compressed",
+      "{}",
+      { "content-encoding": "br" },
+      415,
+      "The body must be sent without compression.",
+    ],
+  ])("%s", async (_, body, headers, status, error) => {
+    const url = await serve(GENEROUS_MS);
+    const response = await fetch(`${url}/things/a`, {
+      method: "POST",
+      body,
+      headers: { "content-type": "application/json", ...headers },
+    });
+    expect([response.status, await response.json()]).toMatchObject([status, { error }]);
+  });
+
+  it("but nothing at all, a mark of its order, and any writing are not", async () => {
+    const url = await serve(GENEROUS_MS);
+    for (const body of ["", "\ufeff{}", '{"a":"é 天 👩‍💻"}']) {
+      const headers = { "content-type": "application/json", "content-encoding": "identity" };
+      expect((await fetch(`${url}/things/a`, { method: "POST", body, headers })).status, body).toBe(200);
+    }
+  });
 });
 
 describe("what Node and Fastify would answer in their own form has the form of every answer", () => {

@@ -1,3 +1,4 @@
+import { isUtf8 } from "node:buffer";
 import Fastify, { type FastifyBaseLogger, type FastifyInstance, type FastifyReply, LogController } from "fastify";
 import { ApiError, answerErrors, apiErrorOf, EVERY_ANSWER } from "../errors.ts";
 import { ANSWER_TIMEOUT_MS, answerInTime } from "./answerInTime.ts";
@@ -62,7 +63,7 @@ export function createServer(options: ServerOptions): Server {
   app.server.maxHeadersCount = MAX_HEADERS;
   app.server.on("connect", refuseTunnel).on("checkExpectation", refuseExpectation);
   const close = createCloseServer(app, answerTimeoutMs);
-  acceptEmptyBodies(app);
+  readBodies(app);
   answerErrors(app);
   answerInTime(app, answerTimeoutMs);
   app.addHook("onRequest", async (request, reply) => {
@@ -90,12 +91,17 @@ function refuseSchemas(): never {
   throw new TypeError("a route of this server has a schema of Fastify's: describe it with zod");
 }
 
-// Some writes need nothing but their address; clients send them with a JSON type and no body.
-function acceptEmptyBodies(app: FastifyInstance): void {
+// Some writes need nothing but their address; clients send them with a JSON type and no body. What cannot be read as it was meant is
+// refused: a byte that is no UTF-8 would be taken for another character, and somebody would pay for what he has not asked.
+function readBodies(app: FastifyInstance): void {
   const parse = app.getDefaultJsonParser("error", "error");
   app.removeContentTypeParser(["application/json", "text/plain"]);
-  app.addContentTypeParser("application/json", { parseAs: "string" }, (request, body, done) => {
-    if (body === "") done(null, undefined);
-    else parse(request, body as string, done);
+  app.addContentTypeParser("application/json", { parseAs: "buffer" }, (request, body: Buffer, done) => {
+    const { "content-encoding": encoding = "identity" } = request.headers;
+    if (encoding.toLowerCase() !== "identity") {
+      done(new ApiError("unsupported_media_type", "the body must be sent without compression"));
+    } else if (body.length === 0) done(null, undefined);
+    else if (isUtf8(body)) parse(request, body.toString(), done);
+    else done(new ApiError("invalid_request", "the body is not valid UTF-8"));
   });
 }
