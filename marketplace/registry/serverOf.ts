@@ -2,9 +2,9 @@ const ESCAPE = /%[0-9a-f]{2}/gi;
 // What needs no escape means the same without one (RFC 3986).
 const UNRESERVED = /[\w.~-]/;
 
-function unescaped(escape: string): string {
-  const character = String.fromCharCode(Number.parseInt(escape.slice(1), 16));
-  return UNRESERVED.test(character) ? character : escape.toUpperCase();
+function unescaped(octet: string): string {
+  const character = String.fromCharCode(Number.parseInt(octet.slice(1), 16));
+  return UNRESERVED.test(character) ? character : octet.toUpperCase();
 }
 
 // Which server an endpoint leads to, in one spelling. Names in capitals, the port that goes without saying, a query and slashes too many
