@@ -60,14 +60,14 @@ function planParts(
   found: readonly Found[],
   earlier: readonly Value[],
 ): { steps: PlannedStep[]; unanswered: string[] } | null {
-  const parts = clausesOf(question.text, question.values)
+  const clauses = clausesOf(question.text, question.values)
     .map((span) => ({ clause: partOf(question, span), text: question.text.slice(span.start, span.end).trim() }))
-    .filter(({ clause }) => clause.words.length + clause.values.length > 0)
-    .map(({ clause, text }): Part => {
-      const others = question.values.filter((value) => !clause.values.includes(value));
-      return { clause, text, plan: planClause(clause, found, [...others, ...earlier]) };
-    });
-  if (parts.length < 2) return null;
+    .filter(({ clause }) => clause.words.length + clause.values.length > 0);
+  if (clauses.length < 2) return null;
+  const parts = clauses.map(({ clause, text }): Part => {
+    const others = question.values.filter((value) => !clause.values.includes(value));
+    return { clause, text, plan: planClause(clause, found, [...others, ...earlier]) };
+  });
   const asking = parts.filter(({ text }) => !isStatement(text));
   const taken = new Set(asking.flatMap(({ plan }) => usedIn(plan)));
   // A part that asks nothing and only gave values to others has been answered with them.

@@ -148,6 +148,7 @@ const choicesOf = ({ enum: choices }: { enum?: unknown }): readonly unknown[] =>
 export function rankMethods(found: readonly Found[], question: Question, earlier: readonly Value[] = []): Ranked[] {
   const asked = new Map(question.words.filter(asksFor).map((word) => [word.stem, word]));
   const methods = found.flatMap(({ listing, methods }) => methods.map((method) => ({ listing, method })));
+  const names = new Map(found.map(({ listing }) => [listing, wordsOfName(listing, question)]));
   const frequency = new Map<string, number>();
   for (const { method } of methods) {
     const { words } = vocabularyOf(method);
@@ -161,12 +162,12 @@ export function rankMethods(found: readonly Found[], question: Question, earlier
       let score = 0;
       const unexplained: string[] = [];
       const loosely: string[] = [];
-      const name = wordsOfName(listing, question);
+      const name = names.get(listing);
       let count = 0;
       for (const [stem, word] of asked) {
         const weight = words.get(stem) ?? (about.has(stem) ? WEIGHTS.listing : 0);
         if (weight > 0) score += weight * Math.log(1 + methods.length / (frequency.get(stem) ?? methods.length));
-        if (name.has(word)) continue;
+        if (name?.has(word)) continue;
         const explained = explains(word, { question, listing, method, filled, about });
         if (explained === "not" && NEUTRAL.has(stem)) continue;
         count += 1;
