@@ -47,5 +47,7 @@ it("a nonce that is written down is none that one endpoint alone has named", asy
   // The others are silent, stale or not there.
   expect(await nonceOf(["0x3e8", null], shared(1))).toBe(1_000);
   expect(await nonceOf([], { at: "shared" })).toBe(3);
-  await expect(nonceOf(["0x7"], { at: "shared", ranking: { shared: null } })).rejects.toMatchObject({ retryable: true });
+  await expect(nonceOf(["0x7"], { at: "shared", ranking: { shared: null } })).rejects.toMatchObject({
+    retryable: true,
+  });
 });
