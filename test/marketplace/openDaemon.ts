@@ -61,6 +61,7 @@ export async function openDaemon(store: Store) {
       ledger,
       chain: {
         ...chain,
+        availability: async () => ({ kind: "available" }),
         listings: async (toolIds: readonly ToolId[]) => toolIds.map((id) => listings.get(uuidFromToolId(id)) ?? null),
         refunds: async (payers: readonly unknown[]) => payers.map(() => ({ amount: NOTHING, readyAt: 0n })),
       } as unknown as Chain,

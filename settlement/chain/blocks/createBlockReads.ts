@@ -80,4 +80,4 @@ async function hashAt(client: PublicClient, number: bigint): Promise<Hex | null>
 }
 
 // A block by its hash, as EIP-1898 has it: whoever does not have this very block cannot answer.
-export const byHash = ({ hash }: Block) => ({ blockHash: hash });
+export const byHash = ({ hash }: Pick<Block, "hash">) => ({ blockHash: hash });

@@ -23,7 +23,7 @@ function nonceOf(
       ),
     read: async () => later,
   } as unknown as Endpoints;
-  const client = { getTransactionCount: async () => 3 } as unknown as PublicClient;
+  const client = { getTransactionCount: async () => 3, getBlock: async () => BLOCK } as unknown as PublicClient;
   const survey = async () => ranking as Ranking | null;
   return createAccountReads({ endpoints, client, router: ROUTER, survey }).nonce(OPERATOR, at);
 }
@@ -46,7 +46,8 @@ it("a nonce that is written down is none that one endpoint alone has named", asy
   expect(await nonceOf(["0x3e8", "0x7", null], shared(3))).toBe(7);
   // The others are silent, stale or not there.
   expect(await nonceOf(["0x3e8", null], shared(1))).toBe(1_000);
-  expect(await nonceOf([], { at: "shared" })).toBe(3);
+  // One endpoint alone: it is asked at a block, and not for its newest answer.
+  expect(await nonceOf(["0x7"], { at: "shared" })).toBe(7);
   await expect(nonceOf(["0x7"], { at: "shared", ranking: { shared: null } })).rejects.toMatchObject({
     retryable: true,
   });

@@ -35,13 +35,13 @@ export function createAccountReads(options: {
     // A nonce that is spent for good sets free what was signed on it, and ends a fence. So every endpoint is asked, and the least that
     // one of them says counts: a node that lies, or answers for another block, can make us wait, and nobody pay twice.
     async nonce(account, at) {
+      if (at === "latest") return client.getTransactionCount({ address: account });
       const compared = at === "shared" ? await survey() : null;
-      if (at === "latest" || (at === "shared" && compared === null)) {
-        return client.getTransactionCount({ address: account });
-      }
       const shared = compared?.shared ?? null;
-      const block = at === "shared" ? shared?.block : at;
-      if (block === undefined) throw unavailable("no endpoint is fresh");
+      // An endpoint that stands alone is asked at a block as well: behind one address there may be nodes of different heights.
+      const alone = at === "shared" && compared === null ? await client.getBlock() : null;
+      const block = at === "shared" ? (shared?.block ?? alone) : at;
+      if (block === null) throw unavailable("no endpoint is fresh");
       const question = [account, byHash(block)];
       const answers = await Promise.all(endpoints.askAll("eth_getTransactionCount", question));
       const nonces = answers.flatMap((answer) =>

@@ -30,9 +30,10 @@ export function linesOfPage(before: string): string[] {
 
 // Runs a line of the page in a shell, with the folders of the page in the place of this stage's.
 export async function runLine(stage: Stage, line: string, options: StartOptions = {}): Promise<string> {
+  // The folder of whoever runs this may have a space in its path.
   const here = line
-    .replaceAll("/var/lib/context-settlement/ledger.db", stage.ledger)
-    .replace(/\/backup\/ledger-.*?\.db/, join(stage.folder, "copy.db"));
+    .replaceAll("/var/lib/context-settlement/ledger.db", `'${stage.ledger}'`)
+    .replace(/\/backup\/ledger-.*?\.db/, `'${join(stage.folder, "copy.db")}'`);
   const { PATH } = process.env;
   const program = startProgram("bash", ["-ec", here], { env: { PATH, ...(await stage.environment(options)) } });
   const { code, stdout, stderr } = await program.ended;
