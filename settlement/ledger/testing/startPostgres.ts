@@ -1,7 +1,17 @@
 import { type ChildProcess, spawn, spawnSync } from "node:child_process";
 import { randomBytes, randomInt } from "node:crypto";
 import { once } from "node:events";
-import { cpSync, lchownSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import {
+  chmodSync,
+  cpSync,
+  lchownSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
 import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
@@ -23,7 +33,18 @@ export type PostgresServer = {
   // The server goes away in the middle of whatever it does, and comes back with what was committed.
   interrupt(): Promise<void>;
   resume(): Promise<void>;
+  // Another server, which follows this one from now on, a moment behind. This one is interrupted for as long as it is copied.
+  startStandby(): Promise<PostgresStandby>;
   stop(): Promise<void>;
+};
+
+export type PostgresStandby = Pick<PostgresServer, "url"> & {
+  // Whether it has everything that the server has committed by now.
+  hasAll(): Promise<boolean>;
+  // It follows nobody any more: what is committed from now on it never hears of.
+  interrupt(): Promise<void>;
+  // It comes back and is the primary, with what it has.
+  promote(): Promise<void>;
 };
 
 type User = { uid: number; gid: number };
@@ -35,6 +56,7 @@ const [LOWEST_PORT, ABOVE_PORTS] = [10_000, 32_768];
 // Another server may have the port already.
 const MAX_PORTS = 10;
 const MAX_LOG = 20_000;
+const READY = /database system is ready to accept (read-only )?connections/;
 // Without the second the ledger would not be kept on it.
 const EXPENDABLE = ["fsync=off", "settlement.expendable=on"];
 
@@ -46,52 +68,104 @@ export async function startPostgres(options: PostgresOptions = {}): Promise<Post
   const { folder, bin } = makeHome(native, user);
   const data = join(folder, "data");
   const password = randomBytes(16).toString("hex");
-  let server: ChildProcess | null = null;
-  let port = 0;
-
-  const end = async (signal: NodeJS.Signals) => {
-    if (server === null || server.exitCode !== null || server.signalCode !== null) return;
-    server.kill(signal);
-    await once(server, "exit");
+  const always = ["listen_addresses=127.0.0.1", "unix_socket_directories=", "max_connections=500"];
+  const settings = [...always, ...(fsync ? [] : EXPENDABLE), ...moreSettings];
+  const programs: Program[] = [];
+  const forget = () => {
+    for (const program of programs) program.forget();
   };
-  const forget = () => server?.kill("SIGQUIT");
-  const start = async () => {
-    const settings = [`port=${port}`, "listen_addresses=127.0.0.1", "unix_socket_directories=", "max_connections=500"];
-    const flags = [...settings, ...(fsync ? [] : EXPENDABLE), ...moreSettings].flatMap((setting) => ["-c", setting]);
-    server = spawn(join(bin, "postgres"), ["-D", data, ...flags], {
-      ...user,
-      cwd: folder,
-      stdio: ["ignore", "ignore", "pipe"],
-    });
-    await ready(server);
+  const run = (data: string, more: readonly string[] = []) => {
+    const program = createProgram({ bin, data, folder, user, settings: [...settings, ...more] });
+    programs.push(program);
+    return program;
   };
+  const urlOf = (program: Program) => `postgres://postgres:${password}@127.0.0.1:${program.port()}`;
   const stop = async () => {
-    await end("SIGQUIT");
+    await Promise.all(programs.map((program) => program.end()));
     process.off("exit", forget);
     rmSync(folder, { recursive: true, force: true });
   };
 
   process.once("exit", forget);
+  const server = run(data);
   try {
     createCluster({ bin, data, folder, password, user });
-    for (let tries = 1; ; tries++) {
-      port = randomInt(LOWEST_PORT, ABOVE_PORTS);
-      try {
-        await start();
-        break;
-      } catch (error) {
-        if (tries === MAX_PORTS) throw error;
-      }
-    }
+    await server.startAtFreePort();
   } catch (error) {
     await stop();
     throw error;
   }
+
+  async function startStandby(): Promise<PostgresStandby> {
+    await server.end();
+    const copy = join(mkdtempSync(join(folder, "standby-")), "data");
+    cpSync(data, copy, { recursive: true, verbatimSymlinks: true });
+    // A copied folder has the rights of any new one, and PostgreSQL starts in no folder that others can enter.
+    chmodSync(copy, 0o700);
+    rmSync(join(copy, "postmaster.pid"), { force: true });
+    writeFileSync(join(copy, "standby.signal"), "");
+    giveTo(user, dirname(copy));
+    await server.start();
+    const followed = `host=127.0.0.1 port=${server.port()} user=postgres password=${password}`;
+    const standby = run(copy, [`primary_conninfo=${followed}`]);
+    await standby.startAtFreePort();
+    const url = urlOf(standby);
+    return {
+      url,
+      async hasAll() {
+        const [primary] = await ask(urlOf(server), "SELECT pg_current_wal_lsn()::text AS lsn");
+        const [standby] = await ask(url, `SELECT pg_last_wal_replay_lsn() >= '${primary?.lsn}' AS has`);
+        return standby?.has === true;
+      },
+      interrupt: standby.end,
+      async promote() {
+        await standby.start();
+        await administer(url, "SELECT pg_promote()");
+      },
+    };
+  }
+
+  return { url: urlOf(server), interrupt: server.end, resume: server.start, startStandby, stop };
+}
+
+type Program = ReturnType<typeof createProgram>;
+
+// The server's program on a cluster, which ends as in a crash and starts again on the same port.
+function createProgram(options: Home & { data: string; user: User | null; settings: readonly string[] }) {
+  const { bin, data, folder, user, settings } = options;
+  let running: ChildProcess | null = null;
+  let port = 0;
+
+  async function start(): Promise<void> {
+    const flags = [`port=${port}`, ...settings].flatMap((setting) => ["-c", setting]);
+    running = spawn(join(bin, "postgres"), ["-D", data, ...flags], {
+      ...user,
+      cwd: folder,
+      stdio: ["ignore", "ignore", "pipe"],
+    });
+    await ready(running);
+  }
+
   return {
-    url: `postgres://postgres:${password}@127.0.0.1:${port}`,
-    interrupt: () => end("SIGQUIT"),
-    resume: start,
-    stop,
+    port: () => port,
+    start,
+    async startAtFreePort(): Promise<void> {
+      for (let tries = 1; ; tries++) {
+        port = randomInt(LOWEST_PORT, ABOVE_PORTS);
+        try {
+          await start();
+          return;
+        } catch (error) {
+          if (tries === MAX_PORTS) throw error;
+        }
+      }
+    },
+    async end(): Promise<void> {
+      if (running === null || running.exitCode !== null || running.signalCode !== null) return;
+      running.kill("SIGQUIT");
+      await once(running, "exit");
+    },
+    forget: () => running?.kill("SIGQUIT"),
   };
 }
 
@@ -183,7 +257,7 @@ function ready(server: ChildProcess): Promise<void> {
     server.stderr?.on("data", (chunk: Buffer) => {
       // Read to the end, or the server would stop at a full pipe.
       if (log.length < MAX_LOG) log += chunk;
-      if (log.includes("database system is ready to accept connections")) resolve();
+      if (READY.test(log)) resolve();
     });
     server.once("error", reject);
     server.once("exit", (code) => reject(new Error(`PostgreSQL ended with ${code}:\n${log}`)));
@@ -192,10 +266,14 @@ function ready(server: ChildProcess): Promise<void> {
 
 // One statement as the server's owner.
 export async function administer(server: string, statement: string): Promise<void> {
+  await ask(server, statement);
+}
+
+async function ask(server: string, statement: string): Promise<pg.QueryResultRow[]> {
   const client = new pg.Client({ connectionString: `${server}/postgres` });
   await client.connect();
   try {
-    await client.query(statement);
+    return (await client.query(statement)).rows;
   } finally {
     await client.end();
   }

@@ -2,6 +2,7 @@ import { adversaryFaults } from "./adversaryFaults.ts";
 import { archiveFaults } from "./archiveFaults.ts";
 import { chainFaults } from "./chainFaults.ts";
 import { courtFaults } from "./courtFaults.ts";
+import { failoverFaults } from "./failoverFaults.ts";
 import type { FaultGroup } from "./faultCase.ts";
 import { keyFaults } from "./keyFaults.ts";
 import { laterMarketplaceFaults, marketplaceFaults } from "./marketplaceFaults.ts";
@@ -24,4 +25,5 @@ export const groups: readonly FaultGroup[] = [
   keyFaults,
   sharedFaults,
   laterMarketplaceFaults,
+  failoverFaults,
 ];

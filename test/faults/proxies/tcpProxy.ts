@@ -7,19 +7,24 @@ export type TcpProxy = {
   loseCommitOf(marker: string): Promise<void>;
   // From now on nothing passes, in either direction, and nobody is told. Old connections stay silent when it is over.
   swallow(on: boolean): void;
+  // Connections are cut, and the next ones reach another server, as when an address moves to it.
+  moveTo(target: Target): void;
   // How many connections there have been, and how many of the silent ones their clients have given up.
   connections(): number;
   givenUp(): number;
   stop(): Promise<void>;
 };
 
+type Target = { host: string; port: number };
+
 // How a COMMIT looks between a client and PostgreSQL: its text and the zero byte that ends it.
 const COMMIT = Buffer.from("COMMIT\0");
 
 // In front of a PostgreSQL server: it can lose the answer to a commit that the server has made, or swallow everything.
-export async function startTcpProxy(target: { host: string; port: number }): Promise<TcpProxy> {
+export async function startTcpProxy(first: Target): Promise<TcpProxy> {
   const sockets = new Set<Socket>();
   const silences = new Set<() => void>();
+  let target = first;
   let isSwallowing = false;
   let connections = 0;
   let givenUp = 0;
@@ -74,6 +79,10 @@ export async function startTcpProxy(target: { host: string; port: number }): Pro
     swallow(on) {
       isSwallowing = on;
       if (on) for (const silence of silences) silence();
+    },
+    moveTo(next) {
+      target = next;
+      for (const socket of sockets) socket.destroy();
     },
     connections: () => connections,
     givenUp: () => givenUp,

@@ -6,9 +6,12 @@ import { PATIENTLY } from "../../../scripts/waiting/until.ts";
 import { mined } from "../../../scripts/world/mined.ts";
 import { createKeystore } from "../../../settlement/chain/signer/createKeystore.ts";
 import { systemClock } from "../../../settlement/clock.ts";
+import { readConfig } from "../../../settlement/config.ts";
 import { createMetrics } from "../../../settlement/daemon/observability/metrics.ts";
 import { createDaemon } from "../../../settlement/daemon/process/createDaemon.ts";
 import { createServices } from "../../../settlement/daemon/process/createServices.ts";
+import { startDaemon } from "../../../settlement/daemon/process/startDaemon.ts";
+import { createPostgresLedger } from "../../../settlement/ledger/testing/backends.ts";
 import { openEngine } from "../../../settlement/openEngine.ts";
 import { askOf, SERVICE_TOKEN, settleCommand, startSettle, startTestDaemon } from "./testDaemon.ts";
 import { PASSWORD, useDaemon } from "./useDaemon.ts";
@@ -108,6 +111,34 @@ it("holds while USDC is paused, says so, and goes on by itself", async () => {
   await expect
     .poll(states, PATIENTLY)
     .toEqual([expect.objectContaining({ state: "final", attempts: 0 }), expect.objectContaining({ state: "final" })]);
+});
+
+it("the first that a daemon is told is due by the database's clock, and not by its own", async () => {
+  const store = await createPostgresLedger();
+  const aheadMs = 600_000;
+  const { environment } = place();
+  const config = { ...readConfig({ ...environment, SETTLEMENT_LEDGER: store.location }), keys: [] };
+  let told: number | undefined;
+  const daemon = await startDaemon(config, {
+    log: pino({ level: "silent" }),
+    clock: { ...systemClock, nowMs: () => systemClock.nowMs() + aheadMs },
+    // At the last moment before it listens.
+    async extend(app) {
+      const headers = { authorization: `Bearer ${SERVICE_TOKEN}` };
+      const payload = turnOf("first");
+      told = (await app.inject({ method: "POST", url: "/v1/turns", headers, payload })).statusCode;
+    },
+  });
+  try {
+    expect(told).toBe(200);
+    const database = store.database();
+    const [charge] = await database.read.all("SELECT due_at FROM charges");
+    await database.close();
+    expect(Number(charge?.due_at)).toBeLessThan(Date.now() + aheadMs / 2);
+  } finally {
+    await daemon.stop();
+    await store.remove();
+  }
 });
 
 // The server without a loop and without a port.
