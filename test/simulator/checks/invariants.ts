@@ -74,6 +74,7 @@ export function createInvariants(options: {
   const settledCharges = new Map<Hex, Hex>();
   const settledIds = new Set<Hex>();
   const settledAs = new Map<Hex, string>();
+  const settledFor = new Map<Hex, bigint>();
   const settledIn = new Map<Hex, number>();
   const settledByUs: Hex[] = [];
   const finals = new Set<string>();
@@ -112,6 +113,7 @@ export function createInvariants(options: {
       if (settledIds.has(batchId)) broken(`batch ${batchId} was settled twice`);
       settledIds.add(batchId);
       settledAs.set(batchId, rowsOf(transaction.calldata));
+      settledFor.set(batchId, outcome.charged);
       settledIn.set(batchId, number);
       if (scenario.operators.includes(transaction.from)) settledByUs.push(batchId);
       // A thief may settle other rows under a root that was on its way.
@@ -459,13 +461,20 @@ export function createInvariants(options: {
   }
 
   // Whether chain and ledger agree: every batch that our keys have settled for good is one that the ledger stands by, with the
-  // rows that it has, and what is final in the ledger is final on chain.
+  // rows that it has, and what is final in the ledger is final on chain, and came to the same: a final block that is undone may be
+  // followed by one in which the same rows fail.
   async function isEqual(): Promise<boolean> {
     checkChain();
     if (!(await areKnown(settledByUs))) return false;
-    const rows = await read.all("SELECT id, state, calldata FROM submissions WHERE kind = 'settle'");
-    return rows.every(({ id, state, calldata }) => {
+    const rows = await read.all(
+      `SELECT s.id, s.state, s.calldata, b.outcome FROM submissions s LEFT JOIN batches b ON b.batch_id = s.id
+       WHERE s.kind = 'settle'`,
+    );
+    return rows.every(({ id, state, calldata, outcome }) => {
       if (!settledIds.has(id as Hex)) return state !== "final";
+      if (state === "final" && typeof outcome === "string") {
+        if (outcomeFromJson(outcome).charged !== settledFor.get(id as Hex)) return false;
+      }
       // It is in the archive. It was final for long before it went there, and was compared then.
       if (calldata === "") return true;
       return settledAs.get(id as Hex) === rowsOf(calldata as Hex);
