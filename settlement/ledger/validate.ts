@@ -6,7 +6,7 @@ import type { ToolId } from "../domain/toolId.ts";
 import { isStorable } from "./database/storable.ts";
 
 // What a verb is given is checked before it joins the others in a transaction: inside, nothing about one call may fail. Nearly all of it
-// is in lower case already, and is then not written anew.
+// is in lower case already, and is then returned as it is.
 
 const ADDRESS_PATTERN = /^0x[0-9a-f]{40}$/;
 const HASH_PATTERN = /^0x[0-9a-f]{64}$/;

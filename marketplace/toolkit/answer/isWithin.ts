@@ -3,8 +3,8 @@ import { IN_PLACE, IN_PLACE_LISTS, ownOf, schemasIn, TO_PARTS_LISTS } from "./ap
 export type Bounds = { maxDepth: number; maxWork: number };
 
 // Whether a value can be judged by a schema with no more schemas than that applied within one another, and no more steps than that in
-// all, however it turns out. A schema is written by whoever is judged by it: with references it can be small and take for ever, or more
-// memory than there is. So it is gone through here as a validator would in the worst case, and given up at the bound.
+// all, however it turns out. A schema is written by whoever is judged by it: with references, a small one can take unbounded time, or
+// more memory than there is. So it is gone through here as a validator would in the worst case, and given up at the bound.
 export function isWithin(root: unknown, content: unknown, { maxDepth, maxWork }: Bounds): boolean {
   let work = 0;
   function isBelow(steps: number): boolean {
