@@ -38,12 +38,14 @@ export default command<CommonArguments & { file: string }>(async ({ file }, sess
   if (failed.length > 0) throw new CommandError(`${failed.length} contested rows are not answered`, { failed });
 });
 
-// Lines of JSON; those without receipts have nothing to send.
+// Lines of JSON; those without receipts have nothing to send. An empty file is one in which nothing is contested, and any other
+// without such lines is a mistake.
 function readAnswers(path: string): z.infer<typeof answer>[] {
   try {
-    const lines = readFileSync(path, "utf8").split("\n");
-    const read = lines.filter((line) => line.startsWith("{")).map((line) => answer.parse(JSON.parse(line)));
-    return read.filter(({ calls }) => calls !== undefined);
+    const text = readFileSync(path, "utf8");
+    const lines = text.split("\n").filter((line) => line.startsWith("{"));
+    if (lines.length === 0 && text.trim() !== "") throw new RangeError("there are no lines of JSON");
+    return lines.map((line) => answer.parse(JSON.parse(line))).filter(({ calls }) => calls !== undefined);
   } catch {
     throw new CommandError(`${path} has no answers: write what settle -- answers prints to a file, and name it`);
   }

@@ -92,4 +92,8 @@ it("another account answers while a thief with the operator's key keeps settleme
   // Nothing is left to answer, and what was answered is said to be.
   expect(await settleInProcess(["answers"], environment)).toMatchObject({ code: 0, stdout: "" });
   expect((await send()).code).toBe(1);
+
+  // A file of something else is not taken for one in which nothing is contested.
+  writeFileSync(file, "answers\n");
+  expect(await send()).toMatchObject({ code: 1, stdout: expect.stringContaining("has no answers") });
 });
