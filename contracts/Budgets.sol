@@ -171,9 +171,7 @@ abstract contract Budgets is Payers, IBudgets {
     ) private pure returns (bool) {
         for (uint256 offset = row.lines; offset < row.end; offset += BatchRows.LINE_BYTES) {
             (uint256 index, ) = rows.line(offset);
-            uint256 i = 0;
-            while (i < row.toolCount && rows.tool(row, i) != toolIds[index]) ++i;
-            if (i == row.toolCount) return false;
+            if (!rows.hasTool(row, toolIds[index])) return false;
         }
         return true;
     }

@@ -16,6 +16,7 @@ import {IOperatorBonds} from "./interfaces/IOperatorBonds.sol";
 import {IToolStaking} from "./interfaces/IToolStaking.sol";
 import {IUSDC} from "./interfaces/IUSDC.sol";
 import {BatchRows} from "./libraries/BatchRows.sol";
+import {RefusedLines} from "./libraries/RefusedLines.sol";
 import {RevenueSplit} from "./libraries/RevenueSplit.sol";
 import {Spending} from "./libraries/RollingLimit.sol";
 import {Tallies, TallySheet} from "./libraries/Tallies.sol";
@@ -38,9 +39,6 @@ contract ContextRouter is SettledBatches, BatchChain, Charges, AccessManaged {
 
     /// @dev A row of which nothing was charged, among the exceptions.
     uint256 private constant ALL_LINES = type(uint256).max;
-
-    /// @dev A refused line in its report: the tool's id and the amount.
-    uint256 private constant REFUSED_LINE_BYTES = 22;
 
     /// @dev The time of a batch takes the lowest 40 bits of its record.
     uint256 private constant DIGEST_BITS = ~uint256(type(uint40).max);
@@ -191,7 +189,7 @@ contract ContextRouter is SettledBatches, BatchChain, Charges, AccessManaged {
                 uint256 lines;
                 (lines, end) = rows.read(start, row);
                 (uint256 total, uint256 refused) = tallies.addLines(rows, lines, end);
-                if (refused != 0) _reportRefusals(batch, toolIds, rows, row, start, refused);
+                if (refused != 0) RefusedLines.report(batch.batchId, toolIds, rows, row, start, refused);
                 uint256 modelCost = row.modelCost;
                 total += modelCost;
                 ChargeFailure failure;
@@ -217,50 +215,6 @@ contract ContextRouter is SettledBatches, BatchChain, Charges, AccessManaged {
             (uint256 index, uint256 amount) = rows.line(offset);
             if (refused & 1 == 0) tallies.subtract(index, amount);
             refused >>= 1;
-        }
-    }
-
-    /// @dev One event for all lines of a row. Why a tool was refused is said once, after all rows.
-    function _reportRefusals(
-        Charging memory batch,
-        bytes16[] calldata toolIds,
-        bytes calldata rows,
-        BatchRows.Row memory row,
-        uint256 start,
-        uint256 refused
-    ) private {
-        uint256 free;
-        assembly ("memory-safe") {
-            free := mload(0x40)
-        }
-        bytes memory lines;
-        uint256 length = 0;
-        // A row has at most 255 lines.
-        unchecked {
-            // Room for every line, and for the rest of the word that the last one is written with. To join them one by
-            // one would copy all that came before each time.
-            uint256 count = (row.end - row.lines) / BatchRows.LINE_BYTES;
-            lines = new bytes(count * REFUSED_LINE_BYTES + 32);
-            for (uint256 offset = row.lines; offset < row.end; offset += BatchRows.LINE_BYTES) {
-                (uint256 index, uint256 amount) = rows.line(offset);
-                if (index >= toolIds.length) revert Tallies.ToolIndexOutOfRange(index, toolIds.length);
-                if (refused & 1 == 1) {
-                    bytes32 line = bytes32(toolIds[index]) | (bytes32(bytes6(uint48(amount))) >> 128);
-                    assembly ("memory-safe") {
-                        mstore(add(add(lines, 0x20), length), line)
-                    }
-                    length += REFUSED_LINE_BYTES;
-                }
-                refused >>= 1;
-            }
-        }
-        assembly ("memory-safe") {
-            mstore(lines, length)
-        }
-        emit LinesRefused(batch.batchId, row.payer, start, lines);
-        // Nobody reads them any more, and memory costs more the more of it is used: the next row takes their place.
-        assembly ("memory-safe") {
-            mstore(0x40, free)
         }
     }
 

@@ -102,6 +102,28 @@ library BatchRows {
         }
     }
 
+    /// @notice Whether `toolId` is among the tools that a row's budget is good for.
+    /// @dev Each of 255 lines may have to be compared with each of 255 tools: plain Solidity would use most of what a
+    /// transaction may have for that one row.
+    function hasTool(bytes calldata rows, Row memory row, bytes16 toolId) internal pure returns (bool found) {
+        uint256 bytesOfTools = row.toolCount * TOOL_ID_BYTES;
+        uint256 offset = row.tools;
+        assembly ("memory-safe") {
+            let cursor := add(rows.offset, offset)
+            for {
+                let last := add(cursor, bytesOfTools)
+            } lt(cursor, last) {
+                cursor := add(cursor, 16)
+            } {
+                // An id has the upper half of a word, and what follows it the lower.
+                if iszero(shr(128, xor(calldataload(cursor), toolId))) {
+                    found := 1
+                    break
+                }
+            }
+        }
+    }
+
     /// @dev The 32 bytes from `offset` on. They may reach past the rows, where they are zeros or some other argument:
     /// the caller makes sure that what it uses of them lies inside. Plain Solidity would slice, and check the bounds
     /// of every field again.

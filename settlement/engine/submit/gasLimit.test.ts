@@ -1,9 +1,10 @@
 import { describe, expect, it } from "vitest";
 import { encodeSettle, NO_BATCH } from "../../chain/router/settleCall.ts";
+import type { RowBudget } from "../../domain/batch/batch.ts";
 import { accountOf, toolOf } from "../../ledger/testing/fixtures.ts";
 import { gasLimitOf, ranOutOfGas } from "./gasLimit.ts";
 
-const batchOf = (rows: number, lines: number, tools: number) => ({
+const batchOf = (rows: number, lines: number, tools: number, budget?: RowBudget) => ({
   kind: "settle" as const,
   calldata: encodeSettle({
     previous: NO_BATCH,
@@ -12,6 +13,7 @@ const batchOf = (rows: number, lines: number, tools: number) => ({
     rows: Array.from({ length: rows }, (_, i) => ({
       payer: accountOf(i + 1),
       modelCost: 1n,
+      ...(budget && { budget }),
       lines: Array.from({ length: lines }, (_, toolIndex) => ({ toolIndex, amount: 1n })),
     })),
   }),
@@ -19,8 +21,20 @@ const batchOf = (rows: number, lines: number, tools: number) => ({
 
 describe("the gas limit of a batch", () => {
   it("grows with its rows, lines and tools, and not with what they happen to cost now", () => {
-    expect(gasLimitOf(batchOf(10, 0, 0), 200_000n).worst).toBe(200_000n + 120_000n + 50_000n);
-    expect(gasLimitOf(batchOf(10, 3, 3), 200_000n).worst).toBe(200_000n + 120_000n + 30_000n + 135_000n + 50_000n);
+    expect(gasLimitOf(batchOf(10, 0, 0), 200_000n).worst).toBe(200_000n + 250_000n + 50_000n);
+    expect(gasLimitOf(batchOf(10, 3, 3), 200_000n).worst).toBe(200_000n + 250_000n + 30_000n + 135_000n + 50_000n);
+  });
+
+  it("grows with the budgets that its rows draw on, and with every tool that a line may be compared with", () => {
+    const budget = { id: 7n };
+    const base = 200_000n + 250_000n + 30_000n + 135_000n + 50_000n;
+    expect(gasLimitOf(batchOf(10, 3, 3, budget), 200_000n).worst).toBe(base + 400_000n);
+    const tools = [1, 2, 3, 4].map(toolOf);
+    const hashed = 10n * 4n * 300n;
+    const compared = 10n * 3n * 4n * 150n;
+    expect(gasLimitOf(batchOf(10, 3, 3, { ...budget, tools }), 200_000n).worst).toBe(
+      base + 700_000n + hashed + compared,
+    );
   });
 
   it("is never below a fifth more than was simulated, as for anything else that is sent", () => {

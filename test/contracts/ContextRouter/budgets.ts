@@ -137,6 +137,22 @@ describe("a budget", () => {
     }
   });
 
+  // So that it is always within what a transaction may have, 16.7 million.
+  it("costs a bounded amount of gas for as many tools as a row can name, in whatever order they are", async () => {
+    const tools = Array.from({ length: 255 }, () => ethers.hexlify(ethers.randomBytes(16)));
+    const lines = tools.map((tool): [string, bigint] => [tool, 1n]);
+    const used = async (terms: { tools?: string[] }) => {
+      const market = await marketplace();
+      const budget = await signed(market, { maxSpend: usd("5"), ...terms });
+      const sent = await market.settle([{ payer: market.payer, modelCost: 1n, lines, budget }]);
+      expect(await market.router.queryFilter(market.router.filters.ChargeFailed())).to.have.length(0);
+      return (await sent.wait())?.gasUsed ?? 0n;
+    };
+    const forAll = await used({});
+    expect(await used({ tools: tools.toReversed() })).to.be.lessThan(forAll + 4_000_000n);
+    expect(await used({ tools })).to.be.lessThan(forAll + 4_000_000n);
+  });
+
   it("for some tools pays the model, too, which is none", async () => {
     const market = await marketplace();
     const { router, payer, settle, tool } = market;

@@ -80,6 +80,7 @@ contract BatchRowsTest {
         for (uint256 i = 0; i < row.toolCount; ++i) {
             bytes16 tool = bytes16(rows[tools + 1 + 16 * i:tools + 17 + 16 * i]);
             vm.assertTrue(BatchRows.tool(rows, row, i) == tool, "tool");
+            vm.assertTrue(BatchRows.hasTool(rows, row, tool), "a tool of the list");
         }
         if (flags & 4 == 0) return;
         vm.assertEq(row.maxSpend, uint48(bytes6(rows[signed:signed + 6])), "most to be spent");

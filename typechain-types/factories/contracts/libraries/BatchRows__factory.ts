@@ -42,7 +42,7 @@ import type { NonPayableOverrides } from "../../../common.js"
   }
 ] as const;
 
-  const _bytecode = "0x6080806040523460175760399081601c823930815050f35b5f80fdfe5f80fdfea2646970667358221220a6deba988e602a5718582fb49ec65d94f6f4f2c64103c41f4bc6b703839bccf364736f6c63430008250033";
+  const _bytecode = "0x6080806040523460175760399081601c823930815050f35b5f80fdfe5f80fdfea26469706673582212203c2195b44f641c21075100adde862e1c757f72b8b67dcbcdd12aa4dce22cc83364736f6c63430008250033";
 
   
       type BatchRowsConstructorParams = [signer?: Signer] | ConstructorParameters<typeof ContractFactory>;
