@@ -17,7 +17,7 @@ import {
   turnOf,
   usdc,
 } from "../../settlement/ledger/testing/fixtures.ts";
-import { PAYERS, type Report, SESSIONS, type Task } from "./workload.ts";
+import { PAYERS, payerOf, type Report, SESSIONS, type Task } from "./workload.ts";
 
 const [location = "", name = ""] = process.argv.slice(2);
 const ledger = await openLedger(location);
@@ -39,7 +39,7 @@ async function ask(
 }
 
 async function report(n: number): Promise<void> {
-  await ledger.recordTurn(turnOf(`${name} ${n}`, { payer: accountOf((n % PAYERS) + 1) }), Date.now());
+  await ledger.recordTurn(turnOf(`${name} ${n}`, { payer: payerOf(n) }), Date.now());
 }
 
 async function call(n: number): Promise<void> {

@@ -1,13 +1,14 @@
 import { type ChildProcess, fork } from "node:child_process";
 import { once } from "node:events";
 import { openLedger } from "../../settlement/ledger/openLedger.ts";
-import { accountOf, turnOf, usdc } from "../../settlement/ledger/testing/fixtures.ts";
+import { turnOf, usdc } from "../../settlement/ledger/testing/fixtures.ts";
 import { administer, startPostgres } from "../../settlement/ledger/testing/startPostgres.ts";
-import { PAYERS, type Report, SESSIONS, type Task } from "./workload.ts";
+import { payerOf, type Report, SESSIONS, type Task } from "./workload.ts";
 
 const COUNTS = [1, 2, 4] as const;
-// As many however many daemons they ask, so that only the daemons differ.
-const CALLERS = 128;
+// As many however many daemons they ask, so that only the daemons differ, and enough of them for each daemon to make large groups: among few
+// callers several daemons make smaller ones, which cost more.
+const CALLERS = 512;
 const WARM_UP_MS = 500;
 const MEASURED_MS = 3_000;
 const BACKLOG_TURNS = 10_000;
@@ -44,10 +45,7 @@ async function measure(location: string, count: number) {
   const ledger = await openLedger(location);
   const expiresAtMs = Date.now() + 3_600_000;
   for (let n = 0; n < SESSIONS; n++) {
-    await ledger.openSession(
-      { id: `${n}`, payer: accountOf(n + 1), maxSpend: usdc(10n ** 12n), expiresAtMs },
-      Date.now(),
-    );
+    await ledger.openSession({ id: `${n}`, payer: payerOf(n), maxSpend: usdc(10n ** 12n), expiresAtMs }, Date.now());
   }
   const daemons = Array.from({ length: count }, (_, i) =>
     fork(new URL("./daemon.ts", import.meta.url), [location, `${i}`]),
@@ -59,15 +57,15 @@ async function measure(location: string, count: number) {
       await all(daemons, { ...load, measuredMs: WARM_UP_MS });
       return all(daemons, { ...load, measuredMs: MEASURED_MS });
     };
-    const turnsPerSecond = await rate("turns");
-    const callsPerSecond = await rate("calls");
-    await all(daemons, { kind: "settle", maxCharges: MAX_CHARGES });
+    // First, while nothing else is due.
     await Promise.all(
       Array.from({ length: BACKLOG_TURNS }, (_, n) =>
-        ledger.recordTurn(turnOf(`backlog ${n}`, { payer: accountOf((n % PAYERS) + 1) }), Date.now()),
+        ledger.recordTurn(turnOf(`backlog ${n}`, { payer: payerOf(n) }), Date.now()),
       ),
     );
     const settledPerSecond = await all(daemons, { kind: "settle", maxCharges: MAX_CHARGES });
+    const turnsPerSecond = await rate("turns");
+    const callsPerSecond = await rate("calls");
     const differences = await ledger.audit();
     if (differences.length > 0) throw new Error(`${count} daemons: ${differences.join("; ")}`);
     return { count, turnsPerSecond, callsPerSecond, settledPerSecond };

@@ -14,7 +14,7 @@ const MEASURED_SECONDS = 5;
 const SERVICE_TOKEN = "service-token-of-the-benchmark-0123456789";
 
 // Accruals over HTTP, each on disk before it is answered, beside a route of the same server that asks for the same
-// token, takes the same body and does nothing. The server is a process of its own, as in production; its settlement loop does not run.
+// token, checks the same body and does nothing. The server is a process of its own, as in production; its settlement loop does not run.
 export async function measureHttp() {
   const folder = mkdtempSync(join(tmpdir(), "bench-http-"));
   const world = await startWorld({ tools: 1, payers: 1 });

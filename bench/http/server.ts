@@ -1,4 +1,4 @@
-// The daemon's server with its log on, and one more route that asks for the same token and does nothing.
+// The daemon's server with its log on, and one more route that asks for the same token, checks the same body and does nothing.
 import type { Address } from "viem";
 import { z } from "zod";
 import { systemClock } from "../../settlement/clock.ts";
@@ -16,11 +16,14 @@ export type ServerOptions = { chainId: number; rpcUrl: string; router: Address; 
 
 const { rpcUrl, serviceToken, ...options }: ServerOptions = JSON.parse(process.argv[2] ?? "{}");
 const clock = systemClock;
+const taking = routes.find(({ method, path }) => method === "POST" && path === "/v1/turns");
+if (taking?.body === undefined) throw new Error("turns have no body");
 const empty = route({
   method: "POST",
   path: "/v1/empty",
   access: "platform",
   summary: "Nothing",
+  body: taking.body,
   answer: z.object({}),
   handle: async () => ({ body: {} }),
 });

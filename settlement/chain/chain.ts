@@ -120,8 +120,8 @@ export type Spendable = {
   budgets: ReadonlyMap<bigint, BudgetOnChain>;
 };
 
-// The stake without what its owner has asked back.
-export type Listing = { price: MicroUsdc; stake: MicroUsdc };
+// The stake without what its owner has asked back, and the highest price that it is enough for.
+export type Listing = { price: MicroUsdc; stake: MicroUsdc; maxPrice: MicroUsdc };
 
 export type Refund = { amount: MicroUsdc; readyAt: bigint };
 

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { decimals } from "./app/format.ts";
+import { decimals } from "./app/page/format.ts";
 
 it.each([
   ["9.997045796523824202", "9.997045"],

@@ -8,7 +8,7 @@ it("serves JavaScript: types are taken out, imports stay, and the page names the
   expect(page.body).not.toContain("{version}");
   const main = files.get("main.ts");
   expect(main?.contentType).toBe("text/javascript; charset=utf-8");
-  expect(main?.body).toContain('from "./poll.ts"');
+  expect(main?.body).toContain('from "./api/poll.ts"');
   for (const [path, { body }] of files) {
     if (path.endsWith(".ts")) expect(body).not.toMatch(/^import type/m);
   }

@@ -5,8 +5,8 @@ import { microUsdc } from "../domain/money.ts";
 import type { ToolId } from "../domain/toolId.ts";
 import { createMerkleTree } from "../engine/batch/merkleTree.ts";
 import { encodeReceipt, leafOf } from "../engine/batch/receipt.ts";
-import { keccak256 } from "./app/keccak.ts";
-import { readReceipt, verifyProof } from "./app/verifyProof.ts";
+import { keccak256 } from "./app/proof/keccak.ts";
+import { readReceipt, verifyProof } from "./app/proof/verifyProof.ts";
 
 const DOMAIN = { chainId: 8453, router: `0x${"c".repeat(40)}` } as const;
 const hashOf = (n: number) => expected(toHex(n));

@@ -74,6 +74,7 @@ export function createEngine(options: Omit<EngineContext, "looking">, readSpenda
   const prices = createPrices(context);
   const collectOwed = createCollectOwed(context);
   const unsettled = createUnsettled(context);
+  const recording = { ...context, unsettled };
   const asked = { ledger, readSpendable, credit: policy.credit, unsettled };
   const flush = { ...policy.flush, credit: policy.credit };
 
@@ -89,7 +90,7 @@ export function createEngine(options: Omit<EngineContext, "looking">, readSpenda
     const found = await bringBudget(context, turn.payer, brought, wasDone);
     if (found.kind === "budget_refused") return found;
     const budgetId = found.budgetId ?? turn.budgetId ?? null;
-    return recordTurn({ ...context, unsettled }, readSpendable, admission, prices, { ...turn, budgetId });
+    return recordTurn(recording, readSpendable, admission, prices, { ...turn, budgetId });
   }
 
   function follow(ledgerNowMs: number | null): void {

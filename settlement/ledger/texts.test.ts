@@ -34,6 +34,7 @@ const reads: [name: string, read: (ledger: Ledger, text: string) => Promise<unkn
   ["listSessions", (ledger, text) => ledger.listSessions(text as Address, 10, 0)],
   ["findSubmission", (ledger, text) => ledger.findSubmission(text as Hex)],
   ["listUnmined", (ledger, text) => ledger.listUnmined(text as Address)],
+  ["listOpenNonces", (ledger, text) => ledger.listOpenNonces(text as Address)],
   ["listMinedAbove", (ledger, text) => ledger.listMinedAbove(text as Address, 0n)],
   ["listMinedUpTo", (ledger, text) => ledger.listMinedUpTo(text as Address, 9n)],
   ["listOpenSubmissions", (ledger, text) => ledger.listOpenSubmissions(text as Address, 10)],

@@ -123,9 +123,7 @@ async function simulateOn(
     funds: fundsOf(scenario),
     maxRows: scenario.maxRows,
     endpoints: scenario.endpoints,
-    // Where payers have no more than they call for, what is said to be mined is taken for paid, and an endpoint that makes it up lets
-    // somebody call for more until it is final.
-    lies: lies.happens(0.3) && !scenario.tight ? lies : null,
+    lies: lies.happens(0.3) ? lies : null,
     lags: lags.happens(0.25) ? lags : null,
     startAt: START_MS / 1000,
     finalityBlocks: scenario.finalityBlocks,
@@ -270,6 +268,10 @@ async function simulateOn(
   }
 
   let stalledSteps = 0;
+  // For longer than what makes an endpoint stale that does not move. Drawn apart.
+  const stalls = createRng(seed + 14e9);
+  const stallsForLong = stalls.happens(0.15);
+  const stallLonger = () => (stallsForLong ? stalls.between(10, 40) : 0);
 
   // A copy for a restore is old; what a failover falls back to is a moment behind.
   let backup = copy();
@@ -325,6 +327,7 @@ async function simulateOn(
     truth,
     invariants: () => invariants,
     rng: createRng(seed + 3e9),
+    cautious: (options.faults ?? true) ? createRng(seed + 15e9) : null,
     trace,
   });
 
@@ -376,7 +379,7 @@ async function simulateOn(
     const steps = rng.between(30, 90);
     for (let step = 0; step < steps && violations.length === 0; step++) {
       if (faults.strike("hours go by", 0.005)) nowMs += rng.between(1, 30) * HOUR_MS;
-      if (faults.strike("the sequencer stalls", 0.02)) stalledSteps = rng.between(2, 15);
+      if (faults.strike("the sequencer stalls", 0.02)) stalledSteps = rng.between(2, 15) + stallLonger();
       if (habits.lost?.atStep === step && (options.faults ?? true)) lose(habits.lost.operator);
       if (scenario.forgetful) await forget();
       if (habits.unfaithful) undo();

@@ -10,7 +10,7 @@ export const daemons = chapter<Measured>({
   measure: async () => (await import("../../daemons/measureDaemons.ts")).measureDaemons(),
   text: (daemons) => `## Several daemons
 
-What daemons on one PostgreSQL do together, with the same callers and the same payers: turns, calls held and captured in the same sessions, and charges planned into batches, a key each. The ledger's part alone, without HTTP or chain; server and daemons share the cores.
+What daemons on one PostgreSQL do together, with the same 512 callers and the same payers: turns, calls held and captured in the same sessions, and charges planned into batches, a key each. The ledger's part alone, without HTTP or chain; server and daemons share the cores.
 
 ${table(
   ["daemons", "turns per second", "calls per second", "charges planned per second"],

@@ -10,7 +10,7 @@ export const http = chapter<Measured>({
   measure: async () => (await import("../../http/measureHttp.ts")).measureHttp(),
   text: (http) => `## HTTP
 
-Accruals over HTTP with ${http.connections} connections: each request reports a turn of its own and is answered when that is on disk (SQLite, WAL, \`synchronous=FULL\`). Beside it, in turns, a route of the same server that asks for the same token, takes the same body and does nothing. The server is a process of its own with its log on; the settlement loop does not run. The client runs on the same machine, so both rates depend on its cores; the ratio depends on them less. Means of two runs.
+Accruals over HTTP with ${http.connections} connections: each request reports a turn of its own and is answered when that is on disk (SQLite, WAL, \`synchronous=FULL\`). Beside it, in turns, a route of the same server that asks for the same token, reads and checks the same body and does nothing. The server is a process of its own with its log on; the settlement loop does not run. The client runs on the same machine, so both rates depend on its cores; the ratio depends on them less. Means of two runs.
 
 ${named([
   ["accrualsPerSecond", whole(http.accrualsPerSecond), "turns recorded per second"],

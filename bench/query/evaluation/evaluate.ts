@@ -4,12 +4,13 @@ import type { Asked, Questions } from "../openQuestions.ts";
 import { type Expected, type Question, questionsAbout } from "./questions.ts";
 import { says } from "./says.ts";
 
-export type Verdict = "right" | "missed" | "honest" | "wrong" | "failed";
+export type Verdict = "right" | "missed" | "honest" | "doubted" | "wrong" | "failed";
 
 export type Graded = {
   query: string;
   // `right`: the facts are there and put first. `missed`: it could have been answered, and it was said that it was not.
-  // `honest`: it could not, and it was said so. `wrong`: something else was answered. `failed`: there was no answer at all.
+  // `honest`: it could not, and it was said so. `doubted`: what there was to doubt was doubted, or not answered. `wrong`: something else
+  // was answered. `failed`: there was no answer at all.
   verdict: Verdict;
   level: string | null;
   calls: number;
@@ -21,6 +22,8 @@ export type Evaluation = {
   questions: number;
   // Of those that can be answered.
   answerable: number;
+  // Of those that nobody can answer.
+  unanswerable: number;
   right: number;
   honestMisses: number;
   wrong: number;
@@ -31,16 +34,21 @@ export type Evaluation = {
 };
 
 // By whoever is named. The rules say a fact under the name that its tool has for it; a model says it in words of its own, of which only
-// the value is compared.
-export async function evaluate(questions: Questions, agentModelId = RULES): Promise<Evaluation> {
+// the value is compared. All questions are asked unless some are chosen.
+export async function evaluate(
+  questions: Questions,
+  agentModelId = RULES,
+  isChosen: (question: Question, n: number) => boolean = () => true,
+): Promise<Evaluation> {
   const graded: Graded[] = [];
-  const asked = await questionsAbout(questions);
+  const asked = (await questionsAbout(questions)).filter(isChosen);
   const has = agentModelId === RULES ? hasFirst : hasSaid;
   for (const question of asked) graded.push(grade(question, await questions.ask(question.query, agentModelId), has));
   const count = (...verdicts: Verdict[]) => graded.filter(({ verdict }) => verdicts.includes(verdict)).length;
   return {
     questions: graded.length,
-    answerable: asked.filter(({ expects }) => expects !== "miss").length,
+    answerable: asked.filter(({ expects }) => typeof expects !== "string").length,
+    unanswerable: asked.filter(({ expects }) => expects === "miss").length,
     right: count("right"),
     honestMisses: count("honest"),
     wrong: count("wrong"),
@@ -58,25 +66,23 @@ function grade({ query, expects }: Question, asked: Asked, has: Has): Graded {
     return { query, verdict: "failed", level: null, calls: 0, costUsd: 0, response: asked.error };
   }
   const { result } = asked;
-  const isMiss = result.outcomeType === "capability_miss";
-  const verdict: Verdict =
-    expects === "miss"
-      ? isMiss
-        ? "honest"
-        : "wrong"
-      : isMiss
-        ? "missed"
-        : expects.every((fact) => has(result, fact))
-          ? "right"
-          : "wrong";
+  const level = result.confidence?.level ?? null;
   return {
     query,
-    verdict,
-    level: result.confidence?.level ?? null,
+    verdict: verdictOf(expects, result, level, has),
+    level,
     calls: result.grounding.toolCallAttemptCount,
     costUsd: Number(result.cost.totalCostUsd),
     response: result.response,
   };
+}
+
+function verdictOf(expects: Question["expects"], result: QueryResult, level: string | null, has: Has): Verdict {
+  const isMiss = result.outcomeType === "capability_miss";
+  if (expects === "miss") return isMiss ? "honest" : "wrong";
+  if (expects === "doubt") return isMiss || level !== "high" ? "doubted" : "wrong";
+  if (isMiss) return "missed";
+  return expects.every((fact) => has(result, fact)) ? "right" : "wrong";
 }
 
 // Whether a fact is the one, or among the few, that the answer takes the question to ask for, and the prose has it. Where all

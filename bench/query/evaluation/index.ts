@@ -38,11 +38,11 @@ await withUsage(USAGE, async () => {
 function print(by: string, { graded, ...sums }: Evaluation): void {
   console.log(`by ${by}`);
   for (const { verdict, level, query, response } of graded) {
-    if (verdict === "right" || verdict === "honest") continue;
+    if (verdict === "right" || verdict === "honest" || verdict === "doubted") continue;
     console.log(`${verdict}${level === null ? "" : ` (${level})`}: ${query}\n  ${response}`);
   }
   const percent = (part: number, whole: number) => `${Math.round((100 * part) / whole)} %`;
-  const unanswerable = sums.questions - sums.answerable;
+  const { unanswerable } = sums;
   console.log(`right: ${sums.right} of ${sums.answerable} (${percent(sums.right, sums.answerable)})`);
   console.log(`honest misses: ${sums.honestMisses} of ${unanswerable} (${percent(sums.honestMisses, unanswerable)})`);
   console.log(`wrong: ${sums.wrong}, with high confidence: ${sums.wrongWithHighConfidence}`);

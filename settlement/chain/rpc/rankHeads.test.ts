@@ -17,13 +17,16 @@ const blockAt = (number: bigint, fork = 0) => ({
 // A node that has everything up to a block, of the chain or of a fork of its own.
 type Node = { head: bigint; finalized?: bigint; fork?: number };
 
+// One that nobody sets.
+const clockAt = (nowMs: number) => ({ nowMs, elapsedMs: nowMs });
+
 function rank(nodes: Record<string, Node>, nowMs = NOW_MS, ranking = createHeadRanking()) {
   const seen: SeenHead[] = Object.entries(nodes).map(([endpoint, { head, finalized, fork }]) => ({
     endpoint,
     head: blockAt(head, fork),
     finalized: blockAt(finalized ?? head - FINALITY_BLOCKS, fork),
   }));
-  return ranking(seen, nowMs, async (endpoint, number) => {
+  return ranking(seen, clockAt(nowMs), async (endpoint, number) => {
     const node = nodes[endpoint];
     return node !== undefined && number <= node.head ? hashOf(number, node.fork) : null;
   });
@@ -102,17 +105,66 @@ describe("of several endpoints", () => {
     ];
     const hashAt = async (_: string, number: bigint) => hashOf(number);
     for (let ms = 0; ms < stalledMs; ms += 2_000) {
-      await ranking(seenAt(NEWEST - 3n, NEWEST), NOW_MS + ms, hashAt);
+      await ranking(seenAt(NEWEST - 3n, NEWEST), clockAt(NOW_MS + ms), hashAt);
     }
     // What one alone calls final does not become so by that.
-    const found = await ranking(seenAt(NEWEST - 3n, NEWEST + 1n), NOW_MS + stalledMs, hashAt);
+    const found = await ranking(seenAt(NEWEST - 3n, NEWEST + 1n), clockAt(NOW_MS + stalledMs), hashAt);
     expect(kindsOf(found)).toEqual(["fresh", "fresh"]);
     expect(found.finalized).toEqual(blockAt(final.a));
     // A process that begins at this moment remembers nothing, and its clock may be slow.
     for (const slowMs of [0, 40_000]) {
-      const first = await createHeadRanking()(seenAt(NEWEST - 3n, NEWEST + 1n), NOW_MS + stalledMs - slowMs, hashAt);
+      const first = await createHeadRanking()(
+        seenAt(NEWEST - 3n, NEWEST + 1n),
+        clockAt(NOW_MS + stalledMs - slowMs),
+        hashAt,
+      );
       expect([slowMs, kindsOf(first)]).toEqual([slowMs, ["fresh", "fresh"]]);
     }
+  });
+
+  describe("one that calls its head final, and is a block ahead when the sequencer stops", () => {
+    const seen: SeenHead[] = [
+      { endpoint: "a", head: blockAt(NEWEST), finalized: blockAt(NEWEST) },
+      { endpoint: "b", head: blockAt(NEWEST - 1n), finalized: blockAt(NEWEST - FINALITY_BLOCKS) },
+    ];
+    const level = seen.map((one) => ({ ...one, head: blockAt(NEWEST - 1n) }));
+    const hashAt = async (_: string, number: bigint) => hashOf(number);
+
+    it("does not make it so, however long that takes", async () => {
+      const ranking = createHeadRanking();
+      await ranking(level, clockAt(NOW_MS), hashAt);
+      for (const seconds of [2, 10, 20, 30, 40, 50, 60, 3_600]) {
+        const found = await ranking(seen, clockAt(NOW_MS + seconds * 1_000), hashAt);
+        expect([seconds, kindsOf(found)]).toEqual([seconds, ["fresh", "fresh"]]);
+        expect(found.finalized).toEqual(blockAt(NEWEST - FINALITY_BLOCKS));
+      }
+    });
+
+    it("does not make it so when the sequencer goes on, of which it hears first", async () => {
+      for (const stalledMs of [10_000, 26_000, 31_000, 3_600_000]) {
+        const ranking = createHeadRanking();
+        let ms = NOW_MS;
+        await ranking(level, clockAt(ms), hashAt);
+        for (; ms < NOW_MS + stalledMs; ms += 2_000) await ranking(seen, clockAt(ms), hashAt);
+        const further = seen.map((one) => (one.endpoint === "a" ? { ...one, head: blockAt(NEWEST + 1n) } : one));
+        for (const laterMs of [0, 2_000, 6_000]) {
+          const found = await ranking(further, clockAt(ms + laterMs), hashAt);
+          expect([stalledMs, laterMs, kindsOf(found)]).toEqual([stalledMs, laterMs, ["fresh", "fresh"]]);
+          expect(found.finalized).toEqual(blockAt(NEWEST - FINALITY_BLOCKS));
+        }
+      }
+    });
+
+    it("does not make it so when somebody sets our clock", async () => {
+      const ranking = createHeadRanking();
+      const elapsedMs = 5_000;
+      await ranking(level, { nowMs: NOW_MS, elapsedMs }, hashAt);
+      await ranking(seen, { nowMs: NOW_MS, elapsedMs: elapsedMs + 2_000 }, hashAt);
+      const further = seen.map((one) => (one.endpoint === "a" ? { ...one, head: blockAt(NEWEST + 1n) } : one));
+      const found = await ranking(further, { nowMs: NOW_MS + 600_000, elapsedMs: elapsedMs + 4_000 }, hashAt);
+      expect(kindsOf(found)).toEqual(["fresh", "fresh"]);
+      expect(found.finalized).toEqual(blockAt(NEWEST - FINALITY_BLOCKS));
+    });
   });
 
   it("one alone that calls its head final does not make it so", async () => {

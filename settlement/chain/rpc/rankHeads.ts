@@ -25,36 +25,48 @@ export type Ranking = {
 // alone is everybody who does not have the first block yet after the sequencer has stood still.
 const MAX_LAG_MS = 30_000;
 const MAX_LAG_BLOCKS = 15n;
+// Five blocks of Base. For longer than this between two blocks the sequencer stands still, and not whoever does not have the second yet.
+const MAX_PAUSE_MS = 10_000;
 // How far ahead of this machine's clock an endpoint may be with nobody to support it: less than what makes another one stale,
 // so that a liar alone cannot outrun a healthy endpoint.
 const MAX_AHEAD_MS = 15_000;
 // A node can follow the head while its finality stands still. On Base the two are about 20 minutes apart.
 const MAX_FINALITY_LAG_MS = 60 * 60_000;
 
-// Remembers since when each head has stood while others went on, by our own clock: that tells one that stands still from one that
-// moves even if that clock is wrong by minutes. While the sequencer stands still nobody goes on.
+// Remembers for how long each head has stood while others went on, by what goes by and not by our clock: that tells one that stands
+// still from one that moves even if that clock is wrong by minutes, or is set. While the sequencer stands still nobody goes on: how long
+// that took counts for nobody once it goes on, whoever hears of it first.
 export function createHeadRanking() {
-  const heads = new Map<string, { number: bigint; passedAtMs: number | null }>();
+  const heads = new Map<string, Seen>();
+  let movedAtMs = 0;
 
   // In order of preference.
-  return (seen: readonly SeenHead[], nowMs: number, hashAt: HashAt): Promise<Ranking> => {
+  return (seen: readonly SeenHead[], { nowMs, elapsedMs }: Moments, hashAt: HashAt): Promise<Ranking> => {
     const before = new Map(heads);
     const wentOn = seen.filter(({ endpoint, head }) => head.number > (before.get(endpoint)?.number ?? head.number));
     const isPassed = (number: bigint) => wentOn.some(({ head }) => head.number > number);
+    const wentByMs = Math.min(elapsedMs - movedAtMs, MAX_PAUSE_MS);
+    if (wentOn.length > 0) movedAtMs = elapsedMs;
     for (const { endpoint, head } of seen) {
       const last = before.get(endpoint);
-      const stands = last?.number === head.number && (last.passedAtMs ?? nowMs) <= nowMs;
-      const passedAtMs = stands ? last.passedAtMs : null;
-      heads.set(endpoint, { number: head.number, passedAtMs: passedAtMs ?? (isPassed(head.number) ? nowMs : null) });
+      const known = last?.number === head.number ? last.passedForMs : null;
+      const more = known === null ? 0 : wentByMs;
+      const passedForMs = isPassed(head.number) ? (known ?? 0) + more : known;
+      heads.set(endpoint, { number: head.number, passedForMs });
     }
-    const stoodForMs = ({ endpoint }: SeenHead) => nowMs - (heads.get(endpoint)?.passedAtMs ?? nowMs);
-    const moves = seen.filter((one) => stoodForMs(one) <= MAX_LAG_MS);
     const standStill = seen.filter(
-      (one) => !moves.includes(one) && moves.some(({ head }) => head.number > one.head.number),
+      ({ endpoint, head }) =>
+        (heads.get(endpoint)?.passedForMs ?? 0) > MAX_LAG_MS && seen.some((other) => other.head.number > head.number),
     );
     return rankHeads(seen, new Set(standStill), nowMs, hashAt);
   };
 }
+
+// `passedForMs` is how long others went on since the first of them passed it; null if none has.
+type Seen = { number: bigint; passedForMs: number | null };
+
+// What our clock says, and what goes by evenly whatever anybody sets it to.
+type Moments = { nowMs: number; elapsedMs: number };
 
 type HashAt = (endpoint: string, number: bigint) => Promise<Hex | null>;
 

@@ -50,7 +50,9 @@ export function createSurvey({ endpoints, clock, finalityDepthBlocks, compared }
   async function look(): Promise<Ranking | null> {
     const seen = (await Promise.all(endpoints.names.map(see))).filter((one) => one !== null);
     if (seen.length === 0) return null;
-    const ranking = await rank(seen, clock.nowMs(), async (endpoint, number) => {
+    const nowMs = clock.nowMs();
+    const now = { nowMs, elapsedMs: clock.elapsedMs?.() ?? nowMs };
+    const ranking = await rank(seen, now, async (endpoint, number) => {
       const block = await blockOf(endpoint, numberToHex(number));
       return block?.hash ?? null;
     });

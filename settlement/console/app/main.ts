@@ -1,10 +1,10 @@
-import type { Login } from "./answers.ts";
-import { AskError, ask, tell } from "./ask.ts";
-import { type Child, h, patchChildren } from "./dom.ts";
-import { duration } from "./format.ts";
-import { page } from "./parts.ts";
-import { type Poll, poll } from "./poll.ts";
-import { watchToolNames } from "./toolNames.ts";
+import type { Login } from "./api/answers.ts";
+import { AskError, ask, tell } from "./api/ask.ts";
+import { type Poll, poll } from "./api/poll.ts";
+import { watchToolNames } from "./api/toolNames.ts";
+import { type Child, h, patchChildren } from "./page/dom.ts";
+import { duration } from "./page/format.ts";
+import { page } from "./page/parts.ts";
 import type { Place, View } from "./view.ts";
 import { audit } from "./views/audit.ts";
 import { batch } from "./views/batch.ts";

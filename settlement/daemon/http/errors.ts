@@ -20,6 +20,8 @@ const STATUS_OF = {
   budget_exceeded: 402,
   budget_expired: 402,
   budget_tools: 402,
+  // A turn asks more for a tool than it is listed for on chain.
+  price_exceeded: 409,
   // The tool failed and would fail again: clients repeat what is above 499.
   execution_failed: 422,
   query_failed: 422,
@@ -82,12 +84,21 @@ export const errorSchema = z
     code: z.enum(Object.keys(STATUS_OF) as [ApiCode]).meta({ description: "Stays the same between versions" }),
     helpUrl: z.url().optional().meta({ description: "Where the payer reads what to do about it" }),
     session: sessionSchema.optional(),
+    listed: z
+      .array(z.object({ toolId: z.string(), atMostUsd: z.string() }))
+      .optional()
+      .meta({ description: "What tools cost at the most of which more was asked" }),
   })
   .meta({ id: "Error" });
 
 export type ErrorBody = z.infer<typeof errorSchema>;
 
-export type ErrorDetails = { helpUrl?: string | null; session?: SessionView; retryAfterMs?: number | null };
+export type ErrorDetails = {
+  helpUrl?: string | null;
+  session?: SessionView;
+  listed?: ErrorBody["listed"];
+  retryAfterMs?: number | null;
+};
 
 // An answer other than the one that was asked for.
 export class ApiError extends Error {
@@ -107,6 +118,7 @@ export class ApiError extends Error {
       code,
       ...(details.helpUrl && { helpUrl: details.helpUrl }),
       ...(details.session && { session: details.session }),
+      ...(details.listed && { listed: details.listed }),
     };
   }
 }
@@ -126,7 +138,10 @@ const CODE_OF: Partial<Record<ErrorCode, ApiCode>> = {
 const CODE_OF_FASTIFY: Readonly<Record<string, [ApiCode, string]>> = {
   FST_ERR_CTP_BODY_TOO_LARGE: ["too_large", "the body is too large"],
   FST_ERR_CTP_INVALID_MEDIA_TYPE: ["unsupported_media_type", "the body must be application/json"],
-  FST_ERR_CTP_INVALID_JSON_BODY: ["invalid_request", "the body is not valid JSON"],
+  FST_ERR_CTP_INVALID_JSON_BODY: [
+    "invalid_request",
+    "the body is not valid JSON, or has a member named __proto__ or constructor.prototype",
+  ],
   FST_ERR_CTP_EMPTY_JSON_BODY: ["invalid_request", "the body is empty; it must be a JSON object"],
   FST_ERR_CTP_INVALID_CONTENT_LENGTH: ["invalid_request", "the body is not as long as its Content-Length says"],
   FST_ERR_MAX_PARAM_LENGTH: ["not_found", "the address has a part that is too long"],

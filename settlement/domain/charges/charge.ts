@@ -66,3 +66,8 @@ export function chargeIdOf(source: ChargeSource, chargeFor: ChargeFor): Hex {
 export function chargeIdOfCall({ callId, sessionId, toolId }: Pick<Call, "callId" | "sessionId" | "toolId">): Hex {
   return chargeIdOf({ kind: "call", sessionId, callId }, { kind: "tool", toolId, calls: 1 });
 }
+
+// What was paid of a charge that was divided, by what was left of that, which only ever becomes less: the rest goes on under its name.
+export function partIdOf(id: Hex, left: bigint): Hex {
+  return `0x${hash("sha256", JSON.stringify(["part", id, left.toString()]))}`;
+}

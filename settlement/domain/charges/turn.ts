@@ -5,9 +5,8 @@ import type { ToolId } from "../toolId.ts";
 // The most MCP calls that one turn can make.
 export const MAX_CALLS_PER_TURN = 100;
 
-// `schemaHash` names what its methods had promised to answer, where somebody says. `asked` is what was asked for it, where that is more
-// than it is listed for by the time it is recorded: by that the turn is known again.
-export type TurnTool = { toolId: ToolId; amount: MicroUsdc; calls: number; schemaHash?: Hex; asked?: MicroUsdc };
+// `schemaHash` names what its methods had promised to answer, where somebody says.
+export type TurnTool = { toolId: ToolId; amount: MicroUsdc; calls: number; schemaHash?: Hex };
 
 // A Query response that was delivered. If its execution failed, the tools' fees are waived and the model cost is not.
 export type Turn = {

@@ -26,7 +26,7 @@ import { recordTurn } from "./turns/recordTurn.ts";
 
 const policy = { credit: { base: usdc(100), growthBps: 1_000, max: usdc(1_000) }, budgetMarginMs: 0 };
 const open: Admission = { write: (_, write) => write() };
-const anyPrice: Prices = { refuse: async () => null, lower: async (costs) => costs };
+const anyPrice: Prices = { refuse: async () => null };
 const costing = (id: string, amount: number) => turnOf(id, { modelCost: usdc(amount), tools: [] });
 const call = (callId: string, sessionId: string, amount: number) => ({
   callId,

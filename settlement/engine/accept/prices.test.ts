@@ -14,8 +14,8 @@ const MINUTE_MS = 60_000;
 
 function open() {
   const listed = new Map<ToolId, Listing>([
-    [PAID, { price: usd("0.10"), stake: usd("500") }],
-    [FREE, { price: usd("0"), stake: usd("20") }],
+    [PAID, { price: usd("0.10"), stake: usd("500"), maxPrice: usd("5") }],
+    [FREE, { price: usd("0"), stake: usd("20"), maxPrice: usd("0.20") }],
   ]);
   const asked: ToolId[][] = [];
   const state = { nowMs: 0, away: false, hangs: false };
@@ -37,7 +37,7 @@ describe("what a tool may cost", () => {
   it("is its price, to the unit, and the sentence says so", async () => {
     const { refuse } = open();
     expect(await refuse([{ toolId: PAID, amount: usd("0.10") }], "throw")).toBeNull();
-    expect(await refuse([{ toolId: PAID, amount: microUsdc(usd("0.10") + 1n) }], "throw")).toBe(
+    expect((await refuse([{ toolId: PAID, amount: microUsdc(usd("0.10") + 1n) }], "throw"))?.reason).toBe(
       "tool 00000000-0000-0000-0000-000000000001 costs at most 0.10 USDC as it is listed on chain, and 0.100001 was asked for it",
     );
   });
@@ -45,7 +45,7 @@ describe("what a tool may cost", () => {
   it("is for a tool that is listed for nothing what its stake would allow as a price", async () => {
     const { refuse } = open();
     expect(await refuse([{ toolId: FREE, amount: usd("0.20") }], "throw")).toBeNull();
-    expect(await refuse([{ toolId: FREE, amount: usd("0.21") }], "throw")).toContain("at most 0.20");
+    expect((await refuse([{ toolId: FREE, amount: usd("0.21") }], "throw"))?.reason).toContain("at most 0.20");
   });
 
   it("is not judged for a tool that is not listed, nor asked about for nothing", async () => {
@@ -59,31 +59,31 @@ describe("what a tool may cost", () => {
     const { refuse, asked, state, listed } = open();
     for (let i = 0; i < 3; i++) await refuse([{ toolId: PAID, amount: usd("0.01") }], "throw");
     expect(asked).toEqual([[PAID]]);
-    listed.set(PAID, { price: usd("0.30"), stake: usd("500") });
+    listed.set(PAID, { price: usd("0.30"), stake: usd("500"), maxPrice: usd("5") });
     expect(await refuse([{ toolId: PAID, amount: usd("0.30") }], "throw")).toBeNull();
     expect(asked).toEqual([[PAID], [PAID]]);
-    listed.set(PAID, { price: usd("0.05"), stake: usd("500") });
+    listed.set(PAID, { price: usd("0.05"), stake: usd("500"), maxPrice: usd("5") });
     state.nowMs = 5 * MINUTE_MS;
-    expect(await refuse([{ toolId: PAID, amount: usd("0.30") }], "throw")).toContain("at most 0.05");
+    expect((await refuse([{ toolId: PAID, amount: usd("0.30") }], "throw"))?.reason).toContain("at most 0.05");
   });
 
-  it("is taken of what was asked where that is more, which is still known", async () => {
-    const { lower, listed, state } = open();
-    const costs = [
-      { toolId: PAID, amount: usd("0.10"), calls: 2 },
-      { toolId: UNLISTED, amount: usd("9"), calls: 1 },
-    ];
-    expect(await lower(costs)).toEqual(costs);
-    listed.set(PAID, { price: usd("0.04"), stake: usd("500") });
-    state.nowMs = 5 * MINUTE_MS;
-    expect(await lower(costs)).toEqual([
-      { toolId: PAID, amount: usd("0.04"), calls: 2, asked: usd("0.10") },
-      { toolId: UNLISTED, amount: usd("9"), calls: 1 },
+  it("is said of every tool of which more was asked, so that it can be asked again with no more", async () => {
+    const { refuse } = open();
+    const refused = await refuse(
+      [
+        { toolId: PAID, amount: usd("0.11") },
+        { toolId: UNLISTED, amount: usd("9") },
+        { toolId: FREE, amount: usd("0.30") },
+      ],
+      "take",
+    );
+    expect(refused?.listed).toEqual([
+      { toolId: PAID, most: usd("0.10") },
+      { toolId: FREE, most: usd("0.20") },
     ]);
-    state.away = true;
-    state.nowMs = 10 * MINUTE_MS;
-    listed.delete(PAID);
-    expect(await lower([{ toolId: FREE, amount: usd("7") }])).toEqual([{ toolId: FREE, amount: usd("7") }]);
+    expect(refused?.reason).toMatch(
+      /costs at most 0.10 USDC .* and 0.11 was asked .*; .* at most 0.20 USDC .* and 0.30 was asked/,
+    );
   });
 
   it("is not known while the chain is away, which is a reason to wait or to go on", async () => {

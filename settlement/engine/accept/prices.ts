@@ -7,12 +7,13 @@ import type { EngineContext } from "../context.ts";
 
 export type Cost = { toolId: ToolId; amount: MicroUsdc };
 
+// What tools cost at the most of which more was asked.
+export type PriceRefusal = { reason: string; listed: readonly { toolId: ToolId; most: MicroUsdc }[] };
+
 export type Prices = {
-  // Why one of these is more than its tool may cost; null if none is. `unknown` is what to do about tools of which the chain does
+  // Why some of these are more than their tools may cost; null if none is. `unknown` is what to do about tools of which the chain does
   // not say anything at present: to say so, or to take what is asked for them, without waiting for long.
-  refuse(costs: readonly Cost[], unknown: "throw" | "take"): Promise<string | null>;
-  // The same costs, those lowered that are more than their tools may cost. What the chain says nothing of is taken as it is.
-  lower<T extends Cost>(costs: readonly T[]): Promise<readonly (T & { asked?: MicroUsdc })[]>;
+  refuse(costs: readonly Cost[], unknown: "throw" | "take"): Promise<PriceRefusal | null>;
 };
 
 export type PricesContext = Pick<EngineContext, "chain" | "clock"> & {
@@ -24,8 +25,6 @@ type Known = { most: bigint | null; askedAtMs: number };
 // Prices change seldom. Before anything is refused the chain is asked again, so that a price that was raised counts at once.
 const MAX_AGE_MS = 5 * 60_000;
 const MAX_CACHED = 10_000;
-// As the registry demands: a stake of a hundred times the price.
-const STAKE_MULTIPLIER = 100n;
 
 // A call, or a tool's part of a turn, costs at most what the tool is listed for: its stake answers for that price. A tool that is
 // listed for nothing may still have methods with a price of their own. They cost at most what it could be listed for with its
@@ -51,7 +50,14 @@ export function createPrices({ chain, clock, policy }: PricesContext): Prices {
     return most !== null && amount > most;
   };
 
-  const prices: Prices = {
+  const refusalOf = ({ toolId, amount }: Cost) => {
+    const most = microUsdc(cache.get(toolId)?.most ?? 0n);
+    const [listed, asked] = [most, amount].map(formatUsd);
+    const sentence = `tool ${uuidFromToolId(toolId)} costs at most ${listed} USDC as it is listed on chain, and ${asked} was asked for it`;
+    return { toolId, most, sentence };
+  };
+
+  return {
     async refuse(costs, unknown) {
       const paid = costs.filter(({ amount }) => amount > 0n);
       const readAll = async () => {
@@ -63,19 +69,14 @@ export function createPrices({ chain, clock, policy }: PricesContext): Prices {
       if (paid.every(({ toolId }) => isFresh(toolId)) && !paid.some(isAbove)) return null;
       if (unknown === "throw") await readAll();
       else if (!(await inTime(readAll(), policy.listingWaitMs))) return null;
-      const above = paid.find(isAbove);
-      if (above === undefined) return null;
-      const most = formatUsd(microUsdc(cache.get(above.toolId)?.most ?? 0n));
-      return `tool ${uuidFromToolId(above.toolId)} costs at most ${most} USDC as it is listed on chain, and ${formatUsd(above.amount)} was asked for it`;
-    },
-    async lower(costs) {
-      if ((await prices.refuse(costs, "take")) === null) return costs;
-      return costs.map((cost) =>
-        isAbove(cost) ? { ...cost, amount: microUsdc(cache.get(cost.toolId)?.most ?? 0n), asked: cost.amount } : cost,
-      );
+      const above = paid.filter(isAbove).map(refusalOf);
+      if (above.length === 0) return null;
+      return {
+        reason: above.map(({ sentence }) => sentence).join("; "),
+        listed: above.map(({ toolId, most }) => ({ toolId, most })),
+      };
     },
   };
-  return prices;
 }
 
 // False if it takes longer, or if the chain is away.
@@ -98,5 +99,5 @@ async function inTime(reading: Promise<boolean>, waitMs: number): Promise<boolea
 
 function mostOf(listing: Listing | null): bigint | null {
   if (listing === null) return null;
-  return listing.price > 0n ? listing.price : listing.stake / STAKE_MULTIPLIER;
+  return listing.price > 0n ? listing.price : listing.maxPrice;
 }

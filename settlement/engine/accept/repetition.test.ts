@@ -29,7 +29,7 @@ const spendable = { amount: 10n ** 9n, prepaid: 0n, atBlock: 0n };
 const rich = async (): Promise<Preflight> => ({ code: "ok", funds, spendable });
 const poor = async (): Promise<Preflight> => ({ code: "insufficient_allowance", funds, reason: "the cap is used up" });
 const open: Admission = { write: (_, write) => write() };
-const anyPrice: Prices = { refuse: async () => null, lower: async (costs) => costs };
+const anyPrice: Prices = { refuse: async () => null };
 const session = { id: "s", payer: ALICE, maxSpend: usdc(100), ttlMs: 60_000, budgetId: null };
 const call = { callId: "c", sessionId: "s", toolId: toolOf(1), method: "quote", amount: usdc(10) };
 

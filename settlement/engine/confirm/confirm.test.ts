@@ -63,6 +63,7 @@ async function concludedWith(
       listMinedAbove: async () => [],
       listMinedUpTo: async () => (state === "submitted" ? [] : [{ id: ROOT, blockNumber: 5n, blockHash: BLOCK }]),
       listUnmined: async () => (state === "submitted" ? [submission] : []),
+      listOpenNonces: async () => [],
       findSubmission: async () => submission,
       readRowBound: async () => null,
       recordInclusion: async (_: unknown, __: unknown, ___: unknown, status: string) => did.push(`mined: ${status}`),
@@ -123,8 +124,8 @@ it("what was made up is on its way again once a final block rules it out", async
     expect(await concludedWith(receipt, "reverted", isUnspent)).toEqual(["lost"]);
     expect(await concludedWith(receipt, "included", { settledAt: 0n })).toEqual(["lost"]);
   }
-  // No receipt is no verdict.
-  expect(await concludedWith(null)).toEqual([]);
+  // No receipt is no verdict, and nothing waits for one silently.
+  expect(await concludedWith(null)).toEqual([expect.stringContaining("no endpoint shows")]);
   expect(await concludedWith(receiptOf(5n), "submitted", isUnspent)).toEqual([]);
   expect(await concludedWith(REVERTED, "submitted", isUnspent)).toEqual([]);
 });

@@ -1,5 +1,5 @@
 import type { Address, Hex } from "viem";
-import type { Block, TxReceipt } from "../../chain/chain.ts";
+import type { TxReceipt } from "../../chain/chain.ts";
 import { decodeSettle } from "../../chain/router/settleCall.ts";
 import type { BatchOutcome } from "../../domain/batch/batch.ts";
 import type { Submission, SubmissionState } from "../../domain/batch/submission.ts";
@@ -7,6 +7,9 @@ import type { Lease } from "../../ledger/ledger.ts";
 import { type EngineContext, retryPolicy } from "../context.ts";
 import { ranOutOfGas } from "../submit/gasLimit.ts";
 import { hasRowsOf } from "../watch/explain.ts";
+import { checkOpenNonces } from "./checkOpenNonces.ts";
+import { type Finality, finalityOf } from "./finality.ts";
+import { findInstead, findReceipt } from "./findReceipt.ts";
 import { noteCarried } from "./noteCarried.ts";
 import { type Anchor, lose, recheck } from "./recheck.ts";
 import { reconcileBatch } from "./reconcileBatch.ts";
@@ -31,24 +34,10 @@ export function createConfirm(context: EngineContext) {
       // Whoever made its receipt up would do so again. Its bytes are sent again first.
       if (!denied.has(submission.id)) await look(context, lease, submission, final);
     }
+    await checkOpenNonces(context, lease, final);
   }
 
   return confirm;
-}
-
-// A block that the chain will not undo, and how many nonces of the operator are spent by it, which every endpoint is asked for once
-// in a tick.
-type Finality = { block: Block; hasSpent(nonce: number): Promise<boolean> };
-
-function finalityOf({ chain }: EngineContext, operator: Address, block: Block): Finality {
-  let spent: Promise<number> | undefined;
-  return {
-    block,
-    async hasSpent(nonce) {
-      spent ??= chain.nonce(operator, block);
-      return (await spent) > nonce;
-    },
-  };
 }
 
 // Looks for a submission on the chain, under any of the hashes it ever had.
@@ -88,16 +77,6 @@ async function isRefuted(
 }
 
 const isOwn = ({ broadcasts }: Submission, hash: Hex) => broadcasts.some(({ txHash }) => txHash === hash);
-
-async function findReceipt({ chain }: EngineContext, submission: Submission): Promise<TxReceipt | null> {
-  for (const { txHash } of submission.broadcasts) {
-    const receipt = await chain.receipt(txHash);
-    if (receipt !== null) return receipt;
-  }
-  // A peer may have settled the same root with a transaction that this ledger never saw.
-  const settled = submission.kind === "settle" && (await chain.settledAt(submission.id, "latest")) !== 0n;
-  return settled ? chain.receiptOfBatch(submission.id) : null;
-}
 
 async function include(
   context: EngineContext,
@@ -184,8 +163,20 @@ async function conclude(
       await lose(context, lease, id);
       return "denied";
     }
-    if (receipt === null) return "unknown";
-    const reason = `one endpoint shows transaction ${txHash} of ${id}; another has that block and does not show it`;
+    const instead = await findInstead(context, submission, txHash);
+    if (instead !== null) {
+      await include(context, lease, submission, instead);
+      return "done";
+    }
+    // Its nonce is spent, and nobody shows that it has spent it. It is looked for once more, before it is given up.
+    if (receipt === null && said.status === "reverted") {
+      await lose(context, lease, id);
+      return "denied";
+    }
+    const reason =
+      receipt === null
+        ? `no endpoint shows transaction ${txHash} of ${id}, which one said was mined in block ${blockNumber}`
+        : `one endpoint shows transaction ${txHash} of ${id}; another has that block and does not show it`;
     context.report({ kind: "holding", operator: lease.operator, reason });
     return "unknown";
   }

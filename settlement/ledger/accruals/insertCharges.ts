@@ -30,6 +30,7 @@ export type DeliveredCharge = {
 // What is accrued is pending from now on.
 export function insertCharges(tx: Tx, deliveries: readonly Delivery[]): void {
   const ofTurns: Param[] = [];
+  const plain: Param[] = [];
   const ofCalls: Param[] = [];
   for (const delivery of deliveries) {
     const { payer, budgetId, hashes, accruedAtMs, charges } = delivery;
@@ -38,9 +39,13 @@ export function insertCharges(tx: Tx, deliveries: readonly Delivery[]): void {
     let [all, pending, waiting] = [0n, 0n, 0];
     for (const { id, toolId, calls, amount, state, schemaHash } of charges) {
       const own = schemaHash === undefined ? schema : known(schemaHash);
-      const about = [toolId, calls, payer, budget, amount, request, response, own, accruedAtMs, state] as const;
-      if ("turnId" in delivery) ofTurns.push(id, delivery.turnId, ...about);
-      else ofCalls.push(id, delivery.sessionId, delivery.callId, delivery.dueAtMs, ...about);
+      const isPlain = state === "accrued" && budget === null && request === null && response === null && own === null;
+      if ("turnId" in delivery && isPlain) plain.push(id, delivery.turnId, toolId, calls, payer, amount, accruedAtMs);
+      else {
+        const about = [toolId, calls, payer, budget, amount, request, response, own, accruedAtMs, state] as const;
+        if ("turnId" in delivery) ofTurns.push(id, delivery.turnId, ...about);
+        else ofCalls.push(id, delivery.sessionId, delivery.callId, delivery.dueAtMs, ...about);
+      }
       all += amount;
       if (state !== "accrued") continue;
       pending += amount;
@@ -55,6 +60,7 @@ export function insertCharges(tx: Tx, deliveries: readonly Delivery[]): void {
     const accrued = { accrued: microUsdc(all), accruedCharges: charges.length };
     tx.count(accruedAtMs, voided === 0n ? accrued : { ...accrued, voided: microUsdc(voided) });
   }
+  sendAll(tx, insertionsOf(tx, PLAIN, plain));
   sendAll(tx, insertionsOf(tx, OF_TURNS, ofTurns));
   sendAll(tx, insertionsOf(tx, OF_CALLS, ofCalls));
 }
@@ -71,6 +77,21 @@ const ABOUT = {
   accrued_at: "BIGINT",
   state: "TEXT",
 } as const;
+
+// Of a turn that came without hashes and draws on no budget: half as much to hand over.
+const PLAIN: Insertion = {
+  into: "charges",
+  columns: {
+    id: "TEXT",
+    turn_id: "TEXT",
+    tool_id: "TEXT",
+    calls: "INTEGER",
+    payer: "TEXT",
+    amount: "BIGINT",
+    accrued_at: "BIGINT",
+  },
+  derived: { charged_to: "payer", waiting: "0", due_at: "accrued_at", state: "'accrued'" },
+};
 
 const OF_TURNS: Insertion = {
   into: "charges",

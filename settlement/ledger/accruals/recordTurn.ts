@@ -103,13 +103,12 @@ function checkTurn({ turn, terms = null, onChain = null, ruledOut = [] }: Report
 }
 
 // What is not there is left out, so that it is not hashed. Assigned and not spread: every turn comes by here.
-function checkTool({ toolId, amount, calls, schemaHash = NO_HASH, asked = amount }: TurnTool): TurnTool {
+function checkTool({ toolId, amount, calls, schemaHash = NO_HASH }: TurnTool): TurnTool {
   const checked: TurnTool = {
     toolId: validToolId(toolId),
     amount: validAmount("a tool's amount", amount),
     calls: validCount("a tool's number of calls", calls),
   };
-  if (asked !== amount) checked.asked = validAmount("what was asked for a tool", asked);
   if (schemaHash !== NO_HASH) checked.schemaHash = validHash("a tool's schema hash", schemaHash);
   return checked;
 }
@@ -214,6 +213,8 @@ async function recordSome(tx: Tx, turns: readonly ReportedTurn[]): Promise<(Turn
   return outcomes;
 }
 
+const CREDITS = (list: string) => `SELECT ${CREDIT_COLUMNS} FROM payers WHERE payer ${list}`;
+
 type CreditUsed = Omit<Credit, "prepaid"> & { takenAtBlock: bigint };
 
 // Of the payers of turns that have terms, those of this transaction's other calls included.
@@ -226,8 +227,7 @@ async function readCredits(
   // Whoever is locked was read with that.
   const locked = await tx.lockedPayers;
   const unread = [...payers].filter((payer) => !locked.has(payer));
-  const asking = askingWithin(tx, "TEXT", unread, (list) => `SELECT ${CREDIT_COLUMNS} FROM payers WHERE payer ${list}`);
-  const rows = await allOf(tx, asking);
+  const rows = await allOf(tx, askingWithin(tx, "TEXT", unread, CREDITS));
   const read = new Map(rows.map((row) => [address(row, "payer"), row]));
   return new Map(
     [...payers].map((payer) => {
@@ -288,9 +288,9 @@ function digestOf(turn: Turn): Hex {
     turn.payer,
     turn.outcome,
     turn.modelCost.toString(),
-    turn.tools.map(({ toolId, amount, calls, schemaHash, asked = amount }) => [
+    turn.tools.map(({ toolId, amount, calls, schemaHash }) => [
       toolId,
-      asked.toString(),
+      amount.toString(),
       calls,
       // Not written where there is none, so that what was recorded before is the same turn as ever.
       ...(schemaHash === undefined ? [] : [schemaHash]),

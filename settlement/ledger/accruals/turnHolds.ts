@@ -23,12 +23,13 @@ export function findTurnHold(turnId: string) {
   };
 }
 
+const HOLDS = (list: string) => `SELECT * FROM turn_holds WHERE turn_id ${list}`;
+
 // What was reserved for these turns. Their payers are locked, and so is what is theirs; a hold of another payer's under the same id is
 // none of this turn's.
 export async function readTurnHolds(tx: Tx, turns: readonly Pick<Turn, "id" | "payer">[]) {
   const ids = [...new Set(turns.map(({ id }) => id))];
-  const asking = askingWithin(tx, "TEXT", ids, (list) => `SELECT * FROM turn_holds WHERE turn_id ${list}`);
-  const rows = await allOf(tx, asking);
+  const rows = await allOf(tx, askingWithin(tx, "TEXT", ids, HOLDS));
   const holds = new Map(rows.map((row) => [text(row, "turn_id"), turnHoldFrom(row)]));
   return ({ id, payer }: Pick<Turn, "id" | "payer">): TurnHold | null => {
     const hold = holds.get(id);

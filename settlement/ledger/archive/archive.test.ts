@@ -11,7 +11,9 @@ import {
   accountOf,
   BOB,
   HASHES,
+  hashOf,
   INSURANCE,
+  inclusionAt,
   leaseOf,
   netOf,
   OPERATOR,
@@ -129,6 +131,33 @@ describe.each(ledgers)("the archive on $name", ({ create }) => {
     await ledger.planBatch(lease, { accounts: [accountOf(7)], maxCharges: 9, router: ROUTER, net, retry }, 41);
     await settled(ledger, lease, [INSURANCE], outcomeOf(), 42);
   }
+
+  it("a call leaves with the part of it that was paid, and the rest is found, settled and archived after it", async () => {
+    await ledger.openSession({ id: "s", payer: ALICE, maxSpend: usdc(1_000), expiresAtMs: 1_000 }, 1);
+    await ledger.hold({ callId: "c", sessionId: "s", toolId: toolOf(1), method: "m", amount: usdc(100) }, RICH, 2);
+    await ledger.capture({ callId: "c", hashes: HASHES }, POLICY, 3);
+    const found = { batchId: hashOf("theft"), operator: OPERATOR, router: ROUTER, calldata: "0x01" as const, rows: 1 };
+    const taken = [{ chargedTo: ALICE, toolId: toolOf(1), amount: usdc(30) }];
+    const outcome = outcomeOf({ charged: usdc(30) });
+    await ledger.adoptBatch({ ...found, inclusion: inclusionAt(5n), outcome, taken, otherRows: false }, 10);
+    const before = await everything();
+    const numbers = await archiveAll(ledger);
+    expect(await countOf("holds")).toBe(0);
+    expect(await ledger.listChargesOf({ callId: "c" })).toMatchObject([{ amount: 70n, state: { kind: "accrued" } }]);
+    expect(await ledger.capture({ callId: "c", hashes: HASHES }, POLICY, 20)).toMatchObject({ kind: "duplicate" });
+    expect(await ledger.audit()).toEqual([]);
+    for (const number of numbers.reverse()) await restoreAll(ledger, number);
+    expect(await everything()).toEqual(before);
+    await archiveAll(ledger);
+    const lease = await leaseOf(ledger);
+    await ledger.setFence(lease, 1, 0);
+    await ledger.removeFence(lease, 1);
+    await settled(ledger, lease, [ALICE], outcomeOf(), 100_000);
+    await archiveAll(ledger);
+    expect(await countOf("charges")).toBe(0);
+    expect(await ledger.audit()).toEqual([]);
+    expect(await ledger.readTotals()).toMatchObject({ accrued: 100n, settled: 100n, voided: 0n });
+  });
 
   it("what is final and old leaves, is counted, and is found again by every name", async () => {
     await liveThrough();
@@ -351,6 +380,59 @@ describe.each(ledgers)("the archive on $name", ({ create }) => {
     await ledger.moveArchived(1);
     expect(await ledger.reopen(first?.batchId ?? "0x", LATER)).toEqual({ kind: "archived" });
     expect(await ledger.audit()).toEqual([]);
+  });
+
+  it("a charge that was paid in part leaves part by part, and is one delivery all the time", async () => {
+    const tools = [{ toolId: toolOf(1), amount: usdc(100), calls: 1 }];
+    const turn = turnOf("divided", { modelCost: usdc(0), tools });
+    await ledger.recordTurn(turn, 10);
+    await ledger.openSession({ id: "s", payer: BOB, maxSpend: usdc(1_000), expiresAtMs: 1_000 }, 11);
+    const call = { callId: "c", sessionId: "s", toolId: toolOf(1), method: "m", amount: usdc(100) };
+    await ledger.hold(call, RICH, 12);
+    await ledger.capture({ callId: "c", hashes: HASHES }, POLICY, 13);
+    await ledger.adoptBatch(
+      {
+        batchId: hashOf("taken in"),
+        operator: OPERATOR,
+        router: ROUTER,
+        calldata: "0x01",
+        rows: 2,
+        inclusion: inclusionAt(5n),
+        outcome: outcomeOf({ charged: usdc(60) }),
+        taken: [ALICE, BOB].map((chargedTo) => ({ chargedTo, toolId: toolOf(1), amount: usdc(30) })),
+        otherRows: false,
+      },
+      20,
+    );
+    const before = await everything();
+    const amounts = async () => ({
+      ofTurn: (await ledger.listChargesOf({ turnId: "divided" })).map(({ amount }) => amount).sort(),
+      ofCall: (await ledger.listChargesOf({ callId: "c" })).map(({ amount }) => amount),
+      ofAlice: (await ledger.listChargesOfPayer(ALICE, { fromMs: 0, toMs: 99, after: null, limit: 9 })).length,
+    });
+    const told = await amounts();
+    const again = async () => {
+      expect(await ledger.audit()).toEqual([]);
+      expect(await amounts()).toEqual(told);
+      expect(await ledger.recordTurn(turn, 30)).toMatchObject({ kind: "duplicate" });
+      expect(await ledger.hold(call, RICH, 30)).toMatchObject({ kind: "duplicate" });
+      expect(await ledger.capture({ callId: "c", hashes: HASHES }, POLICY, 30)).toMatchObject({ kind: "duplicate" });
+    };
+    await again();
+    const first = await archiveAll(ledger);
+    expect(await countOf("charges")).toBe(2);
+    await again();
+    for (const number of first.toReversed()) await restoreAll(ledger, number);
+    expect(await everything()).toEqual(before);
+    await archiveAll(ledger);
+    const lease = await leaseOf(ledger);
+    await ledger.setFence(lease, 1, 0);
+    await ledger.removeFence(lease, 1);
+    await settled(ledger, lease, [ALICE, BOB], outcomeOf({ charged: usdc(140) }), 60_014);
+    await again();
+    await archiveAll(ledger);
+    expect(await countOf("charges")).toBe(0);
+    await again();
   });
 
   it("a file is of one day, and has no more than its share", async () => {

@@ -3,15 +3,11 @@ import { allOf, askingWithin } from "../database/lists.ts";
 import type { Reader } from "../database/sql.ts";
 import type { Fingerprint } from "./names.ts";
 
+const PLACES = (list: string) => `SELECT fingerprint, place FROM archived_names WHERE fingerprint ${list}`;
+
 // Where something of these names may be in the archive, by fingerprint.
 export async function placesOf(sql: Reader, names: readonly Fingerprint[]): Promise<Map<Fingerprint, bigint[]>> {
-  const asking = askingWithin(
-    sql,
-    "BIGINT",
-    names,
-    (list) => `SELECT fingerprint, place FROM archived_names WHERE fingerprint ${list}`,
-  );
-  const rows = await allOf(sql, asking);
+  const rows = await allOf(sql, askingWithin(sql, "BIGINT", names, PLACES));
   const places = new Map<Fingerprint, bigint[]>();
   for (const row of rows) {
     const name = integer(row, "fingerprint");

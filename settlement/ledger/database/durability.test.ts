@@ -402,11 +402,11 @@ describe.each(backends)("migrations on $name", ({ create }) => {
     const ledger = await store.open();
     await ledger.recordTurn(turnOf("t"), 0);
     const database = store.database();
-    const next = { number: 9, name: "0009_next.sql", script: "CREATE TABLE next (id INTEGER); DROP TABLE next;" };
+    const next = { number: 9_999, name: "9999_next.sql", script: "CREATE TABLE next (id INTEGER); DROP TABLE next;" };
     await migrate(database, [...migrationsOf(), next]);
     expect(await database.read.all("SELECT name FROM migrations ORDER BY number")).toMatchObject([
       ...migrationsOf().map(({ name }) => ({ name })),
-      { name: "0009_next.sql" },
+      { name: "9999_next.sql" },
     ]);
     await database.close();
     // The older version no longer opens it.
@@ -428,7 +428,7 @@ describe.each(backends)("migrations on $name", ({ create }) => {
         CAST(SUM(CASE WHEN state = 'voided' THEN amount ELSE 0 END) AS BIGINT), COUNT(*), 0, 0, 0
       FROM charges;`;
     const database = store.database();
-    await migrate(database, [...migrationsOf(), { number: 9, name: "0009_sums.sql", script }]);
+    await migrate(database, [...migrationsOf(), { number: 9_999, name: "9999_sums.sql", script }]);
     await database.close();
     expect(await ledger.readTotals()).toEqual(before);
     expect(await ledger.audit()).toEqual([]);
@@ -436,7 +436,11 @@ describe.each(backends)("migrations on $name", ({ create }) => {
 
   it("a migration that fails leaves nothing behind", async () => {
     const database = store.database();
-    const broken = { number: 9, name: "0009_broken.sql", script: "CREATE TABLE half (id INTEGER); SELECT nonsense;" };
+    const broken = {
+      number: 9_999,
+      name: "9999_broken.sql",
+      script: "CREATE TABLE half (id INTEGER); SELECT nonsense;",
+    };
     await expect(migrate(database, [...migrationsOf(), broken])).rejects.toThrow();
     await expect((async () => database.read.all("SELECT * FROM half"))()).rejects.toThrow();
     await expect((async () => database.read.all("SELECT * FROM migrations"))()).rejects.toThrow();

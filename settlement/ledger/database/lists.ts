@@ -1,9 +1,20 @@
-import { evenLengthsOf, type Param, placeholders, type Reader, type Row, type Sql, tuples, type Value } from "./sql.ts";
+import {
+  type Column,
+  evenLengthsOf,
+  type List,
+  missingIn,
+  type Param,
+  placeholders,
+  type Reader,
+  type Row,
+  type Sql,
+  tuples,
+  type Value,
+} from "./sql.ts";
 
 // Lists in statements. PostgreSQL takes each column of a list as one array, so that a list of any length is one statement, which it
 // has planned before. SQLite has no arrays: a list is a parameter for each value there, in a few statements of few different lengths.
 
-export type Column = "TEXT" | "BIGINT" | "INTEGER";
 export type Statement = { text: string; params: readonly Param[] };
 
 // Rows that are inserted together. What is `derived` follows from the other columns, or is the same in all rows, and is not handed over
@@ -31,11 +42,15 @@ export function askingWith(
   ask: (table: string) => string,
 ): Statement[] {
   if (!sql.takesArrays) {
-    return inChunks(columns.length, params, (rows) => ask(`(VALUES ${tuples(rows, columns.length)})`));
+    const text = (rows: number) => remembered(ask, rows, () => ask(`(VALUES ${tuples(rows, columns.length)})`));
+    return inChunks(columns.length, params, text);
   }
-  const names = columns.map((_, i) => `column${i + 1}`).join(", ");
-  const table = `(SELECT * FROM ${unnest(columns)} AS list (${names}))`;
-  return params.length === 0 ? [] : [{ text: ask(table), params: arraysOf(columns, params) }];
+  if (params.length === 0) return [];
+  const text = remembered(ask, 0, () => {
+    const names = columns.map((_, i) => `column${i + 1}`).join(", ");
+    return ask(`(SELECT * FROM ${unnest(columns)} AS list (${names}))`);
+  });
+  return [{ text, params: arraysOf(columns, params) }];
 }
 
 // What is asked of whatever is `IN` the list.
@@ -45,10 +60,14 @@ export function askingWithin(
   items: readonly Param[],
   ask: (list: string) => string,
 ): Statement[] {
-  if (!sql.takesArrays) return inChunks(1, items, (rows) => ask(`IN (${placeholders(rows)})`));
-  return items.length === 0
-    ? []
-    : [{ text: ask(`= ANY (CAST($1 AS ${column}[]))`), params: arraysOf([column], items) }];
+  if (items.length === 0) return [];
+  if (!sql.takesArrays) {
+    // Whatever is twice in a list is in it once: the last item fills it up, and one statement asks instead of several.
+    const filled = [...items, ...Array<Param>(missingIn(items.length)).fill(items.at(-1) as Param)];
+    return inChunks(1, filled, (rows) => remembered(ask, rows, () => ask(`IN (${placeholders(rows)})`)));
+  }
+  const text = remembered(ask, 0, () => ask(`= ANY (CAST($1 AS ${column}[]))`));
+  return [{ text, params: arraysOf([column], items) }];
 }
 
 // All asked in one go: the database takes them in their order, and one answer is waited for.
@@ -81,7 +100,6 @@ function inChunks(width: number, params: readonly Param[], text: (rows: number) 
   });
 }
 
-// Remembered, as what follows is: there are few, and each is asked for again and again.
 function valuesOf(insertion: Insertion, rows: number): string {
   return remembered(insertion, rows, () => {
     const { columns, derived = {}, tail = "" } = insertion;
@@ -110,35 +128,27 @@ function selectionOf(insertion: Insertion): string {
 const headOf = ({ into, columns, derived = {} }: Insertion) =>
   `INSERT INTO ${into} (${[...Object.keys(columns), ...Object.keys(derived)].join(", ")})`;
 
-const texts = new Map<Insertion, Map<number, string>>();
+// Texts are remembered by what they are made of and for how many rows: there are few, and each is asked for again and again.
+const texts = new WeakMap<object, Map<number, string>>();
 
-function remembered(insertion: Insertion, rows: number, make: () => string): string {
-  const ofInsertion = texts.get(insertion) ?? new Map<number, string>();
-  const text = ofInsertion.get(rows) ?? make();
-  texts.set(insertion, ofInsertion.set(rows, text));
+function remembered(maker: object, rows: number, make: () => string): string {
+  let ofMaker = texts.get(maker);
+  if (ofMaker === undefined) {
+    ofMaker = new Map();
+    texts.set(maker, ofMaker);
+  }
+  let text = ofMaker.get(rows);
+  if (text === undefined) {
+    text = make();
+    ofMaker.set(rows, text);
+  }
   return text;
 }
 
 const unnest = (columns: readonly Column[]) =>
   `unnest(${columns.map((column, i) => `CAST($${i + 1} AS ${column}[])`).join(", ")})`;
 
-// The columns of a list, as PostgreSQL writes arrays.
-function arraysOf(columns: readonly Column[], params: readonly Param[]): string[] {
+function arraysOf(columns: readonly Column[], items: readonly Param[]): List[] {
   const width = columns.length;
-  return columns.map((column, first) => {
-    const write = column === "TEXT" ? quoted : String;
-    let array = "{";
-    for (let i = first; i < params.length; i += width) {
-      const param = params[i] ?? null;
-      array += `${i === first ? "" : ","}${param === null ? "NULL" : write(param)}`;
-    }
-    return `${array}}`;
-  });
-}
-
-const SPECIAL = /["\\]/g;
-
-function quoted(param: Param): string {
-  const text = String(param);
-  return `"${text.includes('"') || text.includes("\\") ? text.replaceAll(SPECIAL, "\\$&") : text}"`;
+  return columns.map((column, first) => ({ column, items, first, width }));
 }

@@ -135,6 +135,8 @@ async function settleAll(ledger: Ledger): Promise<void> {
   await ledger.recordLoss(lease, batchId);
   await ledger.recordInclusion(lease, batchId, inclusionAt(2n), "success", outcome);
   await ledger.finalize(lease, batchId, outcome, RETRY, 5);
+  await ledger.listOpenNonces(OPERATOR);
+  await ledger.closeNonce(lease, batchId);
   const net = netOf(() => "allowance");
   await ledger.planBatch(lease, { accounts: [ALICE], maxCharges: 9, router: ROUTER, net, retry: RETRY }, 100_000);
   const again = await submitted(ledger, lease, [ALICE], 200_000);

@@ -2,7 +2,15 @@
 // $1, $2, … for parameters; what differs between the two is in their drivers and in `Locks`.
 export type Value = string | bigint | null;
 export type Row = { readonly [column: string]: Value };
-export type Param = string | bigint | number | null;
+export type Param = string | bigint | number | null | List;
+export type Column = "TEXT" | "BIGINT" | "INTEGER";
+// One column of rows that stand one after the other: every `width`th of the items, from `first` on. For a database that takes arrays.
+export type List = {
+  readonly column: Column;
+  readonly items: readonly Param[];
+  readonly first: number;
+  readonly width: number;
+};
 
 // Both may answer at once or later: SQLite runs in this process, PostgreSQL does not.
 export type Sql = {
@@ -84,7 +92,14 @@ export function evenLengthsOf(count: number): number[] {
   return lengths;
 }
 
-const EVEN_CHUNKS = [64, 32, 16, 8, 4, 2, 1];
+// How many more make the last of them a single one.
+export function missingIn(count: number): number {
+  const left = count % LONGEST_CHUNK;
+  return left === 0 ? 0 : 2 ** Math.ceil(Math.log2(left)) - left;
+}
+
+const LONGEST_CHUNK = 64;
+const EVEN_CHUNKS = [LONGEST_CHUNK, 32, 16, 8, 4, 2, 1];
 
 // "$3, $4, $5" for three parameters from the third on.
 export function placeholders(count: number, from = 1): string {

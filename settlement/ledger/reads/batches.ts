@@ -69,6 +69,7 @@ export function readFinalBatches() {
   return async (sql: Reader): Promise<FinalBatches> => {
     const rows = await sql.all("SELECT id, block_number FROM submissions WHERE kind = 'settle' AND state = 'final'");
     const { settled, absorbed } = await statsOfAll(sql);
+    // `kept` is of an earlier version, which waived charges that a payment did not cover whole.
     const [unexplained = {}] = await sql.all(
       "SELECT CAST(COALESCE(SUM(amount + kept), 0) AS BIGINT) AS amount FROM unexplained_payments",
     );

@@ -2,6 +2,7 @@ import type { Runner } from "../database/transactions/createRunner.ts";
 import { createLeased } from "../operators/lease.ts";
 import { adoptBatch } from "./adopt/adoptBatch.ts";
 import { findSubmission, listMinedAbove, listMinedUpTo, listOpenSubmissions, listUnmined } from "./findSubmission.ts";
+import { closeNonce, listOpenNonces } from "./openNonces.ts";
 import { abandon } from "./outcome/abandon.ts";
 import { finalize } from "./outcome/finalize.ts";
 import { recordInclusion } from "./outcome/recordInclusion.ts";
@@ -34,6 +35,7 @@ export function createSubmissions(runner: Runner) {
     recordLoss: leased(recordLoss),
     finalize: leased(finalize),
     abandon: leased(abandon),
+    closeNonce: leased(closeNonce),
     adoptBatch: alone(adoptBatch),
     reopen: alone(reopen),
     listFinalSince: read(listFinalSince),
@@ -46,5 +48,6 @@ export function createSubmissions(runner: Runner) {
     listMinedAbove: read(listMinedAbove),
     listMinedUpTo: read(listMinedUpTo),
     listOpenSubmissions: read(listOpenSubmissions),
+    listOpenNonces: read(listOpenNonces),
   };
 }

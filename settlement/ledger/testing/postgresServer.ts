@@ -35,7 +35,8 @@ export default async function setup(project: TestProject): Promise<() => Promise
       (url) => ({ status: 200, text: url }),
       (error) => ({ status: 500, text: `PostgreSQL does not start: ${error.message}` }),
     );
-    response.writeHead(status).end(text);
+    // A connection that is kept may be closed from here just as a test asks again.
+    response.writeHead(status, { connection: "close" }).end(text);
   });
   await once(door.listen(0, "127.0.0.1"), "listening");
   project.provide("postgresDoor", `http://127.0.0.1:${(door.address() as AddressInfo).port}`);

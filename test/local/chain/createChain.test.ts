@@ -62,6 +62,21 @@ function at<T>(items: readonly T[], index: number): T {
   return item;
 }
 
+it("a tool's listing says the highest price that its stake is enough for, as the registry counts by now", async () => {
+  const { admin } = local.parties;
+  const tool = at(local.tools, 0);
+  const maxPrice = async () => (await chain.listings([tool.toolId]))[0]?.maxPrice;
+  expect(await maxPrice()).toBe(tool.stake / 100n);
+  const { minimumStake, bountyBps, maxPenalty, dailyPenaltyBps, earningMultiple } = await local.staking.parameters();
+  const stricter = { minimumStake, stakeMultiplier: 1_000n, bountyBps, maxPenalty, dailyPenaltyBps, earningMultiple };
+  const { to, data } = await local.staking.setParameters.populateTransaction(stricter);
+  await mined(local.manager.connect(admin).schedule(to, data, 0));
+  await local.rpc("evm_increaseTime", [8 * 24 * 3_600]);
+  await mined(local.manager.connect(admin).execute(to, data));
+  expect(await maxPrice()).toBe(tool.stake / 1_000n);
+  expect(await chain.listings([])).toEqual([]);
+});
+
 const payer = (index: number) => at(local.payers, index).address;
 const tool = (index: number) => at(local.tools, index).toolId;
 const operator = () => at(local.operators, 0);

@@ -1,6 +1,7 @@
 import { connect } from "node:net";
 import { describe, expect, it } from "vitest";
 import { PATIENTLY } from "../../../scripts/waiting/until.ts";
+import { formatUsd, microUsdc } from "../../../settlement/domain/money.ts";
 import { NOBODY, useDaemon } from "./useDaemon.ts";
 
 // What the platform reports and asks.
@@ -59,6 +60,25 @@ describe("the daemon, for the platform,", () => {
     });
     expect(await ask("GET", `/v1/tools/${toolOf(0)}`)).toMatchObject({ body: { developerShareUsd: "0.09" } });
     expect(await ask("GET", `/v1/payers/${payerOf(3)}`)).toMatchObject({ body: { pendingUsd: "0.00" } });
+  });
+
+  it("refuses a turn that asks more for a tool than it is listed for, and says what may be asked", async () => {
+    const price = formatUsd(microUsdc(place().world.tools[0]?.price ?? 0n));
+    const tool = { toolId: toolOf(0), calls: 1 };
+    const turn = { ...turnOf("dear", payerOf(1)), tools: [{ ...tool, amountUsd: "900" }] };
+    const listed = [{ toolId: toolOf(0), atMostUsd: price }];
+    const sentence = `costs at most ${price} USDC as it is listed on chain, and 900.00 was asked for it; report the turn again`;
+    expect(await ask("POST", "/v1/turns", turn)).toMatchObject({
+      status: 409,
+      body: { code: "price_exceeded", error: expect.stringContaining(sentence), listed },
+    });
+    expect(await ask("POST", "/v1/turns", { turns: [turn] })).toMatchObject({
+      status: 200,
+      body: { turns: [{ outcome: "refused", code: "price_exceeded", listed }] },
+    });
+    expect(await ask("GET", "/v1/turns/dear")).toMatchObject({ status: 404 });
+    const within = { ...turn, tools: [{ ...tool, amountUsd: price }] };
+    expect(await ask("POST", "/v1/turns", within)).toMatchObject({ status: 200, body: { turnId: "dear" } });
   });
 
   it("records many turns in one request, each with an outcome of its own", async () => {

@@ -9,6 +9,7 @@ import type {
 } from "../../../settlement/chain/chain.ts";
 import { NO_BATCH } from "../../../settlement/chain/router/settleCall.ts";
 import { createHeadRanking, type Ranking, type SeenHead } from "../../../settlement/chain/rpc/rankHeads.ts";
+import type { Clock } from "../../../settlement/clock.ts";
 import { NO_HASH } from "../../../settlement/domain/charges/charge.ts";
 import { SettlementError } from "../../../settlement/domain/errors.ts";
 import { microUsdc, smaller } from "../../../settlement/domain/money.ts";
@@ -16,7 +17,7 @@ import type { Faults } from "../faults/faults.ts";
 import type { Rng } from "../rng.ts";
 import { type Block, type Blocks, MAX_LAG_HEADS, nonceOf, type State, type View } from "./blocks.ts";
 import { createLiar } from "./liar.ts";
-import { budgetOf, CHAIN_ID, copyOf, hasSigned, prepaidOf, spendableOf } from "./protocol.ts";
+import { budgetOf, CHAIN_ID, copyOf, hasSigned, prepaidOf, STAKE_MULTIPLIER, spendableOf } from "./protocol.ts";
 import { leftOf, limitOf } from "./rollingLimit.ts";
 import { maxGasOf, runTransaction, TRANSFER_GAS } from "./runTransaction.ts";
 import { isTenthMore, lower, type Transaction, transactionOf } from "./transaction.ts";
@@ -196,7 +197,7 @@ export function createNodes(blocks: Blocks, rng: Rng, faults: Faults, options: N
   };
 
   // The chain through these endpoints, as one process with a clock of its own sees it.
-  function connect(nowMs: () => number): Chain {
+  function connect(clock: Required<Clock>): Chain {
     const rank = createHeadRanking();
     let best: Endpoint | undefined = endpoints[0];
     let ranking: Ranking | null = null;
@@ -245,7 +246,7 @@ export function createNodes(blocks: Blocks, rng: Rng, faults: Faults, options: N
       const named = (name: string) => endpoints.find((endpoint) => endpoint.name === name) as Endpoint;
       ranking = await rank(
         seen,
-        nowMs(),
+        { nowMs: clock.nowMs(), elapsedMs: clock.elapsedMs() },
         async (name, number) => blocks.blockAt(viewOf(named(name)), Number(number))?.hash ?? null,
       );
       best = named(ranking.order[0] ?? "");
@@ -399,7 +400,13 @@ export function createNodes(blocks: Blocks, rng: Rng, faults: Faults, options: N
           const { tools } = stateAt("latest").protocol;
           return toolIds.map((toolId) => {
             const tool = tools.get(toolId);
-            return tool === undefined ? null : { price: microUsdc(tool.price), stake: microUsdc(tool.stake) };
+            if (tool === undefined) return null;
+            const { price, stake } = tool;
+            return {
+              price: microUsdc(price),
+              stake: microUsdc(stake),
+              maxPrice: microUsdc(stake / STAKE_MULTIPLIER),
+            };
           });
         }),
       credits: (accounts) =>

@@ -55,7 +55,7 @@ export type Reverted = { kind: "reverted"; error: string; args: readonly (string
 export type SettleResult = { kind: "settled"; outcome: Settled } | Reverted;
 
 const MINIMUM_STAKE = 10_000_000n;
-const STAKE_MULTIPLIER = 100n;
+export const STAKE_MULTIPLIER = 100n;
 export const EARNING_BPS = 100n * 10_000n;
 const MAX_EARNINGS = 2n ** 40n - 1n;
 const NO_ROOT: Hex = `0x${"0".repeat(64)}`;

@@ -42,7 +42,7 @@ export function createSimulatedChain(rng: Rng, faults: Faults, options: Simulate
   const { produce, reorg, undo, foreign, reorgs, do: plan, pooled, drop, inject } = blocks;
   return {
     connect,
-    connectHonestly: honest.connect,
+    connectHonestly: (nowMs: () => number) => honest.connect({ nowMs, elapsedMs: nowMs }),
     standStill,
     wakeUp,
     repair,

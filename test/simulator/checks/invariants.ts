@@ -16,12 +16,12 @@ import { outcomeFromJson } from "../../../settlement/ledger/submissions/outcome/
 import type { Block } from "../chain/blocks.ts";
 import { budgetOf, type Protocol, prepaidOf } from "../chain/protocol.ts";
 import type { SimulatedChain } from "../chain/simulatedChain.ts";
-import { transactionOf } from "../chain/transaction.ts";
+import { type Transaction, transactionOf } from "../chain/transaction.ts";
 import { fundsOf } from "../faults/disturb.ts";
 import type { Habits } from "../habits.ts";
 import type { Clients } from "../processes/clients.ts";
 import type { Wallets } from "../processes/wallets.ts";
-import { PEER, ROUTER, type Scenario, STAKE } from "../scenario.ts";
+import { ROUTER, type Scenario, STAKE } from "../scenario.ts";
 
 // A daemon that dies between the halt and the alert leaves the alert to the next one.
 const MAX_SILENT_STEPS = 40;
@@ -87,7 +87,7 @@ export function createInvariants(options: {
   const alarms: { operator: Address; nonce: number }[] = [];
   // Nonces that were said to be used elsewhere, and all bytes that this service has sent.
   const foreign = new Set<string>();
-  const sentBytes = new Map<Hex, { from: Address; to: Address; nonce: number }>();
+  const sentBytes = new Map<Hex, Transaction>();
   // How often the ledger was taken back, and had been when bytes were saved.
   let restores = 0;
   const savedAfter = new Map<Hex, number>();
@@ -104,6 +104,7 @@ export function createInvariants(options: {
   const leases = new Map<Address, { holder: string; untilMs: number }>();
   let limitsHit = 0;
   let aboveLimit = 0;
+  let isFenced = false;
 
   // A batch whose transaction will not be undone: nothing in it may have been settled before.
   function countBlock({ transactions, parent, timestamp, number, state, deeds }: Block): void {
@@ -323,7 +324,7 @@ export function createInvariants(options: {
       if (taken > due && !(await isMadeGood(payer, taken - due))) broken(`${payer} was charged ${taken} for ${due}`);
       const captured = clients.captured(payer);
       const funds = initialFunds.get(payer) ?? 0n;
-      if (scenario.tight && captured - (refusedOf.get(payer) ?? 0n) > funds)
+      if (scenario.tight && captured - (refusedOf.get(payer) ?? 0n) > funds + madeUpFrom(payer))
         broken(`${payer} has ${funds} and calls for ${captured} were let through`);
     }
     const halt = await ledger.readHalt();
@@ -335,12 +336,25 @@ export function createInvariants(options: {
     if (checks % CHECKS_PER_AUDIT === 0 || !(await isEqual())) await checkAudit();
   }
 
+  // What is said to be mined is taken for paid until it is final, so that an endpoint which makes it up lets its payers call for as much
+  // more, and for nothing beyond that. It could as well say of them that they have more: what a payer has is one endpoint's word.
+  function madeUpFrom(payer: Address): bigint {
+    let sum = 0n;
+    for (const transaction of sentBytes.values()) {
+      if (!chain.hasMadeUp(transaction.hash) || !chain.payersOf(transaction).includes(payer)) continue;
+      for (const row of decodeSettle(transaction.calldata).rows) {
+        if (row.payer === payer) sum += row.lines.reduce((total, { amount }) => total + amount, row.modelCost);
+      }
+    }
+    return sum;
+  }
+
   // Nobody can keep a chain that undoes what was final from taking something twice. It must be noticed, and then be the payer's.
   async function isMadeGood(payer: Address, tooMuch: bigint): Promise<boolean> {
     if (!habits.unfaithful) return false;
     if ((await ledger.readHalt()) !== null) return true;
     const [row] = await read.all(
-      "SELECT CAST(COALESCE(SUM(amount + kept), 0) AS BIGINT) AS amount FROM unexplained_payments WHERE charged_to = $1",
+      "SELECT CAST(COALESCE(SUM(amount), 0) AS BIGINT) AS amount FROM unexplained_payments WHERE charged_to = $1",
       [payer],
     );
     return BigInt(row?.amount as bigint) >= tooMuch;
@@ -502,9 +516,9 @@ export function createInvariants(options: {
   // Somebody who uses a key of ours is noticed, whatever it was for: where nothing was forgotten, a nonce that is spent for good and
   // that no bytes of ours have spent has its alarm. Not so those of before this ledger's first use of the key, which is never a
   // filler: an endpoint that lags may ask for one on a nonce of before. Nor those that a payout or a filler had, which are tried
-  // again, and those of a batch that a peer has settled, which is final without them.
+  // again.
   async function checkForeignNonces(): Promise<void> {
-    if (scenario.forgetful || scenario.thief || habits.unfaithful || hasPeer()) return;
+    if (scenario.forgetful || scenario.thief || habits.unfaithful || isFenced) return;
     for (const operator of scenario.operators) {
       const own = [...sentBytes.values()].filter(({ from, to }) => from === operator && to === ROUTER);
       const first = Math.min(...own.map(({ nonce }) => nonce));
@@ -524,15 +538,13 @@ export function createInvariants(options: {
     }
   }
 
-  const hasPeer = () => chain.head().state.protocol.heads.has(PEER);
-
   async function checkEnd(): Promise<void> {
     await checkAudit();
     if (habits.lost === null) await checkForeignNonces();
     const { accrued } = await ledger.readTotals();
     if (accrued !== clients.acknowledged())
       broken(`${accrued} is in the ledger and ${clients.acknowledged()} was delivered`);
-    const unexplained = await read.all("SELECT charged_to, tool_id, amount + kept AS amount FROM unexplained_payments");
+    const unexplained = await read.all("SELECT charged_to, tool_id, amount FROM unexplained_payments");
     const settledOf = new Map(
       (await ledger.readSettledByAccount()).map(({ account, amount }) => [account as string, amount as bigint]),
     );
@@ -565,10 +577,23 @@ export function createInvariants(options: {
     }
     // What a budget covers is known before it is drawn on, unless the ledger was made to forget, and no raise takes it back.
     const unexpected = scenario.forgetful ? "'budget_tools'" : "'budget_tools', 'budget_exceeded'";
-    const [uncovered] = await read.all(`SELECT charge_id, reason FROM failures WHERE reason IN (${unexpected})`);
+    const uncovered = (
+      await read.all(
+        `SELECT f.charge_id, f.reason, f.failed_at, c.payer, c.budget_id, b.valid_until FROM failures f
+           LEFT JOIN charges c ON c.id = f.charge_id LEFT JOIN budgets b ON b.payer = c.payer AND b.id = c.budget_id
+         WHERE f.reason IN (${unexpected})`,
+      )
+    ).find((row) => row.reason !== "budget_exceeded" || !hasEnded(row));
     if (uncovered !== undefined) broken(`charge ${uncovered.charge_id} failed with ${uncovered.reason}`);
     const [several] = await read.all("SELECT charge_id FROM failures GROUP BY charge_id, attempt HAVING COUNT(*) > 1");
     if (several !== undefined) broken(`an attempt of ${several.charge_id} was counted twice`);
+  }
+
+  // A row that brings an older signature is told that this one is exceeded, though what was raised since has expired.
+  function hasEnded({ payer, budget_id, valid_until, failed_at }: Row): boolean {
+    if (typeof valid_until !== "bigint") return false;
+    const { endsAt } = budgetOf(chain.head().state.protocol, payer as Address, BigInt(budget_id as string));
+    return endsAt !== 0n || valid_until * 1_000n < (failed_at as bigint);
   }
 
   // What has left is nowhere twice, is not in the tables as well, and can be proven.
@@ -641,6 +666,10 @@ export function createInvariants(options: {
       moment += 1;
       restores += 1;
       leases.clear();
+    },
+    // What somebody else then uses of a key is taken for what the ledger has forgotten.
+    fenced: () => {
+      isFenced = true;
     },
     // Blocks that were final are not: everything is counted again.
     undone(): void {

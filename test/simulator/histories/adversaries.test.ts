@@ -3,7 +3,7 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { Chain } from "../../../settlement/chain/chain.ts";
 import { routerAbi } from "../../../settlement/chain/router/abi.ts";
 import { encodeRows } from "../../../settlement/chain/router/encodeRows.ts";
-import { following, NO_BATCH } from "../../../settlement/chain/router/settleCall.ts";
+import { decodeSettle, encodeSettle, following, NO_BATCH } from "../../../settlement/chain/router/settleCall.ts";
 import type { Transaction } from "../chain/transaction.ts";
 import { hexOf, PEER, ROUTER } from "../scenario.ts";
 import { type History, openHistory } from "./openHistory.ts";
@@ -85,6 +85,24 @@ describe("a thief with the operator's key", () => {
     history.mine(2);
     await putRight(daemon);
     await history.deliver(alice, 10n);
+    expect(await history.settle([daemon])).toBe(true);
+    expect(history.overpaid()).toEqual([]);
+  });
+});
+
+describe("a thief who settles other rows under a root that a restored ledger has forgotten", () => {
+  it("takes what it took and nothing else: the charges of that root are settled under another one", async () => {
+    await history.deliver(alice, 100n);
+    const copy = history.copy();
+    const ours = await sent(history.daemon());
+    history.chain.drop(ours);
+    const rows = [{ payer: bob, modelCost: 1n, lines: [] }];
+    inject(operator, encodeSettle({ ...decodeSettle(ours.calldata), rows }));
+    history.mine();
+    await history.restore(copy);
+    const daemon = history.daemon();
+    await putRight(daemon);
+    await history.deliver(bob, 1n);
     expect(await history.settle([daemon])).toBe(true);
     expect(history.overpaid()).toEqual([]);
   });
@@ -233,6 +251,48 @@ describe("endpoints that all call their head final", () => {
     expect((await history.ledger.readHalt())?.reason).toContain("was final as");
     await history.deliver(alice, 20n);
     await putRight(daemon);
+    expect(history.overpaid()).toEqual([]);
+  });
+});
+
+describe("a peer who settles our pending batch first", () => {
+  // Its nonce is left to our own bytes, which revert, or to whoever has the key and is faster.
+  async function settledByPeer(): Promise<void> {
+    await history.deliver(alice, 100n);
+    const ours = await sent(history.daemon());
+    history.chain.drop(ours);
+    inject(PEER, following(ours.calldata, headOf(PEER)));
+    history.mine();
+  }
+  const alarms = () => history.events.filter(({ kind }) => kind === "key_used_elsewhere");
+
+  it("is no alarm: our own bytes revert on its nonce", async () => {
+    await settledByPeer();
+    const [ours] = await history.ledger.listUnmined(operator);
+    const daemon = history.daemon();
+    await daemon.tick();
+    // They were in another mempool.
+    await history.chain.connectHonestly(() => 0).send(ours?.broadcasts[0]?.raw ?? "0x");
+    expect(await history.settle([daemon])).toBe(true);
+    history.mine(20);
+    await daemon.tick();
+    expect(alarms()).toEqual([]);
+    expect(history.overpaid()).toEqual([]);
+  });
+
+  it("leaves a nonce that somebody else uses: that has its alarm, after the batch is final", async () => {
+    await settledByPeer();
+    const daemon = history.daemon();
+    expect(await history.settle([daemon])).toBe(true);
+    expect(alarms()).toEqual([]);
+    history.chain.inject({ from: operator, to: operator, calldata: "0x", gasLimit: 21_000n, fleeting: false });
+    history.mine(20);
+    await daemon.tick();
+    expect(alarms()).toEqual([{ kind: "key_used_elsewhere", operator, nonce: 0 }]);
+    await daemon.tick();
+    expect(alarms()).toHaveLength(1);
+    await history.deliver(bob, 10n);
+    expect(await history.settle([daemon])).toBe(true);
     expect(history.overpaid()).toEqual([]);
   });
 });

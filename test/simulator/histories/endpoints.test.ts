@@ -108,6 +108,49 @@ describe("one of two endpoints", () => {
     expect(history.overpaid()).toEqual([]);
   });
 
+  // What it says of the first bytes of a batch, once others have taken their place that nobody has seen yet.
+  async function saidOfReplaced(status: TxReceipt["status"]): Promise<Hex> {
+    const { txHash, batchId } = await dropped();
+    const silent = { send: async () => ({ kind: "unknown", reason: "time-out" }) as const };
+    const waiting = history.daemon({ keys: [operator], name: "first", lies: silent });
+    for (let tries = 0; tries < 8; tries++) {
+      await waiting.tick();
+      history.mine(3);
+    }
+    const { number, hash } = await honest.head();
+    const outcome = { charged: microUsdc(100n), treasuryShare: microUsdc(100n), failed: [], paid: [], refused: [] };
+    const batches = new Map(status === "success" ? [[batchId, outcome]] : []);
+    const receipt: TxReceipt = { txHash, blockNumber: number, blockHash: hash, gasUsed: 50_000n, status, batches };
+    const lies = { receipt: async (wanted: Hex) => (wanted === txHash ? receipt : honest.receipt(wanted)), ...silent };
+    await history.daemon({ keys: [operator], name: "first", lies }).tick();
+    expect(["included", "reverted"]).toContain((await history.ledger.findSubmission(batchId))?.state.kind);
+    return batchId;
+  }
+  it.each(["success", "reverted"] as const)(
+    "makes up for bytes that were replaced: %s. Those that were mined count",
+    async (status) => {
+      const batchId = await saidOfReplaced(status);
+      const replaced = (await history.ledger.findSubmission(batchId))?.broadcasts.at(-1);
+      await honest.send(replaced?.raw ?? "0x");
+      history.mine(15);
+      expect(await history.settle([history.daemon({ keys: [operator], name: "first" })])).toBe(true);
+      expect((await history.ledger.findSubmission(batchId))?.state).toMatchObject({
+        kind: "final",
+        txHash: replaced?.txHash,
+      });
+      expect(history.overpaid()).toEqual([]);
+    },
+  );
+
+  it("makes up a revert, and somebody else has used the nonce: the charges are settled on another one, with an alarm", async () => {
+    await saidOfReplaced("reverted");
+    history.chain.inject({ from: operator, to: operator, calldata: "0x", gasLimit: 21_000n, fleeting: false });
+    history.mine(15);
+    expect(await history.settle([history.daemon({ keys: [operator], name: "first" })])).toBe(true);
+    expect(history.events).toContainEqual({ kind: "key_used_elsewhere", operator, nonce: 0 });
+    expect(history.overpaid()).toEqual([]);
+  });
+
   it("names a nonce that is far ahead: no number is jumped over, and settlement goes on", async () => {
     const daemon = history.daemon({ keys: [operator] });
     await history.deliver(alice, 100n);

@@ -96,7 +96,7 @@ export async function openHistory(options: { operators?: number; moves?: boolean
     const clock = { nowMs: () => nowMs + offsetMs(), elapsedMs: () => nowMs - START_MS };
     const context: Omit<EngineContext, "looking"> = {
       ledger,
-      chain: { ...chain.connect(clock.nowMs), ...lies },
+      chain: { ...chain.connect(clock), ...lies },
       signers: keys.map(createSimulatedSigner),
       clock,
       random: rng.next,

@@ -36,6 +36,7 @@ const LEASED = [
   "recordLoss",
   "finalize",
   "abandon",
+  "closeNonce",
   "haltForForeignNonces",
   "setFence",
   "removeFence",
@@ -64,7 +65,7 @@ export function createEngineContext(
   }
 
   const clock = { nowMs: () => nowMs() + clockOffsetMs(), elapsedMs: nowMs };
-  const port = chain.connect(clock.nowMs);
+  const port = chain.connect(clock);
   const leased = fenced(ledger, invariants);
   return {
     ledger: through("ledger", {

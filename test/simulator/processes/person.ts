@@ -21,10 +21,13 @@ export function createPerson(options: {
   invariants: () => Invariants;
   rng: Rng;
   trace: (line: string) => void;
+  // Decides when all keys are fenced off though nothing shows that the ledger was taken back; null where nobody does that.
+  cautious: Rng | null;
   // A key that is lost and still has something that others wait for.
   toRetire: () => Promise<Address | null>;
 }) {
   const { contextOf, scheduler, truth, invariants, rng, trace, toRetire } = options;
+  const cautious = options.cautious?.happens(0.15) ? options.cautious : null;
   let actor: Actor | null = null;
 
   async function run(script: (engine: ReturnType<typeof createEngine>) => Promise<void>): Promise<void> {
@@ -53,6 +56,13 @@ export function createPerson(options: {
       await engine.reconcile({ batches: BATCHES, ...flags, ...named, say: (line) => trace(`reconcile: ${line}`) });
     });
 
+  const fenceOff = () =>
+    begin(async (engine) => {
+      trace("a person fences off all keys");
+      invariants().fenced();
+      await engine.reconcile({ batches: BATCHES, fence: true, say: (line) => trace(`reconcile: ${line}`) });
+    });
+
   // What the audit finds must be so: before it began or when it ended.
   const audit = () =>
     begin(async (engine) => {
@@ -75,6 +85,7 @@ export function createPerson(options: {
       if (isBusy()) return;
       const halted = (await truth.readHalt()) !== null;
       const lost = await toRetire();
+      if (cautious?.happens(0.03)) return fenceOff();
       if (lost !== null && rng.happens(0.15)) return reconcile({ adopt: true, reopen: true, resume: true }, lost);
       if (rng.happens(halted ? 0.02 : 0.04)) return audit();
       if (!rng.happens(halted ? 0.3 : impatient ? 0.05 : 0)) return;

@@ -1,5 +1,5 @@
-import { type Child, h, s } from "../dom.ts";
-import { minute } from "../format.ts";
+import { type Child, h, s } from "../page/dom.ts";
+import { minute } from "../page/format.ts";
 import { drawGrid, drawSeries, type Series, stackOf } from "./plot.ts";
 import { decimalSteps, linearScale, type Scale, type StepOf } from "./scale.ts";
 

@@ -1,8 +1,8 @@
-import type { Audit } from "../answers.ts";
-import { ask, tell } from "../ask.ts";
-import { h } from "../dom.ts";
-import { ago, duration, plural } from "../format.ts";
-import { facts, page, table, when } from "../parts.ts";
+import type { Audit } from "../api/answers.ts";
+import { ask, tell } from "../api/ask.ts";
+import { h } from "../page/dom.ts";
+import { ago, duration, plural } from "../page/format.ts";
+import { facts, page, table, when } from "../page/parts.ts";
 import { view } from "../view.ts";
 
 export const audit = view<Audit>({

@@ -1,8 +1,8 @@
-import type { BatchDetail } from "../answers.ts";
-import { ask } from "../ask.ts";
-import { h } from "../dom.ts";
-import { count, gasPerCall, plural, usd } from "../format.ts";
-import { badge, code, facts, onChain, page, table, tool, when, whole } from "../parts.ts";
+import type { BatchDetail } from "../api/answers.ts";
+import { ask } from "../api/ask.ts";
+import { h } from "../page/dom.ts";
+import { count, gasPerCall, plural, usd } from "../page/format.ts";
+import { badge, code, facts, onChain, page, table, tool, when, whole } from "../page/parts.ts";
 import { view } from "../view.ts";
 
 const REASONS: Readonly<Record<string, string>> = {

@@ -1,8 +1,8 @@
-import type { Batch } from "../answers.ts";
-import { ask } from "../ask.ts";
-import { h } from "../dom.ts";
-import { count, gasPerCall, usd } from "../format.ts";
-import { badge, code, offsetOf, onChain, page, pages, since, table, toBatch } from "../parts.ts";
+import type { Batch } from "../api/answers.ts";
+import { ask } from "../api/ask.ts";
+import { h } from "../page/dom.ts";
+import { count, gasPerCall, usd } from "../page/format.ts";
+import { badge, code, offsetOf, onChain, page, pages, since, table, toBatch } from "../page/parts.ts";
 import { view } from "../view.ts";
 
 const PAGE = 50;

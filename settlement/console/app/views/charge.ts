@@ -1,9 +1,9 @@
-import type { BatchDetail, Call, ChargeDetail, Proof } from "../answers.ts";
-import { ask } from "../ask.ts";
-import { type Child, h } from "../dom.ts";
-import { count, plural, usd } from "../format.ts";
-import { badge, onChain, page, table, toBatch, tool, toPayer, when, whole } from "../parts.ts";
-import { readReceipt, verifyProof } from "../verifyProof.ts";
+import type { BatchDetail, Call, ChargeDetail, Proof } from "../api/answers.ts";
+import { ask } from "../api/ask.ts";
+import { type Child, h } from "../page/dom.ts";
+import { count, plural, usd } from "../page/format.ts";
+import { badge, onChain, page, table, toBatch, tool, toPayer, when, whole } from "../page/parts.ts";
+import { readReceipt, verifyProof } from "../proof/verifyProof.ts";
 import { view } from "../view.ts";
 
 type Data = ChargeDetail & { call: Call | null; batch: BatchDetail | null; proof: Proof | null };

@@ -1,8 +1,8 @@
-import type { Charge } from "../answers.ts";
-import { ask } from "../ask.ts";
-import { h } from "../dom.ts";
-import { usd } from "../format.ts";
-import { badge, type Column, pageWith, table, toBatch, toCharge, tool, toPayer, when } from "../parts.ts";
+import type { Charge } from "../api/answers.ts";
+import { ask } from "../api/ask.ts";
+import { h } from "../page/dom.ts";
+import { usd } from "../page/format.ts";
+import { badge, type Column, pageWith, table, toBatch, toCharge, tool, toPayer, when } from "../page/parts.ts";
 import { view } from "../view.ts";
 import { findForm } from "./find.ts";
 

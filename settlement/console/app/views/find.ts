@@ -1,7 +1,7 @@
-import type { Found } from "../answers.ts";
-import { ask } from "../ask.ts";
-import { h } from "../dom.ts";
-import { pageWith, toBatch, toPayer } from "../parts.ts";
+import type { Found } from "../api/answers.ts";
+import { ask } from "../api/ask.ts";
+import { h } from "../page/dom.ts";
+import { pageWith, toBatch, toPayer } from "../page/parts.ts";
 import { view } from "../view.ts";
 import { chargesTable } from "./charges.ts";
 

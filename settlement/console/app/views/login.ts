@@ -1,6 +1,6 @@
-import type { Login } from "../answers.ts";
-import { h } from "../dom.ts";
-import { page } from "../parts.ts";
+import type { Login } from "../api/answers.ts";
+import { h } from "../page/dom.ts";
+import { page } from "../page/parts.ts";
 
 // In the place of what only those may see who have the token.
 export function loginForm(title: string, { possible }: Login, logIn: (token: string) => Promise<string | null>) {

@@ -1,8 +1,8 @@
-import type { OperatorRow } from "../answers.ts";
-import { ask } from "../ask.ts";
-import { h } from "../dom.ts";
-import { count, decimals, size, time, usd } from "../format.ts";
-import { badge, code, facts, meter, onChain, page, since, table } from "../parts.ts";
+import type { OperatorRow } from "../api/answers.ts";
+import { ask } from "../api/ask.ts";
+import { h } from "../page/dom.ts";
+import { count, decimals, size, time, usd } from "../page/format.ts";
+import { badge, code, facts, meter, onChain, page, since, table } from "../page/parts.ts";
 import { view } from "../view.ts";
 
 export const operators = view<{ operators: OperatorRow[] }>({

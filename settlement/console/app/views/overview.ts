@@ -1,9 +1,9 @@
-import type { Batch, Component, Stats } from "../answers.ts";
-import { ask } from "../ask.ts";
+import type { Batch, Component, Stats } from "../api/answers.ts";
+import { ask } from "../api/ask.ts";
 import { chart } from "../chart/chart.ts";
-import { h } from "../dom.ts";
-import { ago, count, duration, plural, size, usd } from "../format.ts";
-import { badge, meter, money, pageWith, setChain, since, stat, table, toBatch } from "../parts.ts";
+import { h } from "../page/dom.ts";
+import { ago, count, duration, plural, size, usd } from "../page/format.ts";
+import { badge, meter, money, pageWith, setChain, since, stat, table, toBatch } from "../page/parts.ts";
 import { view } from "../view.ts";
 
 // How much time the charts show, and in which steps.

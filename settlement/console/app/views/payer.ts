@@ -1,7 +1,7 @@
-import type { Charge, Exposure, Session, Spendable } from "../answers.ts";
-import { AskError, ask } from "../ask.ts";
-import { h } from "../dom.ts";
-import { facts, money, page, whole } from "../parts.ts";
+import type { Charge, Exposure, Session, Spendable } from "../api/answers.ts";
+import { AskError, ask } from "../api/ask.ts";
+import { h } from "../page/dom.ts";
+import { facts, money, page, whole } from "../page/parts.ts";
 import { view } from "../view.ts";
 import { chargesTable } from "./charges.ts";
 import { sessionsTable } from "./sessions.ts";

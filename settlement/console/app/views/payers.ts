@@ -1,7 +1,7 @@
-import type { Exposure } from "../answers.ts";
-import { ask } from "../ask.ts";
-import { size } from "../format.ts";
-import { badge, money, offsetOf, page, pages, table, toPayer } from "../parts.ts";
+import type { Exposure } from "../api/answers.ts";
+import { ask } from "../api/ask.ts";
+import { size } from "../page/format.ts";
+import { badge, money, offsetOf, page, pages, table, toPayer } from "../page/parts.ts";
 import { view } from "../view.ts";
 
 const PAGE = 100;

@@ -1,8 +1,8 @@
-import type { Session } from "../answers.ts";
-import { ask } from "../ask.ts";
-import { h } from "../dom.ts";
-import { count, size, usd } from "../format.ts";
-import { badge, type Column, meter, money, offsetOf, page, pages, since, table, toPayer, when } from "../parts.ts";
+import type { Session } from "../api/answers.ts";
+import { ask } from "../api/ask.ts";
+import { h } from "../page/dom.ts";
+import { count, size, usd } from "../page/format.ts";
+import { badge, type Column, meter, money, offsetOf, page, pages, since, table, toPayer, when } from "../page/parts.ts";
 import { view } from "../view.ts";
 
 const PAGE = 50;

@@ -1,9 +1,9 @@
-import type { Tool, ToolRow } from "../answers.ts";
-import { ask } from "../ask.ts";
-import { h } from "../dom.ts";
-import { count } from "../format.ts";
-import { type Listing, listingOf, pageAtMarketplace } from "../marketplace.ts";
-import { facts, money, onChain, page, table, whole } from "../parts.ts";
+import type { Tool, ToolRow } from "../api/answers.ts";
+import { ask } from "../api/ask.ts";
+import { type Listing, listingOf, pageAtMarketplace } from "../api/marketplace.ts";
+import { h } from "../page/dom.ts";
+import { count } from "../page/format.ts";
+import { facts, money, onChain, page, table, whole } from "../page/parts.ts";
 import { view } from "../view.ts";
 import { standing } from "./tools.ts";
 

@@ -1,7 +1,7 @@
-import type { ToolRow } from "../answers.ts";
-import { ask } from "../ask.ts";
-import { count, size } from "../format.ts";
-import { badge, meter, money, onChain, page, table, tool } from "../parts.ts";
+import type { ToolRow } from "../api/answers.ts";
+import { ask } from "../api/ask.ts";
+import { count, size } from "../page/format.ts";
+import { badge, meter, money, onChain, page, table, tool } from "../page/parts.ts";
 import { view } from "../view.ts";
 
 const PAGE = 100;

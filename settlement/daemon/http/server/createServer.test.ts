@@ -48,9 +48,12 @@ it("a route that Fastify would judge by a schema of its own is refused at the st
 });
 
 describe("a body that cannot be read as it was meant is refused", () => {
+  const NOT_JSON = "The body is not valid JSON, or has a member named __proto__ or constructor.prototype.";
   it.each([
     ["bytes that are no UTF-8", Buffer.from([0x22, 0xff, 0xfe, 0x22]), {}, 400, "The body is not valid UTF-8."],
     ["half of a character", Buffer.from('"\u00e9"').subarray(0, 2), {}, 400, "The body is not valid UTF-8."],
+    ["what is no JSON", "{", {}, 400, NOT_JSON],
+    ["a member that would be another object's", '{"a":{"__proto__":{}}}', {}, 400, NOT_JSON],
     ["compression", gzipSync("{}"), { "content-encoding": "gzip" }, 415, "The body must be sent without compression."],
     [
       "what says that it is compressed",

@@ -1,12 +1,14 @@
 import { z } from "zod";
 import { formatUsd } from "../../../domain/money.ts";
 import { sentenceOf } from "../../../domain/text/sentence.ts";
+import { uuidFromToolId } from "../../../domain/toolId.ts";
 import { creditReason } from "../../../engine/accept/preflight/preflight.ts";
+import type { PriceRefusal } from "../../../engine/accept/prices.ts";
 import type { RecordedOfMany, ReportedTurn } from "../../../engine/accept/turns/recordTurns.ts";
 import { chargeSchema, chargeView } from "../../../views/charge.ts";
 import * as shape from "../../../views/shapes.ts";
 import { broughtIn } from "../../http/brought.ts";
-import { ApiError, PAYER_REFUSALS } from "../../http/errors.ts";
+import { ApiError, errorSchema, PAYER_REFUSALS } from "../../http/errors.ts";
 import * as field from "../../http/fields.ts";
 import { route, type Services } from "../../http/route.ts";
 import { validate } from "../../http/validate.ts";
@@ -45,12 +47,18 @@ const turns = z.strictObject({
   turns: z.array(z.unknown(), "must be a list").min(1, "is empty").max(MAX_TURNS, `has more than ${MAX_TURNS} entries`),
 });
 
-const budgetCode = z.enum(["consent_required", "budget_exceeded", "budget_expired", "budget_tools"]);
+const refusalCode = z.enum(["consent_required", "budget_exceeded", "budget_expired", "budget_tools", "price_exceeded"]);
 const recordedTurn = z.object({ turnId: z.string(), chargeIds: z.array(shape.hash) });
 const turnOutcome = z.discriminatedUnion("outcome", [
   recordedTurn.extend({ outcome: z.enum(["recorded", "duplicate"]) }),
   z.object({ outcome: z.enum(["conflict", "credit_exceeded"]), turnId: z.string(), message: z.string() }),
-  z.object({ outcome: z.literal("refused"), turnId: z.string(), code: budgetCode, message: z.string() }),
+  z.object({
+    outcome: z.literal("refused"),
+    turnId: z.string(),
+    code: refusalCode,
+    message: z.string(),
+    listed: errorSchema.shape.listed,
+  }),
   z.object({ outcome: z.literal("invalid"), turnId: z.string().nullable(), message: z.string() }),
 ]);
 type OutcomeOfTurn = z.output<typeof turnOutcome>;
@@ -80,6 +88,7 @@ export const turnRoutes = [
       "budget_exceeded",
       "budget_expired",
       "budget_tools",
+      "price_exceeded",
     ],
     async handle({ body, services, log }) {
       if ("turns" in body) {
@@ -96,6 +105,9 @@ export const turnRoutes = [
       if (recorded.kind === "budget_refused") throw notKept(recorded.refusal, helpUrl);
       if (recorded.kind === "credit_exceeded") throw new ApiError(recorded.kind, creditReason(recorded), { helpUrl });
       if (recorded.kind === "refused") throw new ApiError(recorded.code, recorded.reason, { helpUrl });
+      if (recorded.kind === "price_exceeded") {
+        throw new ApiError(recorded.kind, recorded.reason, { listed: listedOf(recorded) });
+      }
       const { chargeIds } = recorded;
       if (recorded.kind === "recorded") log.info({ event: "accrued", turn: turnId, charges: chargeIds }, "accrued");
       return { body: { turnId, chargeIds: [...chargeIds] } };
@@ -188,10 +200,21 @@ function outcomeOf(turnId: string, recorded: RecordedOfMany): OutcomeOfTurn {
       return { outcome: recorded.kind, turnId, message: sentenceOf(creditReason(recorded)) };
     case "refused":
       return { outcome: "refused", turnId, code: recorded.code, message: sentenceOf(recorded.reason) };
+    case "price_exceeded":
+      return {
+        outcome: "refused",
+        turnId,
+        code: recorded.kind,
+        message: sentenceOf(recorded.reason),
+        listed: listedOf(recorded),
+      };
     default:
       return { outcome: recorded.kind, turnId, chargeIds: [...recorded.chargeIds] };
   }
 }
+
+const listedOf = ({ listed }: PriceRefusal) =>
+  listed.map(({ toolId, most }) => ({ toolId: uuidFromToolId(toolId), atMostUsd: formatUsd(most) }));
 
 const otherTurn = (turnId: string) => `there is another turn ${turnId}`;
 

@@ -36,7 +36,7 @@ export async function hold(
     const session = await ledger.findSession(call.sessionId);
     if (session === null) return { answer: { kind: "session_not_found" } };
     const tooHigh = await prices.refuse([call], "throw");
-    if (tooHigh !== null) return { answer: { kind: "price_exceeded", reason: tooHigh } };
+    if (tooHigh !== null) return { answer: { kind: "price_exceeded", reason: tooHigh.reason } };
     const { payer } = session;
     const budgetId = call.budgetId ?? session.budgetId;
     const { amount, toolId } = call;

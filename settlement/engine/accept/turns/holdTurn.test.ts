@@ -13,7 +13,7 @@ import { recordTurn } from "./recordTurn.ts";
 const policy = { credit: { base: usdc(100), growthBps: 0, max: usdc(0) }, budgetMarginMs: 0 };
 const open: Admission = { write: (_, write) => write() };
 const full: Admission = { write: () => Promise.reject(new Error("settlement does not keep up")) };
-const anyPrice: Prices = { refuse: async () => null, lower: async (costs) => costs };
+const anyPrice: Prices = { refuse: async () => null };
 
 describe.each(ledgers)("a question, on $name,", ({ create }) => {
   let store: Store;

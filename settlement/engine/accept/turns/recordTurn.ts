@@ -9,7 +9,7 @@ import { type BudgetRefusal, reasonOf } from "../budgets/budgetRefusal.ts";
 import type { Unsettled } from "../preflight/createUnsettled.ts";
 import { settleAtOnce } from "../preflight/settleAtOnce.ts";
 import { whileOutdated } from "../preflight/whileOutdated.ts";
-import type { Prices } from "../prices.ts";
+import type { PriceRefusal, Prices } from "../prices.ts";
 
 export type TermsContext = Pick<EngineContext, "ledger" | "clock"> & {
   policy: Pick<EngineContext["policy"], "credit">;
@@ -19,10 +19,15 @@ type RecordContext = TermsContext & { unsettled: Unsettled };
 
 export type RecordedTurn =
   | Exclude<TurnOutcome, { kind: "budget_refused" }>
-  | ({ kind: "refused" } & (BudgetRefusal | { code: "consent_required"; reason: string }));
+  | ({ kind: "refused" } & (BudgetRefusal | { code: "consent_required"; reason: string }))
+  | ({ kind: "price_exceeded" } & PriceRefusal);
 
 // Records a turn that was delivered, unless it would be more than its payer has credit for. Whoever reports it has asked before it ran,
 // and reports it again until there is room. The chain is asked about prepaid money only if the credit alone is too small.
+//
+// Nothing is recorded, either, of a turn that asks more for a tool than it is listed for. A price may have been lowered while the question
+// ran, and then its owner must not have the answer, the others' tools and the model for nothing: whoever reports it is told what it may
+// ask, and asks no more than that the next time.
 //
 // On a budget all of its charges are recorded if it covers them all, and none otherwise: whoever reports it again under a raised
 // budget finds nothing of it.
@@ -31,17 +36,24 @@ export async function recordTurn(
   readSpendable: ReadSpendable,
   admission: Admission,
   prices: Prices,
-  reported: Turn,
+  turn: Turn,
 ): Promise<RecordedTurn> {
-  // A turn was delivered, so that it does not wait for a chain that is away. Nor is it refused for a price that was lowered while it ran:
-  // whoever owns one of its tools would else have the answer, the others' tools and the model for nothing.
-  const isDelivered = reported.outcome === "delivered";
-  const turn = isDelivered ? { ...reported, tools: await prices.lower(reported.tools) } : reported;
+  // It was delivered, so that it does not wait for a chain that is away. One that was recorded before is found again, whatever its tools
+  // cost by now.
+  const tooHigh = turn.outcome === "delivered" ? await prices.refuse(turn.tools, "take") : null;
+  if (tooHigh !== null && (await ledger.listChargesOf({ turnId: turn.id })).length === 0) {
+    return {
+      kind: "price_exceeded",
+      ...tooHigh,
+      reason: `${tooHigh.reason}; report the turn again with no more than that`,
+    };
+  }
   const onChain = await budgetOf(readSpendable, turn);
   const charges = mostCharges(turn);
   const unused = ({ kind }: TurnOutcome) => (kind === "recorded" ? 0 : charges);
   const write = async () => {
     let answer = await ledger.recordTurn(turn, clock.nowMs(), { credit, prepaid: null }, onChain);
+    if (answer.kind !== "credit_exceeded") return answer;
     await whileOutdated(async () => {
       if (answer.kind !== "credit_exceeded") return { answer };
       const prepaid = await prepaidOf({ readSpendable, unsettled }, turn, answer.takenAtBlock);

@@ -10,7 +10,7 @@ import type { Prices } from "../prices.ts";
 import { type ReportedTurn, recordTurns } from "./recordTurns.ts";
 
 const open: Admission = { write: (_, write) => write() };
-const anyPrice: Prices = { refuse: async () => null, lower: async (costs) => costs };
+const anyPrice: Prices = { refuse: async () => null };
 const credit = { base: usdc(100), growthBps: 0, max: usdc(100) };
 const costing = (id: string, cost: number, fields: Partial<Turn> = {}) =>
   turnOf(id, { modelCost: usdc(cost), tools: [], ...fields });
@@ -66,7 +66,8 @@ describe.each(ledgers)("turns that are reported together, on $name", ({ create }
   });
 
   it("are judged by themselves if they are above their payer's credit, draw on a budget or ask too much", async () => {
-    const dear: Prices = { ...anyPrice, refuse: async ([cost]) => (cost?.amount === 7n ? "too much" : null) };
+    const refused = { reason: "too much", listed: [] };
+    const dear: Prices = { refuse: async ([cost]) => (cost?.amount === 7n ? refused : null) };
     const tools = [{ toolId: toolOf(1), amount: usdc(7), calls: 1 }];
     const turns = [costing("a", 60), costing("b", 70), costing("c", 1, { budgetId: 5n }), costing("d", 1, { tools })];
     expect(await kinds(turns, dear)).toEqual(["recorded", "credit_exceeded", "refused", "recorded"]);
@@ -75,7 +76,7 @@ describe.each(ledgers)("turns that are reported together, on $name", ({ create }
 
   it("are all to be reported again if the service is at fault, of one of them alone too", async () => {
     const away = new SettlementError("ledger_unavailable", "away", { retryable: true });
-    const failing = { ...anyPrice, refuse: () => Promise.reject(away) };
+    const failing = { refuse: () => Promise.reject(away) };
     await expect(record([costing("a", 1)], failing)).rejects.toBe(away);
     expect(await kinds([costing("a", 1)])).toEqual(["recorded"]);
   });

@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { createPostgresStore, type Store } from "../../testing/backends.ts";
 import { countBursts } from "../../testing/countBursts.ts";
+import { insertionsOf } from "../lists.ts";
 import type { Database, Sql } from "../sql.ts";
 import { openPostgres } from "./openPostgres.ts";
 
@@ -57,6 +58,46 @@ describe("a conversation with PostgreSQL", () => {
     await inTransaction(async (sql) => sql.send("CREATE TABLE told (id BIGINT, name TEXT)"));
     expect(await inTransaction(both)).toEqual([[], [{ said: "behind" }]]);
     expect(await inTransaction(both)).toEqual([[], [{ said: "behind" }]]);
+  });
+
+  it("hands over lists and values as they are, whatever is in them", async () => {
+    const names = ["", "NULL", '{"a",b}', "back\\slash", "é ☃ 😀", "x".repeat(70_000), "é".repeat(130), null, "last"];
+    const numbers = [0, -1, 255n, 2n ** 31n, -(2n ** 40n), 2n ** 53n, -(2n ** 53n) - 1n, 2n ** 63n - 1n, -(2n ** 63n)];
+    const small = [0, 1, -1, 256, null, 2 ** 31 - 1, -(2 ** 31), 7n, 8];
+    const rows = names.map((name, i) => [numbers[i] ?? null, name, small[i] ?? null] as const);
+    const columns = { number: "BIGINT", name: "TEXT", small: "INTEGER" } as const;
+    const insertion = { into: "told", columns, tail: "RETURNING name, number, small" };
+    const asBigint = (value: string | bigint | number | null) => (typeof value === "number" ? BigInt(value) : value);
+    const expected = rows.map(([number, name, little]) => [name, asBigint(number), asBigint(little)]);
+    const told = await inTransaction(async (sql) => {
+      sql.send("CREATE TABLE told (number BIGINT, name TEXT, small INTEGER)");
+      const [statement] = insertionsOf(sql, insertion, rows.flat());
+      if (statement === undefined) throw new Error("nothing was to be said");
+      const inList = await sql.each(statement.text, statement.params, (values) => [...values]);
+      const inValues = [];
+      for (const row of rows) {
+        const text = "SELECT CAST($2 AS TEXT), CAST($1 AS BIGINT), CAST($3 AS INTEGER)";
+        inValues.push(...(await sql.each(text, row, (values) => [...values])));
+      }
+      return { inList, inValues };
+    });
+    expect(told.inList).toEqual(expected);
+    expect(told.inValues).toEqual(expected);
+  });
+
+  it.each([
+    { column: "BIGINT", items: [2n ** 63n] },
+    { column: "BIGINT", items: [1n, -(2n ** 63n) - 1n] },
+    { column: "BIGINT", items: [0.5] },
+    { column: "INTEGER", items: [2 ** 31] },
+    { column: "INTEGER", items: [1, -(2 ** 31) - 1] },
+    { column: "INTEGER", items: [0.5] },
+  ] as const)("cuts nothing off: $items is no list of $column", async ({ column, items }) => {
+    const list = { column, items, first: 0, width: 1 };
+    const text = `SELECT unnest(CAST($1 AS ${column}[])) AS n`;
+    await expect(inTransaction(async (sql) => sql.all(text, [list]))).rejects.toThrow(RangeError);
+    // The connection is as good as before.
+    expect(await inTransaction(async (sql) => sql.all(text, [{ ...list, items: [7] }]))).toEqual([{ n: 7n }]);
   });
 
   it("never says what was sent before its transaction was given up", async () => {

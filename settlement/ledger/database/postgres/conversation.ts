@@ -1,7 +1,9 @@
 import { createHash } from "node:crypto";
+import type { Writable } from "node:stream";
 import pg from "pg";
 import { SettlementError } from "../../../domain/errors.ts";
 import type { Param, Value } from "../sql.ts";
+import { bind, close, DESCRIBE, EXECUTE, parse, SYNC } from "./messages.ts";
 import { unlessSilent } from "./silence.ts";
 import { wireOf } from "./wire.ts";
 
@@ -46,7 +48,8 @@ const CHANGED = / (\d+)$/;
 type Question = {
   text: string;
   name: string | null;
-  values: readonly (string | null)[];
+  // The message with what it is asked with.
+  bound: string;
   hasRows: boolean;
   resolve: (answer: Answer) => void;
   reject: (error: unknown) => void;
@@ -57,9 +60,10 @@ export function createConversation(client: pg.ClientBase, config: pg.ClientConfi
   let isDue = false;
 
   function say(text: string, params: readonly Param[], hasRows: boolean): Promise<Answer> {
-    const values = params.map((param) => (param === null ? null : param.toString()));
+    // What cannot be said is the asker's mistake, and is so before anything is.
     return new Promise((resolve, reject) => {
-      pending.push({ text, name: nameOf(text, values.length), values, hasRows, resolve, reject });
+      const name = nameOf(text, params.length);
+      pending.push({ text, name, bound: bind(name ?? "", params), hasRows, resolve, reject });
     });
   }
 
@@ -119,22 +123,21 @@ function putTo(client: pg.ClientBase, questions: readonly Question[]): Promise<A
   return new Promise((resolve, reject) => {
     const burst = Object.assign(new pg.Query(""), {
       submit(connection: Wire) {
-        connection.stream.cork();
-        for (const [position, { text, name, values, hasRows }] of questions.entries()) {
-          const statement = name ?? "";
+        let said = "";
+        for (const [position, { text, name, bound, hasRows }] of questions.entries()) {
           if (name === null || statements.get(name) !== "known") {
             // One that may be there is taken away first: of none that is, this takes nothing.
-            if (name !== null && statements.has(name)) connection.close({ type: "S", name });
-            connection.parse({ name: statement, text });
+            if (name !== null && statements.has(name)) said += close(name);
+            said += parse(name ?? "", text);
             if (name !== null) parsed.push([position, name]);
             if (name !== null) statements.set(name, "known");
           }
-          connection.bind({ portal: "", statement, values });
-          if (hasRows) connection.describe({ type: "P", name: "" });
-          connection.execute({ portal: "" });
+          said += bound;
+          if (hasRows) said += DESCRIBE;
+          said += EXECUTE;
         }
-        connection.sync();
-        connection.stream.uncork();
+        // One that is gone is heard of elsewhere.
+        if (connection.stream.writable) connection.stream.write(said + SYNC, "latin1");
         return null;
       },
       handleRowDescription({ fields }: { fields: readonly { name: string; dataTypeID: number }[] }) {
@@ -164,15 +167,7 @@ function putTo(client: pg.ClientBase, questions: readonly Question[]): Promise<A
 }
 
 // As `pg` has it, and its types do not.
-type Wire = {
-  stream: { cork(): void; uncork(): void };
-  parse(statement: { name: string; text: string }): void;
-  bind(values: { portal: string; statement: string; values: readonly (string | null)[] }): void;
-  describe(of: { type: "P"; name: string }): void;
-  execute(of: { portal: string }): void;
-  close(of: { type: "S"; name: string }): void;
-  sync(): void;
-};
+type Wire = { stream: Writable };
 
 type Reader = (raw: string) => Value;
 

@@ -1,6 +1,7 @@
 import { statSync } from "node:fs";
 import { setTimeout as pause } from "node:timers/promises";
 import { SettlementError } from "../../../domain/errors.ts";
+import { letOthersRun } from "../../../domain/scheduling/letOthersRun.ts";
 import type { Database, Reader, Sql } from "../sql.ts";
 import { createPrivately } from "./createPrivately.ts";
 import { createSqliteReader } from "./createSqliteReader.ts";
@@ -24,6 +25,8 @@ const CHECKPOINT_PAGES = 5_000;
 // What was written meanwhile is moved by whoever writes, so that the log begins again: as much as a commit or two.
 const LAST_PAGES = 500;
 const MAX_CHECKPOINTS = 5;
+// Several groups of turns, and a part of a batch.
+const LONG_MS = 20;
 const BUSY_TIMEOUT_MS = 5_000;
 const FIRST_PAUSE_MS = 1;
 const MAX_PAUSE_MS = 50;
@@ -117,8 +120,11 @@ export function openSqlite(options: SqliteOptions): Database {
 
   async function committed<T>(work: () => Promise<T>, untilMs: number, mode = "IMMEDIATE"): Promise<T> {
     await begin(mode, untilMs);
+    const beganAt = performance.now();
     try {
       const result = await work();
+      // It writes every page that was touched, which for a batch of thousands is a step of its own.
+      if (performance.now() - beganAt > LONG_MS) await letOthersRun();
       writer.script("COMMIT");
       checkpointIfLong();
       return result;

@@ -56,16 +56,17 @@ export type Connection = Omit<Sql, "all" | "run"> & {
 
 export function connect(path: string, setting: string, { check }: { check: boolean }): Connection {
   const database = attempt(() => new DatabaseSync(path, { readBigInts: true, timeout: OPEN_TIMEOUT_MS }));
-  const statements = new LRUCache<string, Prepared>({ max: MAX_STATEMENTS });
+  const named = new LRUCache<string, Prepared>({ max: MAX_STATEMENTS });
+  const unnamed = new LRUCache<string, Prepared>({ max: MAX_STATEMENTS });
 
   function prepare(text: string, nameless = false): Prepared {
-    const key = nameless ? `nameless ${text}` : text;
-    const known = statements.get(key);
+    const statements = nameless ? unnamed : named;
+    const known = statements.get(text);
     if (known !== undefined) return known;
     const { statement: plain, order } = translate(text);
     const prepared = { statement: database.prepare(plain), order };
     if (nameless) prepared.statement.setReturnArrays(true);
-    statements.set(key, prepared);
+    statements.set(text, prepared);
     return prepared;
   }
 
@@ -187,6 +188,7 @@ export function bind(params: readonly Param[], order: readonly number[]): (strin
   const bound = new Array<string | bigint | null>(order.length);
   for (let i = 0; i < order.length; i++) {
     const param = params[order[i] ?? 0] ?? null;
+    if (typeof param === "object" && param !== null) throw new TypeError("SQLite takes no list as one parameter");
     bound[i] = typeof param === "number" ? BigInt(param) : param;
   }
   return bound;

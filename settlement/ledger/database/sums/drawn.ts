@@ -1,6 +1,6 @@
 import { type BudgetKey, budgetName } from "../../../domain/payer/budget.ts";
-import { askingWith, type Column, sendAll } from "../lists.ts";
-import type { Param, Sql } from "../sql.ts";
+import { askingWith, sendAll } from "../lists.ts";
+import type { Column, Param, Sql } from "../sql.ts";
 
 // What draws on a budget: reserved, owed, and taken on chain; and what of that has left for the archive.
 export type Drawn = { held: bigint; pending: bigint; taken: bigint; archived: bigint };

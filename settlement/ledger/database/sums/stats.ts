@@ -95,9 +95,9 @@ export function createTally(): Tally {
     // Rows in one order for everybody, so that two writers of one shard never wait for each other in a circle.
     write(sql, shard) {
       for (const [at, sums] of [...steps].sort(([a], [b]) => a - b)) {
-        upsert(sql, "stats", { at, shard }, sums);
+        upsert(sql, "stats", [at, shard], sums);
       }
-      if (steps.size > 0) upsert(sql, "totals", { shard }, total);
+      if (steps.size > 0) upsert(sql, "totals", [shard], total);
       for (const [reason, times] of [...failures].sort(([a], [b]) => (a < b ? -1 : 1))) {
         sql.send(
           `INSERT INTO failure_counts (reason, shard, failures) VALUES ($1, $2, $3)
@@ -109,13 +109,19 @@ export function createTally(): Tally {
   };
 }
 
-function upsert({ send }: Sql, table: "stats" | "totals", key: Record<string, number>, sums: Sums): void {
-  const keys = Object.keys(key);
+const KEYS = { stats: ["at", "shard"], totals: ["shard"] } as const;
+type Table = keyof typeof KEYS;
+
+const textOf = (table: Table) => {
+  const keys = KEYS[table];
   const marks = [...keys, ...NAMES].map((_, i) => `$${i + 1}`).join(", ");
   const additions = Object.values(COLUMNS).map((column) => `${column} = ${table}.${column} + excluded.${column}`);
-  send(
-    `INSERT INTO ${table} (${keys.join(", ")}, ${COLUMN_LIST}) VALUES (${marks})
-     ON CONFLICT (${keys.join(", ")}) DO UPDATE SET ${additions.join(", ")}`,
-    [...Object.values(key), ...NAMES.map((name) => sums[name] ?? 0n)],
-  );
+  return `INSERT INTO ${table} (${keys.join(", ")}, ${COLUMN_LIST}) VALUES (${marks})
+     ON CONFLICT (${keys.join(", ")}) DO UPDATE SET ${additions.join(", ")}`;
+};
+// Each group of calls says them.
+const TEXTS: Readonly<Record<Table, string>> = { stats: textOf("stats"), totals: textOf("totals") };
+
+function upsert({ send }: Sql, table: Table, key: readonly number[], sums: Sums): void {
+  send(TEXTS[table], [...key, ...NAMES.map((name) => sums[name] ?? 0n)]);
 }

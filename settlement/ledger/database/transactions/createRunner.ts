@@ -1,6 +1,6 @@
 import { LRUCache } from "lru-cache";
 import type { Address } from "viem";
-import type { Database, Reader } from "../sql.ts";
+import type { Database, Param, Reader } from "../sql.ts";
 import { isStorable } from "../storable.ts";
 import { type BulkVerb, createGroupCommit } from "./groupCommit.ts";
 import { createLocks, type Touches, type Work } from "./lockOrder.ts";
@@ -108,7 +108,11 @@ export function createRunner(
 function onlyStorable(reader: Reader): Reader {
   return {
     takesArrays: reader.takesArrays,
-    all: (text, params = []) =>
-      params.every((param) => typeof param !== "string" || isStorable(param)) ? reader.all(text, params) : [],
+    all: (text, params = []) => (params.every(canBeFound) ? reader.all(text, params) : []),
   };
+}
+
+function canBeFound(param: Param): boolean {
+  if (typeof param === "object" && param !== null) return param.items.every(canBeFound);
+  return typeof param !== "string" || isStorable(param);
 }

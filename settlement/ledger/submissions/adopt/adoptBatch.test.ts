@@ -3,12 +3,15 @@ import type { FoundBatch, Ledger, TakenLine } from "../../ledger.ts";
 import { ledgers, type Store } from "../../testing/backends.ts";
 import {
   ALICE,
+  HASHES,
   hashOf,
   inclusionAt,
   leaseOf,
   OPERATOR,
   outcomeOf,
+  POLICY,
   planned,
+  RICH,
   ROUTER,
   submitted,
   toolOf,
@@ -77,15 +80,49 @@ describe.each(ledgers)("a batch that is taken in on $name", ({ create }) => {
     expect([await stateOf("reported again"), await stateOf("new")]).toEqual(["final", "batched"]);
   });
 
-  it("waives a charge that it has paid a part of, so that nobody pays for more than was delivered", async () => {
-    await leaseOf(ledger);
+  it("has paid a part of a charge: the rest is owed, and nobody pays for more than was delivered", async () => {
     await deliver("a", 60, 1);
     await deliver("b", 100, 2);
     expect(await ledger.adoptBatch(found("lost", [took(100)]), 10)).toMatchObject({ charges: 2, unexplained: 0n });
-    expect([await stateOf("a"), await stateOf("b")]).toEqual(["final", "voided"]);
-    expect(await pending()).toBe(0n);
+    expect([await stateOf("a"), await stateOf("b")]).toEqual(["final", "accrued"]);
+    expect((await ledger.listChargesOf({ turnId: "b" }))[0]?.amount).toBe(60n);
+    expect(await pending()).toBe(60n);
     const { charged } = await ledger.readFinalBatches();
     expect(charged).toBe(100n);
+    // Both parts are shown.
+    const statement = await ledger.listChargesOfPayer(ALICE, { fromMs: 0, toMs: 100, after: null, limit: 10 });
+    expect(statement.map(({ amount, state }) => [amount, state.kind]).sort()).toEqual([
+      [40n, "final"],
+      [60n, "accrued"],
+      [60n, "final"],
+    ]);
+  });
+
+  it("takes a millionth of a dollar again and again, and no more than that is paid", async () => {
+    await deliver("a", 100, 1);
+    for (let n = 0; n < 5; n++) await ledger.adoptBatch(found(`theft ${n}`, [took(1)]), 10 + n);
+    expect(await pending()).toBe(95n);
+    expect((await ledger.listChargesOf({ turnId: "a" }))[0]).toMatchObject({ amount: 95n, state: { kind: "accrued" } });
+  });
+
+  it("has paid a part of what is planned later: the batch charges the rest", async () => {
+    await ledger.adoptBatch(found("lost", [took(30)]), 10);
+    const lease = await leaseOf(ledger);
+    await ledger.setFence(lease, 1, 0);
+    await ledger.removeFence(lease, 1);
+    await deliver("reported again", 100, 20);
+    const submission = await planned(ledger, lease, [ALICE], 30);
+    expect((await ledger.findBatch(submission?.id ?? "0x"))?.total).toBe(70n);
+    expect(await pending()).toBe(70n);
+  });
+
+  it("has paid a part of a call that waits in its session: the rest is due, and waits there no longer", async () => {
+    await ledger.openSession({ id: "s", payer: ALICE, maxSpend: usdc(1_000), expiresAtMs: 1_000 }, 0);
+    await ledger.hold({ callId: "c", sessionId: "s", toolId: TOOL, method: "m", amount: usdc(100) }, RICH, 1);
+    await ledger.capture({ callId: "c", hashes: HASHES }, POLICY, 2);
+    await ledger.adoptBatch(found("lost", [took(30)]), 10);
+    expect(await ledger.findSession("s")).toMatchObject({ pendingAccruedCount: 0, pendingAccrued: 0n, spent: 100n });
+    expect(await pending()).toBe(70n);
   });
 
   it("was given up by the ledger: then it pays the charges that were in it", async () => {
@@ -96,6 +133,27 @@ describe.each(ledgers)("a batch that is taken in on $name", ({ create }) => {
     await deliver("older", 50, 1);
     expect(await ledger.adoptBatch({ ...found("", [took(50)]), batchId }, 10)).toMatchObject({ charges: 1 });
     expect([await stateOf("in it"), await stateOf("older")]).toEqual(["final", "accrued"]);
+  });
+
+  it("has paid an older charge instead of those that it was made of: these are settled under another root", async () => {
+    await deliver("older", 50, 1);
+    await deliver("in it", 50, 2);
+    const [inIt] = await ledger.listChargesOf({ turnId: "in it" });
+    const batchId = hashOf(`${inIt?.id}${ALICE}0`);
+    await ledger.adoptBatch({ ...found("", [took(50)]), batchId }, 10);
+    expect([await stateOf("older"), await stateOf("in it")]).toEqual(["final", "accrued"]);
+    const lease = await leaseOf(ledger);
+    await ledger.setFence(lease, 1, 0);
+    await ledger.removeFence(lease, 1);
+    expect(await planned(ledger, lease, [ALICE], 30)).toBeNull();
+    expect(await pending()).toBe(50n);
+    const again = await planned(ledger, lease, [ALICE], 30);
+    expect(again?.id).not.toBe(batchId);
+    expect((await ledger.listChargesOf({ turnId: "in it" }))[0]).toMatchObject({
+      state: { kind: "batched" },
+      attempts: 1,
+      deferrals: 1,
+    });
   });
 
   it("was not known: then every key is fenced off, because more may be on its way that is not known", async () => {

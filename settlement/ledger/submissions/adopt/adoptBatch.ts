@@ -88,7 +88,7 @@ async function adopt(tx: Tx, found: FoundBatch, nowMs: number): Promise<Adoption
   // Those that were in it when this ledger made it come first.
   for (const own of known === null ? [false] : [true, false]) {
     for (const payment of await listUnexplained(tx, { batchId })) {
-      charges += (await payFrom(tx, payment, await selectPayable(tx, payment, own), nowMs)).length;
+      charges += (await payFrom(tx, payment, await selectPayable(tx, payment, own), nowMs)).size;
     }
   }
   if (known !== null && found.otherRows) await renameBatch(tx, batchId);

@@ -1,11 +1,10 @@
 import type { Address, Hex } from "viem";
-import type { BatchOutcome } from "../../../domain/batch/batch.ts";
-import type { DueCharge } from "../../../domain/charges/charge.ts";
+import { type DueCharge, partIdOf } from "../../../domain/charges/charge.ts";
+import { microUsdc, smaller } from "../../../domain/money.ts";
 import { isChargedTo } from "../../database/chargedTo.ts";
 import { address, amount, budgetId, count, hex, text } from "../../database/decode.ts";
 import { chargeKeys, chunksOf, placeholders, type Row } from "../../database/sql.ts";
 import type { Tx } from "../../database/transactions/tx.ts";
-import { outcomeFromJson } from "../outcome/outcomeJson.ts";
 import { unpackReceipts } from "../receipts.ts";
 import { lockSessionsOf, mayBeTaken, stopWaiting } from "./stopWaiting.ts";
 
@@ -33,13 +32,10 @@ export async function listUnexplained(
   }));
 }
 
-// What became of a batch that this ledger took in from the chain; null for one that it has followed there itself.
-export async function findAdopted(tx: Tx, batchId: Hex): Promise<BatchOutcome | null> {
-  const [row] = await tx.all(
-    "SELECT outcome FROM batches WHERE batch_id = $1 AND adopted = 1 AND outcome IS NOT NULL",
-    [batchId],
-  );
-  return row === undefined ? null : outcomeFromJson(text(row, "outcome"));
+// Whether this ledger took a batch in from the chain, and has not followed it there itself.
+export async function isAdopted(tx: Tx, batchId: Hex): Promise<boolean> {
+  const rows = await tx.all("SELECT 1 FROM batches WHERE batch_id = $1 AND adopted = 1", [batchId]);
+  return rows.length > 0;
 }
 
 // The charges that a payment may have been for, oldest first; or only those of a batch that this ledger had made itself.
@@ -56,94 +52,106 @@ export async function selectPayable(tx: Tx, { batchId, chargedTo, toolId }: Paym
   return charges.filter((charge) => own.has(hex(charge, "id")));
 }
 
-// Pays these charges, in their order, for as long as the payment lasts, and returns their ids. The last one may be covered in
-// part only: it is waived, because whoever paid a part must not be charged the whole on top. The rounding is the payer's.
-export async function payFrom(tx: Tx, payment: Payment, charges: readonly Row[], nowMs: number): Promise<Hex[]> {
-  let left = payment.amount;
-  let kept = 0n;
+// Pays these charges, in their order, for as long as the payment lasts, and returns what is left of each. The last one may be covered
+// in part only. Then it is divided: what was taken for it is paid, and the rest is owed as before, so that nobody pays for more than
+// was delivered, and nobody gets more for nothing than was taken.
+export async function payFrom(
+  tx: Tx,
+  payment: Payment,
+  charges: readonly Row[],
+  nowMs: number,
+): Promise<Map<Hex, bigint>> {
+  const leftOf = new Map<Hex, bigint>();
   const paid: Row[] = [];
-  const waived: Row[] = [];
+  let left = payment.amount;
   for (const charge of charges) {
     if (left === 0n) break;
-    if (amount(charge) <= left) {
-      paid.push(charge);
-      left -= amount(charge);
-      continue;
-    }
-    waived.push(charge);
-    [kept, left] = [left, 0n];
+    const covered = smaller(amount(charge), left);
+    leftOf.set(hex(charge, "id"), amount(charge) - covered);
+    paid.push(covered < amount(charge) ? await divide(tx, charge, covered, nowMs) : charge);
+    left -= covered;
   }
-  const ended = [...paid, ...waived];
-  if (ended.length === 0) return [];
-  const waiting = ended.filter((charge) => charge.waiting === 1n);
+  if (paid.length === 0) return leftOf;
+  const waiting = charges.filter((charge) => charge.waiting === 1n && leftOf.has(hex(charge, "id")));
   await stopWaiting(
     tx,
     waiting.map((charge) => ({ id: hex(charge, "id"), sessionId: text(charge, "session_id") })),
   );
-  await endCharges(tx, paid, "paid", payment.batchId, nowMs);
-  await endCharges(tx, waived, "waived", payment.batchId, nowMs);
-  await tx.run(
-    `UPDATE unexplained_payments SET amount = $4, kept = kept + $5
-     WHERE batch_id = $1 AND charged_to = $2 AND tool_id = $3`,
-    [payment.batchId, payment.chargedTo, payment.toolId, left, kept],
-  );
-  return ended.map((charge) => hex(charge, "id"));
+  await endCharges(tx, paid, payment.batchId, nowMs);
+  await tx.run("UPDATE unexplained_payments SET amount = $4 WHERE batch_id = $1 AND charged_to = $2 AND tool_id = $3", [
+    payment.batchId,
+    payment.chargedTo,
+    payment.toolId,
+    left,
+  ]);
+  return leftOf;
 }
 
-const STATE_OF = { paid: "batched", waived: "voided", refused: "refused" };
+// What both parts of a charge say alike.
+const ALIKE =
+  "turn_id, session_id, call_id, tool_id, calls, payer, budget_id, charged_to, request_hash, response_hash, schema_hash, " +
+  "accrued_at, attempts, deferrals, state, due_at, cleared, owed";
 
-// Due charges come to their end without being charged: a batch that this ledger did not make has paid them, or part of them.
-export async function endCharges(
-  tx: Tx,
-  charges: readonly Row[],
-  how: keyof typeof STATE_OF,
-  batchId: Hex,
-  nowMs: number,
-): Promise<void> {
+// Takes a part out of a charge that is due, as a charge of its own, and returns that. What is known of the delivery goes on under the
+// name of the rest.
+async function divide(tx: Tx, charge: Row, covered: bigint, nowMs: number): Promise<Row> {
+  const key = [count(charge, "accrued_at"), hex(charge, "id")] as const;
+  const left = amount(charge) - covered;
+  const id = partIdOf(hex(charge, "id"), left);
+  await tx.run(
+    `INSERT INTO charges (id, amount, waiting, ${ALIKE})
+     SELECT CAST($3 AS TEXT), CAST($4 AS BIGINT), 0, ${ALIKE} FROM charges WHERE accrued_at = $1 AND id = $2`,
+    [...key, id, covered],
+  );
+  await tx.run("UPDATE charges SET amount = $3 WHERE accrued_at = $1 AND id = $2", [...key, left]);
+  tx.due.add(address(charge, "charged_to"), { amount: 0n, dueAtMs: count(charge, "due_at") });
+  tx.count(nowMs, { accruedCharges: 1 });
+  return { ...charge, id, amount: covered };
+}
+
+// Due charges come to their end without being charged: a batch that this ledger did not make has paid them.
+async function endCharges(tx: Tx, charges: readonly Row[], batchId: Hex, nowMs: number): Promise<void> {
   for (const chunk of chunksOf(charges)) {
     await tx.run(
       // When that was is kept where it was due: whoever takes it back takes it out of the same moment of the time line.
-      `UPDATE charges SET state = '${STATE_OF[how]}', batch_id = $1, due_at = $2
+      `UPDATE charges SET state = 'batched', batch_id = $1, due_at = $2
        WHERE state = 'accrued' AND (accrued_at, id) IN ${chargeKeys(chunk.length, 3)}`,
       [batchId, nowMs, ...chunk.flatMap((charge) => [count(charge, "accrued_at"), hex(charge, "id")])],
     );
   }
   for (const charge of charges) {
-    const ended = amount(charge);
-    tx.due.remove(address(charge, "charged_to"), { amount: ended });
-    const own = charge.charged_to === charge.payer;
-    if (own) {
-      const settled = how === "paid" ? ended : 0n;
-      const owed = charge.owed === 1n ? -ended : 0n;
-      tx.change(address(charge, "payer"), { pending: -ended, owed, settled, taken: settled }, budgetId(charge));
+    const settled = amount(charge);
+    tx.due.remove(address(charge, "charged_to"), { amount: settled });
+    if (charge.charged_to !== charge.payer) tx.count(nowMs, { absorbed: settled });
+    else {
+      const owed = charge.owed === 1n ? -settled : 0n;
+      tx.change(address(charge, "payer"), { pending: -settled, owed, settled, taken: settled }, budgetId(charge));
+      tx.count(nowMs, { settled });
     }
-    // The platform has not paid for it after all.
-    else if (how !== "paid" && charge.cleared === 0n) tx.change(address(charge, "payer"), { debt: -ended });
-    const sums = {
-      paid: own ? { settled: ended } : { absorbed: ended },
-      waived: { voided: ended },
-      refused: { refused: ended },
-    };
-    tx.count(nowMs, sums[how]);
   }
 }
 
-// Of charges that are due, those that were paid already, by a batch that this ledger did not make, are left out.
+// Of charges that are due, what was paid already, by a batch that this ledger did not make, is left out.
 export async function withoutPaid<T extends DueCharge>(
   tx: Tx,
   due: readonly T[],
   nowMs: number,
 ): Promise<readonly T[]> {
   const accounts = [...new Set(due.map(({ chargedTo }) => chargedTo))];
-  const ended = new Set<Hex>();
+  const leftOf = new Map<Hex, bigint>();
   for (const payment of accounts.length === 0 ? [] : await listUnexplained(tx, { accounts })) {
     const candidates = due.filter(
       (charge) =>
-        charge.chargedTo === payment.chargedTo && toolIdOf(charge) === payment.toolId && !ended.has(charge.id),
+        charge.chargedTo === payment.chargedTo && toolIdOf(charge) === payment.toolId && leftOf.get(charge.id) !== 0n,
     );
-    for (const id of await payFrom(tx, payment, await rowsOf(tx, candidates), nowMs)) ended.add(id);
+    const paid = await payFrom(tx, payment, await rowsOf(tx, candidates), nowMs);
+    for (const [id, left] of paid) leftOf.set(id, left);
   }
-  return ended.size === 0 ? due : due.filter(({ id }) => !ended.has(id));
+  if (leftOf.size === 0) return due;
+  return due.flatMap((charge) => {
+    const left = leftOf.get(charge.id) ?? charge.amount;
+    return left === 0n ? [] : [{ ...charge, amount: microUsdc(left) }];
+  });
 }
 
 const toolIdOf = ({ for: subject }: DueCharge): string => (subject.kind === "tool" ? subject.toolId : "");

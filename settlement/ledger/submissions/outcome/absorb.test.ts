@@ -140,6 +140,27 @@ describe.each(ledgers)("what the platform absorbs on $name", ({ create }) => {
     expect(await ledger.readTotals()).toMatchObject({ settled: 500n, absorbed: 0n });
   });
 
+  it("is paid by another insurance account once that has taken the place of one that could not, and is absorbed once", async () => {
+    const successor = accountOf(77);
+    await ledger.recordTurn(using("a", [[1, 60]], ALICE, 5), 0);
+    await plan(1);
+    const fallen = { ...retry, insurance: successor };
+    // The old account has no money either.
+    await plan(10_000, fallen, [INSURANCE]);
+    const charges = await ledger.listChargesOf({ turnId: "a" });
+    expect(charges.map(({ chargedTo, state }) => [chargedTo, state.kind])).toEqual([
+      [successor, "accrued"],
+      [successor, "accrued"],
+    ]);
+    expect(await exposureOf()).toMatchObject({ pending: 0n, owed: 0n, debt: 65n });
+    // Of what may be absorbed for the tool in a day the same 60 were taken once.
+    await ledger.recordTurn(using("b", [[1, 40]], BOB), 10_001);
+    await plan(10_002, fallen, [BOB]);
+    expect(await exposureOf(BOB)).toMatchObject({ pending: 0n, owed: 0n, debt: 40n });
+    await settled(ledger, lease, [successor], outcomeOf(), 10 * DAY_MS);
+    expect(await ledger.readTotals()).toMatchObject({ absorbed: 105n, pending: 0n });
+  });
+
   it("a row that fails on chain is bounded in the same way", async () => {
     await ledger.recordTurn(
       using("a", [

@@ -61,9 +61,9 @@ type Fate = "again" | "absorbed" | "owed";
 
 // These charges could not be paid. They are due again after a while, and after the last attempt the platform takes them
 // over: for each tool no more in a day than its stake answers for, and what is above that stays the payer's debt to the tool's
-// developer. The insurance account has no last attempt: it must be funded, and until then its charges come back. Attempts are
-// counted all the same: they are part of a receipt, so that a batch of charges that failed never has the root of the batch
-// that they failed in, which the chain would not settle again.
+// developer. The insurance account has no last attempt: it must be funded, and until then its charges come back, to whichever
+// account that is by then. Attempts are counted all the same: they are part of a receipt, so that a batch of charges that failed
+// never has the root of the batch that they failed in, which the chain would not settle again.
 export async function failCharges(
   tx: Tx,
   charges: readonly FailedCharge[],
@@ -71,15 +71,19 @@ export async function failCharges(
   nowMs: number,
 ): Promise<void> {
   const fates = await decide(tx, charges, retry, nowMs);
+  const insurance = lower(retry.insurance);
   // The charges of one account that failed as often wait for the same time, so that they are netted together again.
-  const groups = Map.groupBy(charges, (charge) => `${charge.chargedTo} ${charge.attempts} ${fates.get(charge)}`);
+  const groups = Map.groupBy(
+    charges,
+    (charge) => `${whoIsNext(charge, insurance)} ${charge.attempts} ${fates.get(charge)}`,
+  );
   for (const group of groups.values()) {
     const [first] = group;
     if (first === undefined) continue;
     const attempts = first.attempts + 1;
     switch (fates.get(first)) {
       case "absorbed":
-        await makeDue(tx, group, { chargedTo: lower(retry.insurance), attempts, dueAtMs: nowMs });
+        await makeDue(tx, group, { chargedTo: insurance, attempts, dueAtMs: nowMs });
         for (const { payer, budgetId, amount } of group) {
           tx.change(payer, { pending: -amount, debt: microUsdc(amount) }, budgetId);
         }
@@ -94,7 +98,11 @@ export async function failCharges(
         for (const { payer, amount, owed } of group) if (!owed) tx.change(payer, { owed: amount });
         break;
       default:
-        await makeDue(tx, group, { chargedTo: first.chargedTo, attempts, dueAtMs: nowMs + retry.backoffMs(attempts) });
+        await makeDue(tx, group, {
+          chargedTo: whoIsNext(first, insurance),
+          attempts,
+          dueAtMs: nowMs + retry.backoffMs(attempts),
+        });
     }
   }
   // What is owed is tried for as long as it is owed, which would be a row each time.
@@ -110,6 +118,12 @@ export async function failCharges(
   }
 }
 
+// Who is charged when it is tried again. What is absorbed follows the insurance account when another one takes its place, unless that
+// is its own payer: from a payer it would be counted as paid.
+function whoIsNext({ chargedTo, payer }: FailedCharge, insurance: Address): Address {
+  return chargedTo === payer || payer === insurance ? chargedTo : insurance;
+}
+
 // The model's costs go from one account of the platform to another, so that nobody outside gains by their being absorbed.
 async function decide(
   tx: Tx,
@@ -117,8 +131,9 @@ async function decide(
   { insurance, maxAttempts, absorbable }: RetryPolicy,
   nowMs: number,
 ): Promise<Map<FailedCharge, Fate>> {
-  const isLast = ({ chargedTo, attempts, deferrals }: FailedCharge) =>
-    chargedTo !== lower(insurance) && attempts + 1 - deferrals >= maxAttempts;
+  // What the platform has taken over it does not take over again, whichever account is its insurance account by then.
+  const isLast = ({ payer, chargedTo, attempts, deferrals }: FailedCharge) =>
+    chargedTo === payer && payer !== lower(insurance) && attempts + 1 - deferrals >= maxAttempts;
   const last = charges.filter((charge) => isLast(charge) && !charge.owed);
   const absorptions = await openAbsorptions(
     tx,

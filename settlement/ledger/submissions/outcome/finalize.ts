@@ -20,7 +20,7 @@ export function finalize(lease: Lease, id: Hex, outcome: BatchOutcome | null, re
   const wanted = validId(id);
   validTime("now", nowMs);
   return async (tx: Tx): Promise<void> => {
-    const { kind, state } = await ownSubmission(tx, lease, wanted);
+    const { kind, state, broadcasts } = await ownSubmission(tx, lease, wanted);
     if (state.kind === "final") return;
     if (state.kind !== "included") {
       throw new SettlementError(
@@ -32,7 +32,9 @@ export function finalize(lease: Lease, id: Hex, outcome: BatchOutcome | null, re
       if (outcome === null) throw new SettlementError("invalid_input", `batch ${wanted} needs its outcome to be final`);
       await settleCharges(tx, wanted, outcome, retry, state, nowMs);
     }
-    await tx.run("UPDATE submissions SET state = 'final' WHERE id = $1", [wanted]);
+    // It was signed for its nonce, and something else was mined in its place.
+    const isOpen = broadcasts.length > 0 && !broadcasts.some(({ txHash }) => txHash === state.txHash);
+    await tx.run("UPDATE submissions SET state = 'final', nonce_open = $2 WHERE id = $1", [wanted, isOpen ? 1 : 0]);
   };
 }
 

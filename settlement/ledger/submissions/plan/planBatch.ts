@@ -1,5 +1,5 @@
 import type { Address, Hex } from "viem";
-import type { Batch, BatchOutcome, ChargeFailure, Net } from "../../../domain/batch/batch.ts";
+import type { Batch, ChargeFailure, Net } from "../../../domain/batch/batch.ts";
 import type { Submission } from "../../../domain/batch/submission.ts";
 import type { DueCharge } from "../../../domain/charges/charge.ts";
 import { SettlementError } from "../../../domain/errors.ts";
@@ -8,13 +8,13 @@ import type { BudgetKey } from "../../../domain/payer/budget.ts";
 import { letOthersRun } from "../../../domain/scheduling/letOthersRun.ts";
 import { readBudgets } from "../../budgets/draw.ts";
 import { isChargedToAny } from "../../database/chargedTo.ts";
-import { address, hex } from "../../database/decode.ts";
-import { CHUNK, chargeKeys, chunksOf, type Row } from "../../database/sql.ts";
+import { hex } from "../../database/decode.ts";
+import { CHUNK, chargeKeys, chunksOf } from "../../database/sql.ts";
 import type { Tx } from "../../database/transactions/tx.ts";
 import { requireOpen } from "../../operators/home.ts";
 import type { Lease } from "../../operators/lease.ts";
 import { validAddress, validCount, validTime } from "../../validate.ts";
-import { endCharges, findAdopted, rowsOf } from "../adopt/payFromUnexplained.ts";
+import { isAdopted, rowsOf } from "../adopt/payFromUnexplained.ts";
 import { requireSubmission, submissionOf } from "../findSubmission.ts";
 import { deferOwn } from "../outcome/deferCharges.ts";
 import { failCharges, failedChargeFrom, type RetryPolicy } from "../outcome/failCharges.ts";
@@ -68,9 +68,10 @@ export function planBatch(lease: Lease, request: PlanRequest, nowMs: number) {
 
     const batched = batch.receipts.map(({ chargeId }) => takenOf(taken, chargeId));
     const before = await submissionOf(tx, batch.batchId);
-    const adopted = before?.state.kind === "final" ? await findAdopted(tx, batch.batchId) : null;
-    if (adopted !== null) {
-      await applyOutcome(tx, await rowsOf(tx, batched), batch.batchId, adopted, retry, nowMs);
+    // What it took was set against what was due then, these charges or others, so that these are still owed; and the chain has their
+    // root. Attempts are part of a receipt: one charge that was put off once more makes another batch.
+    if (before?.state.kind === "final" && (await isAdopted(tx, batch.batchId))) {
+      await deferOwn(tx, await rowsOf(tx, batched.slice(0, 1)), nowMs);
       return null;
     }
 
@@ -136,45 +137,6 @@ async function markWhole(
 
 // Some milliseconds.
 const MARKED_AT_ONCE = 1_000;
-
-// These very charges make a batch that the ledger had lost and took in again, and that was set against others then. What
-// became of it is what becomes of them: a row that failed has failed, a refused line is refused, and for the rest nobody
-// pays twice.
-async function applyOutcome(
-  tx: Tx,
-  charges: readonly Row[],
-  batchId: Hex,
-  outcome: BatchOutcome,
-  retry: RetryPolicy,
-  nowMs: number,
-): Promise<void> {
-  const failures = new Map(outcome.failed.map(({ chargedTo, reason }) => [chargedTo.toLowerCase(), reason]));
-  const refused = new Map(
-    outcome.refused.map(({ chargedTo, toolId, reason }) => [`${chargedTo} ${toolId}`.toLowerCase(), reason]),
-  );
-  const refusalOf = (row: Row) => refused.get(`${row.charged_to} ${row.tool_id}`);
-  const isRefused = (row: Row) => refusalOf(row) !== undefined;
-  const deferred = charges.filter((row) => refusalOf(row) === "earning_cap");
-  await deferOwn(tx, deferred, nowMs + retry.deferMs);
-  const failed = charges
-    .filter((row) => !isRefused(row))
-    .flatMap((row) => {
-      const reason = failures.get(address(row, "charged_to"));
-      return reason === undefined ? [] : [failedChargeFrom(row, reason)];
-    });
-  for (const charge of failed) tx.due.remove(charge.chargedTo, charge);
-  await failCharges(tx, failed, retry, nowMs);
-  const stillDue = new Set([...failed.map(({ id }) => id), ...deferred.map((row) => hex(row, "id"))]);
-  const others = charges.filter((row) => !stillDue.has(hex(row, "id")));
-  await endCharges(tx, others.filter(isRefused), "refused", batchId, nowMs);
-  await endCharges(
-    tx,
-    others.filter((row) => !isRefused(row)),
-    "waived",
-    batchId,
-    nowMs,
-  );
-}
 
 function takenOf(taken: ReadonlyMap<Hex, DueCharge>, id: Hex): DueCharge {
   const charge = taken.get(id);

@@ -1,7 +1,8 @@
 // The small pieces that several views are made of.
+
+import { nameOfTool } from "../api/toolNames.ts";
 import { type Child, h, s } from "./dom.ts";
 import { ago, short, shortUuid, size, time, usd } from "./format.ts";
-import { nameOfTool } from "./toolNames.ts";
 
 export type Column<T> = {
   name: string;
