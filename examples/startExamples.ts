@@ -37,6 +37,8 @@ export type Example = {
   endpoint: string;
   // Of a Query response, in dollars.
   price: string;
+  // What people may ask of it.
+  suggestedPrompts: readonly string[];
 };
 
 export type Examples = { tools: Readonly<Record<ExampleName, Example>>; close(): Promise<void> };
@@ -49,30 +51,35 @@ export const LISTINGS: Readonly<Record<ExampleName, Omit<Example, "endpoint">>> 
     description: "Blocks, balances, gas prices and transactions of the chain, for those who run no node.",
     category: "Crypto & DeFi",
     price: "0.10",
+    suggestedPrompts: ["What is the number of the newest block?", "How much gas was used in block 1?"],
   },
   series: {
     name: "Time series",
     description: "Statistics, moving averages, returns and correlations of time series, computed and not guessed.",
     category: "Financial Markets",
     price: "0.05",
+    suggestedPrompts: ["What is the median of 3, 1, 2?", "Plot the moving average of 3, 5, 4, 8, 9 with window 2"],
   },
   text: {
     name: "Text facts",
     description: "Words, sentences, keywords, addresses and numbers in a text, and how alike two texts are.",
     category: "Utility",
     price: "0.05",
+    suggestedPrompts: ['What are the keywords of "to be or not to be a fox, fox"?'],
   },
   dates: {
     name: "Settlement dates",
     description: "Business days, settlement dates and day counts, each answer signed by the tool.",
     category: "Financial Markets",
     price: "0.20",
+    suggestedPrompts: ["When does a trade of 2026-11-13 settle?"],
   },
   mischief: {
     name: "Mischief",
     description: "Misbehaves in every way that a marketplace must survive. For tests and demonstrations.",
     category: "Developer Tools",
     price: "0.01",
+    suggestedPrompts: [],
   },
 };
 

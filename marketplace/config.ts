@@ -50,6 +50,8 @@ export type MarketConfig = {
   logLevel: LogLevel;
   sessionTtlMs: number;
   rateLimitPerSecond: number;
+  // How many listings of usual length are searched.
+  searchPlaces: number;
   // How much is kept for one account of calls' answers, and as much of what the tools of its questions have said.
   maxKeptBytes: number;
   // As much of calls' answers for one that never paid for anything, and for all accounts together.
@@ -59,6 +61,8 @@ export type MarketConfig = {
   maxFreeKeysPerDay: number;
   // How many of those there may be of all accounts before whoever never paid may use no more.
   maxTotalFreeKeys: number;
+  // How many accounts there may be that never paid before only those sign up that could.
+  maxFreeAccounts: number;
   // What models may cost a day for questions of one account that nobody pays for.
   maxUnpaid: MicroUsdc;
   // How long an Idempotency-Key is known after what was asked under it has ended.
@@ -95,11 +99,13 @@ const schema = z.object({
   MARKETPLACE_INTERPRETER_PACKAGES: z.string().min(1, "must be a folder").optional(),
   MARKETPLACE_SESSION_TTL_SECONDS: whole(60, 604_800).default(1_200),
   MARKETPLACE_RATE_LIMIT_PER_SECOND: whole(1, 100_000).default(50),
+  MARKETPLACE_SEARCH_PLACES: whole(100, 1_000_000).default(10_000),
   MARKETPLACE_KEPT_MEGABYTES: whole(1, 1_000_000).default(256),
   MARKETPLACE_FREE_KEPT_MEGABYTES: whole(1, 1_000_000).default(8),
   MARKETPLACE_TOTAL_KEPT_MEGABYTES: whole(1, 100_000_000).default(8_192),
   MARKETPLACE_FREE_KEYS_PER_DAY: whole(1, 100_000_000).default(10_000),
   MARKETPLACE_TOTAL_FREE_KEYS: whole(1, 10_000_000_000).default(10_000_000),
+  MARKETPLACE_TOTAL_FREE_ACCOUNTS: whole(1, 1_000_000_000).default(200_000),
   MARKETPLACE_UNPAID_MODEL_CENTS: whole(1, 1_000_000).default(100),
   // Never shorter than answers are kept.
   MARKETPLACE_KEY_DAYS: whole(7, 3_650).default(30),
@@ -148,11 +154,13 @@ export function readMarketConfig(environment: Environment): MarketConfig {
     logLevel: values.MARKETPLACE_LOG_LEVEL,
     sessionTtlMs: values.MARKETPLACE_SESSION_TTL_SECONDS * 1_000,
     rateLimitPerSecond: values.MARKETPLACE_RATE_LIMIT_PER_SECOND,
+    searchPlaces: values.MARKETPLACE_SEARCH_PLACES,
     maxKeptBytes: values.MARKETPLACE_KEPT_MEGABYTES * 1_000_000,
     maxFreeKeptBytes: values.MARKETPLACE_FREE_KEPT_MEGABYTES * 1_000_000,
     maxTotalKeptBytes: values.MARKETPLACE_TOTAL_KEPT_MEGABYTES * 1_000_000,
     maxFreeKeysPerDay: values.MARKETPLACE_FREE_KEYS_PER_DAY,
     maxTotalFreeKeys: values.MARKETPLACE_TOTAL_FREE_KEYS,
+    maxFreeAccounts: values.MARKETPLACE_TOTAL_FREE_ACCOUNTS,
     maxUnpaid: microUsdc(BigInt(values.MARKETPLACE_UNPAID_MODEL_CENTS) * CENT),
     keysKeptMs: values.MARKETPLACE_KEY_DAYS * 24 * 60 * 60 * 1_000,
     metricsToken: values.MARKETPLACE_METRICS_TOKEN ?? null,

@@ -12,7 +12,6 @@ export const createLoginSecret = () => PREFIX + randomBytes(SECRET_BYTES).toStri
 
 const hashOf = (secret: string): Hex => `0x${hash("sha256", secret)}`;
 
-// A wallet that signs in for the first time has an account from now on.
 export async function insertLogin(
   sql: Sql,
   secret: string,
@@ -21,11 +20,7 @@ export async function insertLogin(
   nowMs: number,
 ): Promise<void> {
   await sql.run("DELETE FROM logins WHERE expires_at <= $1", [nowMs]);
-  await sql.run(
-    "INSERT INTO accounts (wallet, favorites_only, created_at) VALUES ($1, 0, $2) ON CONFLICT (wallet) DO NOTHING",
-    [account, nowMs],
-  );
-  await sql.run("INSERT INTO logins (hash, account, expires_at) VALUES ($1, $2, $3)", [
+  await sql.run("INSERT INTO logins (hash, account, expires_at) VALUES ($1, $2, $3) ON CONFLICT (hash) DO NOTHING", [
     hashOf(secret),
     account,
     expiresAtMs,

@@ -3,7 +3,7 @@ import { createSiweMessage, generateSiweNonce, parseSiweMessage } from "viem/siw
 import type { Clock } from "../../settlement/clock.ts";
 import { ApiError } from "../../settlement/daemon/http/errors.ts";
 import type { Store } from "../database/openStore.ts";
-import { insertNonce, useNonce } from "./nonces.ts";
+import { forgetNonces, insertNonce, useNonce } from "./nonces.ts";
 
 // A message of Sign-In with Ethereum (EIP-4361) and the wallet's signature of it.
 export type Signed = { message: string; signature: Hex };
@@ -27,6 +27,8 @@ export type SignIn = {
 };
 
 const NONCE_MS = 10 * 60 * 1_000;
+// How many are given out before it is looked which of them are to be forgotten.
+const FORGET_EVERY = 256;
 
 export const SIGN_IN = "Sign in to the marketplace.";
 export const linkStatement = (account: string) => `Link this wallet to the marketplace account ${account}.`;
@@ -34,12 +36,15 @@ export const linkStatement = (account: string) => `Link this wallet to the marke
 export function createSignIn({ store, clock, publicUrl, chainId, verifyContract }: SignInOptions): SignIn {
   const { host: domain, protocol } = new URL(publicUrl);
   const scheme = protocol.slice(0, -1);
+  let given = 0;
   return {
     async challenge(address, statement) {
       const nowMs = clock.nowMs();
       const nonce = generateSiweNonce();
       const expiresAtMs = nowMs + NONCE_MS;
-      await store.alone((sql) => insertNonce(sql, nonce, expiresAtMs, nowMs));
+      given += 1;
+      if (given % FORGET_EVERY === 1) await store.alone((sql) => forgetNonces(sql, nowMs));
+      await store.shared((sql) => insertNonce(sql, nonce, expiresAtMs));
       const message = createSiweMessage({
         domain,
         address,

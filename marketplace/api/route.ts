@@ -30,6 +30,8 @@ export type Services = {
   receipts: Pick<SettlementClient, "receiptsOf">;
   query: OpenedQuery;
   jwks: () => Promise<{ keys: object[] }>;
+  // How many accounts there may be that were never charged for anything.
+  maxFreeAccounts: number;
   publicUrl: string;
   helpUrl: string | null;
 };

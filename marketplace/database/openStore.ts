@@ -40,7 +40,7 @@ export async function createStore(database: Database): Promise<Store> {
   await migrate(database, migrationsOf(MIGRATIONS));
   const group = createGroupCommit<Sql>({
     transaction: (work) => database.transaction(work, { repeatable: true }),
-    // Every verb that is shared changes one row, by its key.
+    // Every verb that is shared changes one row, by its key, and perhaps removes what is too old for anybody.
     locks: () => async () => undefined,
     maxGroup: MAX_GROUP,
     maxQueue: MAX_QUEUE,

@@ -14,6 +14,9 @@ const deliveries = new WeakMap<FastifyRequest, Delivery>();
 const onBehalf = new AsyncLocalStorage<Delivery>();
 const COPIES = 3;
 
+// Whether a route is asked by another one, which was let in already.
+export const isOnBehalf = () => onBehalf.getStore() !== undefined;
+
 export const deliveringFor = <T>(request: FastifyRequest, work: () => Promise<T>): Promise<T> => {
   const delivery = deliveries.get(request);
   return delivery === undefined ? work() : onBehalf.run(delivery, work);
@@ -35,7 +38,7 @@ export function boundDeliveries(
 ): void {
   const { stalledMs, readerOf } = options;
   app.addHook("preHandler", async (request, reply) => {
-    if (onBehalf.getStore() !== undefined) return;
+    if (isOnBehalf()) return;
     const delivery = options.deliveries.open(readerOf(request), () => reply.raw.destroy());
     deliveries.set(request, delivery);
     reply.raw.once("finish", delivery.close).once("close", delivery.close);

@@ -104,6 +104,31 @@ describe("search", () => {
     expect(catalogue.words()).toBe(before);
   });
 
+  it("a flood of listings of made-up words brings few words, and takes none from those that come after it", () => {
+    const { catalogue } = searching(weather);
+    const word = (i: number) => `q${((i * 2_654_435_761) % 2 ** 32).toString(36)}`;
+    const flood = (from: number, count: number) =>
+      Array.from({ length: count }, (_, i) => {
+        const words = Array.from({ length: 900 }, (_, w) => word((from + i) * 900 + w)).join(" ");
+        return listing("Flood", { description: words });
+      });
+    for (const each of flood(0, 60)) catalogue.apply(each);
+    const before = catalogue.words();
+    const last = flood(60, 20);
+    for (const each of last) catalogue.apply(each);
+    expect(catalogue.words() - before).toBeLessThanOrEqual(20 * 20);
+    // Whatever else of a listing changes, it brings no more of them.
+    for (const each of last) catalogue.apply({ ...each, calls: 1, revision: each.revision + 1_000 });
+    expect(catalogue.words() - before).toBeLessThanOrEqual(20 * 20);
+    const honest = listing("Zebrawood", { description: "forecasts of zebrawood prices" });
+    catalogue.apply(honest);
+    for (const text of ["zebrawood", "zebrawod", "forecast price"]) {
+      expect(catalogue.search({ text, limit: 1 })[0]?.listing.toolId).toBe(honest.toolId);
+    }
+    for (const each of last) catalogue.apply({ ...each, stake: microUsdc(0n), revision: each.revision + 2_000 });
+    expect(catalogue.words() - before).toBeLessThanOrEqual(3);
+  });
+
   it("of many misspelt words the first are understood", () => {
     const { names: found } = searching(weather);
     const strange = ["qzzqa", "qzzqb", "qzzqc", "qzzqd", "qzzqe", "qzzqf"];

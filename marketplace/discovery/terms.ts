@@ -33,19 +33,20 @@ export type Vocabulary = {
   within(text: string): string;
 };
 
-export function createVocabulary(maxTerms: number): Vocabulary {
+// Terms that are known, if any, take no room.
+export function createVocabulary(maxTerms: number, isKnown?: (term: string) => boolean): Vocabulary {
   const terms = new Set<string>();
   const hasRoomFor = (word: string) => {
     const added = tokensOf(word)
       .map(termOf)
-      .filter((term) => term !== null && !terms.has(term)) as string[];
+      .filter((term) => term !== null && !terms.has(term) && !isKnown?.(term)) as string[];
     if (terms.size + added.length > maxTerms) return false;
     for (const term of added) terms.add(term);
     return true;
   };
   return {
     within(text) {
-      if (terms.size === maxTerms) return "";
+      if (terms.size === maxTerms && isKnown === undefined) return "";
       return text
         .split(SEPARATORS)
         .filter((word) => word.length <= MAX_WORD_LENGTH && hasRoomFor(word))

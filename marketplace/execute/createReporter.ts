@@ -6,6 +6,7 @@ import type { Sql } from "../../settlement/ledger/database/sql.ts";
 import type { SessionView } from "../../settlement/views/session.ts";
 import type { Store } from "../database/openStore.ts";
 import type { SettlementClient } from "../settlement/createSettlementClient.ts";
+import { DUE_AT_A_TIME, FIRST_WAIT_MS, retryDelayMs } from "../settlement/reportAgain.ts";
 import { delayReport, deleteReport, insertReport, listDueReports, type Report } from "./unreported.ts";
 
 // What else is written once the daemon was told.
@@ -26,12 +27,6 @@ export type Reporter = {
 };
 
 const NO_HASHES = { requestHash: NO_HASH, responseHash: NO_HASH, schemaHash: NO_HASH };
-// After a report was planned it is first tried by whoever planned it, for this long at the most.
-const FIRST_WAIT_MS = 40_000;
-const RETRY_MS = 1_000;
-const MAX_RETRY_MS = 30_000;
-const MAX_DOUBLINGS = 5;
-const DUE_AT_A_TIME = 100;
 
 export function createReporter(options: {
   store: Store;
@@ -55,7 +50,7 @@ export function createReporter(options: {
   }
 
   const later = (report: Report) =>
-    store.shared((sql) => insertReport(sql, report, clock.nowMs() + RETRY_MS, clock.nowMs()));
+    store.shared((sql) => insertReport(sql, report, clock.nowMs() + retryDelayMs(0), clock.nowMs()));
 
   return {
     async report(report, planned = null) {
@@ -66,7 +61,7 @@ export function createReporter(options: {
       } catch (error) {
         log.warn({ err: error, call: report.callId }, "the daemon is told later");
         if (planned === null) await later(report);
-        else await store.shared((sql) => delayReport(sql, report.callId, clock.nowMs() + RETRY_MS));
+        else await store.shared((sql) => delayReport(sql, report.callId, clock.nowMs() + retryDelayMs(0)));
         return null;
       }
       if (planned !== null) {
@@ -89,8 +84,8 @@ export function createReporter(options: {
           told += 1;
         } catch (error) {
           log.warn({ err: error, call: report.callId }, "the daemon is told later");
-          const waitMs = Math.min(MAX_RETRY_MS, RETRY_MS * 2 ** Math.min(attempts, MAX_DOUBLINGS));
-          await store.shared((sql) => delayReport(sql, report.callId, clock.nowMs() + waitMs));
+          const dueMs = clock.nowMs() + retryDelayMs(attempts);
+          await store.shared((sql) => delayReport(sql, report.callId, dueMs));
           // The daemon is away: the others would wait in vain too.
           return told;
         }

@@ -1,18 +1,11 @@
-import type { FastifyBaseLogger } from "fastify";
 import type { Address } from "viem";
-import type { Clock } from "../../settlement/clock.ts";
 import { type MicroUsdc, microUsdc } from "../../settlement/domain/money.ts";
 import { hasPaid, notePaid } from "../accounts/hasPaid.ts";
 import { walletsOf } from "../accounts/walletsOf.ts";
 import { createQuota } from "../database/createQuota.ts";
 import { inPieces } from "../database/inPieces.ts";
-import type { Store } from "../database/openStore.ts";
-import type { Catalogue } from "../discovery/createCatalogue.ts";
-import type { McpClient } from "../mcp/createMcpClient.ts";
 import type { Listing } from "../registry/listing.ts";
 import { addCalls, type CallCounts, type PayerCounts } from "../registry/listings.ts";
-import type { Judge } from "../schema/createJudge.ts";
-import type { SettlementClient } from "../settlement/createSettlementClient.ts";
 import { createKeyBound } from "./boundKeys.ts";
 import { createExecute } from "./createExecute.ts";
 import { createExecuteOnce, type ExecuteOnce } from "./createExecuteOnce.ts";
@@ -20,20 +13,10 @@ import { createReporter } from "./createReporter.ts";
 import { createSessions, type Sessions } from "./createSessions.ts";
 import { forgetEvidence } from "./evidence.ts";
 import { evictAnswers, evictOldest, forgetAnswers, forgetKeys, lapseOwn } from "./executions.ts";
-import type { ContextProviders } from "./injectContext.ts";
+import type { PaidCalls } from "./paidCalls.ts";
 import { countReports } from "./unreported.ts";
 
-export type OpenExecuteOptions = {
-  store: Store;
-  clock: Clock;
-  catalogue: Catalogue;
-  settlement: SettlementClient;
-  mcp: McpClient;
-  judge: Judge;
-  sign: (request: { endpoint: string; toolId: string; payer: string }) => Promise<string>;
-  providers: ContextProviders;
-  publicUrl: string;
-  holder: string;
+export type OpenExecuteOptions = PaidCalls & {
   sessionTtlMs: number;
   // How much of the answers under Idempotency-Keys is kept: for one account, for one that never paid for anything, and for all.
   maxKeptBytes: number;
@@ -45,7 +28,6 @@ export type OpenExecuteOptions = {
   maxTotalFreeKeys: number;
   // How long a key is known after its call.
   keysKeptMs: number;
-  log: FastifyBaseLogger;
   observeCall: (outcome: string, durationMs: number) => void;
   // Hears of answers that were forgotten before their time: for want of room of their account's, or of everybody's.
   observeEvicted: (room: "account" | "total", answers: number) => void;

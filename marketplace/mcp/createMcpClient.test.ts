@@ -67,6 +67,22 @@ describe.each<ServerKind>(["stateless", "json", "sessions", "sse"])("a real MCP 
     }
   });
 
+  it("may say so in its instructions, on a line of its own", async () => {
+    const toolId = "0190a1b2-c3d4-8e5f-9a6b-7c8d9e0f1a2b";
+    let instructions = "Adds.\nNo line says X-Context-Tool-Id: nonsense";
+    const create = () => new McpServer({ name: "adder", version: "1" }, { instructions, capabilities: { tools: {} } });
+    const served = () => {
+      const server = create();
+      server.registerTool("add", {}, () => ({ content: [] }));
+      return server;
+    };
+    const tool = client().connect((await kept(startMcpServer(served, kind))).url);
+    expect(await tool.listTools()).toMatchObject({ kind: "listed", toolIds: null });
+    instructions = `Adds.\nX-Context-Tool-Id: ${toolId.toUpperCase()}, other\r\nAnd no more.`;
+    expect(await tool.listTools()).toMatchObject({ kind: "listed", toolIds: [toolId, "other"] });
+    expect(await tool.ping()).toMatchObject({ kind: "alive", toolIds: [toolId, "other"] });
+  });
+
   it("is pinged, listed and called", async () => {
     const server = await kept(startMcpServer(createAdder, kind));
     const tool = client().connect(server.url);

@@ -218,7 +218,9 @@ export function createMcpClient(options: McpClientOptions): McpClient {
   function listTools(address: string, request: RequestOptions): Promise<ListOutcome> {
     return attempt(address, request, async (endpoint, exchange) => {
       await sign(exchange, request);
-      return endpoint.inSession(exchange, async ({ client }) => {
+      // As which tool it is sold may stand in its handshake, and may have changed.
+      endpoint.forgetSession();
+      return endpoint.inSession(exchange, async ({ client, ...session }) => {
         const methods: ListedMethod[] = [];
         let cursor: string | undefined;
         for (let page = 0; page < MAX_PAGES && methods.length <= MAX_METHODS; page++) {
@@ -226,7 +228,7 @@ export function createMcpClient(options: McpClientOptions): McpClient {
           const answer = await client.request({ method: "tools/list", params }, pageSchema, requestIn(exchange));
           methods.push(...answer.tools);
           cursor = answer.nextCursor;
-          const { toolIds = null } = exchange;
+          const toolIds = exchange.toolIds ?? session.toolIds;
           if (cursor === undefined) return { kind: "listed" as const, methods, toolIds };
         }
         throw new McpFailure("tooLarge", `the server lists more than ${MAX_METHODS} methods or ${MAX_PAGES} pages`);

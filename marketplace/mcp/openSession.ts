@@ -4,6 +4,7 @@ import { McpFailure } from "./McpFailure.ts";
 import { createHttpTransport, type GuardedTransport, type TransportOptions } from "./transport/createHttpTransport.ts";
 import { createSseTransport } from "./transport/createSseTransport.ts";
 import { currentExchange } from "./transport/exchange.ts";
+import { toolIdsInInstructions } from "./transport/toolIdsIn.ts";
 
 export type ClientInfo = { name: string; version: string };
 
@@ -47,6 +48,6 @@ async function shakeHands(transport: GuardedTransport, info: ClientInfo): Promis
     const message = error instanceof Error ? error.message : String(error);
     throw new McpFailure("malformed", `the server's handshake is not MCP: ${message}`, { cause: error });
   }
-  const { toolIds = null } = currentExchange.getStore() ?? {};
+  const toolIds = currentExchange.getStore()?.toolIds ?? toolIdsInInstructions(client.getInstructions());
   return { client, toolIds, isOver: transport.isOver, close: () => client.close() };
 }

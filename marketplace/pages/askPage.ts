@@ -28,7 +28,7 @@ export function askPage({ question, examples, baseUrl }: Ask): Html {
             <input id="most" name="most" inputmode="decimal" value="0.25" pattern="[0-9]+(\\.[0-9]{1,6})?">
           </div>
         </div>
-        <p class="empty" id="about-key">The key stays in this tab. <code>npx hardhat api-key create</code> makes one.</p>
+        <p class="empty" id="about-key">The key stays in this tab. <a href="/account">The account page</a> makes one.</p>
         <details id="account">
           <summary>What the account can pay</summary>
           <div id="funds" aria-live="polite"><p class="empty">Enter a key to see it.</p></div>
@@ -43,7 +43,7 @@ export function askPage({ question, examples, baseUrl }: Ask): Html {
         <noscript><p class="notice">This form needs JavaScript. The commands beside it do not.</p></noscript>
         ${
           examples.length > 0 &&
-          html`<div><h2>For example</h2><ul class="prompts">${examples.map(
+          html`<div class="examples"><h2>For example</h2><ul class="prompts">${examples.map(
             (text) => html`<li><a href="/ask?${`${new URLSearchParams({ q: text })}`}"><bdi>${text}</bdi></a></li>`,
           )}</ul></div>`
         }

@@ -41,7 +41,8 @@ export function layout({ title, place, assets, body, script }: Frame): Html {
       <nav class="places" aria-label="Pages">${links}</nav>
     </header>
     <main id="main" tabindex="-1">${body}</main>
-    <footer>Calls are paid in USDC on Base and settled in batches. A call that fails costs nothing.</footer>
+    <footer>Calls are paid in USDC on Base and settled in batches. A call that fails costs nothing.
+      <a href="/help">When a call is refused</a></footer>
   </body>
 </html>
 `;

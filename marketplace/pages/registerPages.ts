@@ -83,6 +83,19 @@ export function registerPages(app: FastifyInstance, { catalogue, earningsOf, pub
       })
       .send(layout({ ...frame, assets }).markup);
 
+  const sendMissing = (reply: FastifyReply, what: string) =>
+    send(
+      reply.code(404),
+      "Nothing · Context marketplace",
+      html`<h1>${what}</h1><p class="empty"><a href="/">See all tools</a></p>`,
+    );
+
+  // People who went astray are shown the way back; programs are told by JSON.
+  app.get("/*", async (request, reply) => {
+    const isPerson = request.headers.accept?.includes("text/html") && !request.url.startsWith("/api/");
+    return isPerson ? sendMissing(reply, "There is no such page") : reply.callNotFound();
+  });
+
   app.get("/", { onRequest }, async (request, reply) => {
     const { q, category } = searchQuery.parse(request.query);
     const text = q.trim();
@@ -123,11 +136,7 @@ export function registerPages(app: FastifyInstance, { catalogue, earningsOf, pub
     const { method } = toolQuery.parse(request.query);
     const known = params.safeParse(request.params);
     const listing = known.success ? await catalogue.find(known.data.id) : null;
-    if (listing === null) {
-      reply.code(404);
-      const missing = html`<h1>There is no such tool</h1><p class="empty"><a href="/">See all tools</a></p>`;
-      return send(reply, "Nothing · Context marketplace", missing);
-    }
+    if (listing === null) return sendMissing(reply, "There is no such tool");
     const earnings = await earningsOf(listing.toolId);
     const page = toolPage({ listing, chosen: method, earnings, baseUrl: publicUrl });
     return send(reply, `${listing.name} · Context marketplace`, page);

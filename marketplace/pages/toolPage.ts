@@ -68,6 +68,7 @@ function purchase(toolId: string, method: Method, baseUrl: string): Html {
   const snippets = snippetsOf({ baseUrl, toolId, method: method.name, args: isShort ? example : {} });
   return html`<section class="panel" id="call" aria-labelledby="how">
     <h2 id="how">Call <code><bdi>${method.name}</bdi></code> for ${priceOf(method)}</h2>
+    <p class="empty">It takes an API key: <a href="/account">make one</a> with your wallet, which is charged up to the cap that you set.</p>
     ${!isShort && html`<p>An example of its arguments is too long to be shown: what it takes stands below.</p>`}
     ${snippets.map(
       ({ language, code }, i) => html`<details name="language"${i === 0 && html` open`}>

@@ -10,6 +10,7 @@ import { admit, MAX_PACED_MS, OPEN_API, readerOfAdmitted, registerRoutes } from 
 import type { Services } from "../api/route.ts";
 import { routes } from "../api/routes/index.ts";
 import { boundDeliveries } from "../delivery/boundDeliveries.ts";
+import { boundRequests, type RequestBounds } from "../delivery/boundRequests.ts";
 import { createDeliveries, type DeliveriesOptions } from "../delivery/createDeliveries.ts";
 import { registerFront } from "../front/registerFront.ts";
 import { MAX_ANSWER_BYTES } from "../mcp/createMcpClient.ts";
@@ -28,6 +29,7 @@ export type MarketplaceOptions = {
   metrics: MarketMetrics;
   metricsToken: string | null;
   deliveries?: DeliveriesOptions & { stalledMs: number };
+  requests?: RequestBounds;
 };
 
 export type Marketplace = {
@@ -37,6 +39,8 @@ export type Marketplace = {
   drain(): void;
   // How much was answered and is not read yet, in bytes.
   undelivered(): number;
+  // How much was sent, in long bodies, and is not answered yet, in bytes.
+  unanswered(): number;
   close(): Promise<void>;
 };
 
@@ -57,6 +61,13 @@ const DELIVERIES = {
   maxBytesOfReader: 96 * 1024 * 1024,
   maxAnswerBytes: MAX_ANSWER_BYTES,
   stalledMs: 30_000,
+};
+
+// What is sent takes some five times as much memory once it is read.
+const REQUESTS = {
+  maxBytes: 128 * 1024 * 1024,
+  maxBytesOfReader: 16 * 1024 * 1024,
+  maxBodyBytes: MAX_BODY_BYTES,
 };
 
 // The HTTP API around opened services.
@@ -91,6 +102,7 @@ export async function createMarketplace(options: MarketplaceOptions): Promise<Ma
     isDraining: () => draining,
     deliveries,
   };
+  const { unanswered } = boundRequests(app, options.requests ?? REQUESTS, readerOfAdmitted);
   boundDeliveries(app, { deliveries, stalledMs, readerOf: readerOfAdmitted });
   const admitReader = (request: FastifyRequest, reply: FastifyReply) =>
     admit({ method: "GET", access: "anybody" }, request, reply, gate);
@@ -120,6 +132,7 @@ export async function createMarketplace(options: MarketplaceOptions): Promise<Ma
       draining = true;
     },
     undelivered: deliveries.undelivered,
+    unanswered,
     close,
   };
 }

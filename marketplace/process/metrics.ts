@@ -14,7 +14,8 @@ export type MarketMetrics = {
   // What a model has cost for a question that nobody pays for.
   observeUnpaid(cost: MicroUsdc): void;
   observePings(answered: number, failed: number): void;
-  setListings(active: number, delisted: number): void;
+  // `waiting`: offered, and not searched for want of a place.
+  setListings(listings: { active: number; waiting: number; delisted: number }): void;
   setUnreported(count: number): void;
   setUnrecordedTurns(count: number): void;
 };
@@ -92,9 +93,8 @@ export function createMarketMetrics(): MarketMetrics {
       pings.inc({ outcome: "answered" }, answered);
       pings.inc({ outcome: "failed" }, failed);
     },
-    setListings(active, delisted) {
-      listings.set({ status: "active" }, active);
-      listings.set({ status: "delisted" }, delisted);
+    setListings(counts) {
+      for (const [status, count] of Object.entries(counts)) listings.set({ status }, count);
     },
     setUnreported: (count) => unreported.set(count),
     setUnrecordedTurns: (count) => unrecorded.set(count),

@@ -1,6 +1,7 @@
 import type { FastifyBaseLogger, FastifyInstance } from "fastify";
 import { type Clock, systemClock } from "../../settlement/clock.ts";
 import { listenError } from "../../settlement/daemon/http/server/tryListen.ts";
+import { paceContracts } from "../accounts/paceContracts.ts";
 import { createSignIn } from "../accounts/signIn.ts";
 import { openChain } from "../chain/openChain.ts";
 import type { MarketConfig } from "../config.ts";
@@ -11,6 +12,7 @@ import { createWalletSource } from "../context/sources/createWalletSource.ts";
 import { openStore } from "../database/openStore.ts";
 import { createCatalogue } from "../discovery/createCatalogue.ts";
 import { openExecute } from "../execute/openExecute.ts";
+import type { PaidCalls } from "../execute/paidCalls.ts";
 import { createMcpClient } from "../mcp/createMcpClient.ts";
 import { createBackend } from "../query/interpreter/launch.ts";
 import { openQuery } from "../query/openQuery.ts";
@@ -51,11 +53,12 @@ export async function startMarketplace(
   const store = await openStore(config.database);
   const chain = openChain(config);
   const settlement = createSettlementClient({ ...config.settlement, helpUrl });
-  const signIn = createSignIn({ store, clock, publicUrl, chainId, verifyContract: chain.verifyContract });
+  const verifyContract = paceContracts(chain.verifyContract, clock);
+  const signIn = createSignIn({ store, clock, publicUrl, chainId, verifyContract });
   const signer = createSigner({ issuer, keyring, clock });
   const mcp = createMcpClient({ policy: config.privateEndpoints ? "development" : "public" });
   const judge = createJudge();
-  const catalogue = createCatalogue(store);
+  const catalogue = createCatalogue(store, { places: config.searchPlaces });
   const registry = createRegistry({
     store,
     clock,
@@ -79,7 +82,7 @@ export async function startMarketplace(
     },
     (kind, error) => log.warn({ err: error, kind }, "the data of a wallet cannot be read"),
   );
-  const execute = openExecute({
+  const paidCalls: PaidCalls = {
     store,
     clock,
     catalogue,
@@ -90,6 +93,10 @@ export async function startMarketplace(
     providers,
     publicUrl,
     holder: config.holder,
+    log,
+  };
+  const execute = openExecute({
+    ...paidCalls,
     sessionTtlMs: config.sessionTtlMs,
     maxKeptBytes: config.maxKeptBytes,
     maxFreeKeptBytes: config.maxFreeKeptBytes,
@@ -97,27 +104,16 @@ export async function startMarketplace(
     maxFreeKeysPerDay: config.maxFreeKeysPerDay,
     maxTotalFreeKeys: config.maxTotalFreeKeys,
     keysKeptMs: config.keysKeptMs,
-    log,
     observeCall: metrics.observeCall,
     observeEvicted: metrics.observeEvicted,
   });
   const { executeOnce, sessions } = execute;
   const query = openQuery({
-    store,
-    clock,
-    catalogue,
-    settlement,
-    mcp,
-    judge,
-    sign: signer.sign,
-    providers,
+    ...paidCalls,
     models: config.models,
     interpreter: config.interpreter && createBackend(config.interpreter),
-    publicUrl,
-    holder: config.holder,
     maxKeptBytes: config.maxKeptBytes,
     keysKeptMs: config.keysKeptMs,
-    log,
     observer: execute.observer,
     observeTurn: metrics.observeTurn,
     maxUnpaid: config.maxUnpaid,
@@ -144,6 +140,7 @@ export async function startMarketplace(
       receipts: settlement,
       query,
       jwks: signer.jwks,
+      maxFreeAccounts: config.maxFreeAccounts,
       publicUrl,
       helpUrl,
     },

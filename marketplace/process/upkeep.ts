@@ -14,6 +14,7 @@ export type Upkeep = { stop(): Promise<void> };
 const FOLLOW_MS = 1_000;
 const STANDINGS_MS = 30_000;
 const PINGS_MS = 60_000;
+const FORGET_LISTINGS_MS = 3_600_000;
 const STANDINGS_AT_A_TIME = 500;
 
 export function keepListings(options: {
@@ -30,7 +31,8 @@ export function keepListings(options: {
       await catalogue.follow();
       const all = [...catalogue.all()];
       const active = all.filter(({ status }) => status.kind === "active").length;
-      metrics.setListings(active, all.length - active);
+      const waiting = catalogue.waiting();
+      metrics.setListings({ active: active - waiting, waiting, delisted: all.length - active });
     }),
     repeat("naming tools", FOLLOW_MS, log, () => nameTools(catalogue.all())),
     repeat("reading stakes", STANDINGS_MS, log, async () => {
@@ -43,6 +45,7 @@ export function keepListings(options: {
       const { answered, failed } = await registry.pingDue();
       metrics.observePings(answered, failed);
     }),
+    repeat("forgetting listings", FORGET_LISTINGS_MS, log, registry.forgetAbandoned),
   ];
   return {
     async stop() {

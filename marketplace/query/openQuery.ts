@@ -1,20 +1,13 @@
-import type { FastifyBaseLogger } from "fastify";
 import type { Address } from "viem";
-import type { Clock } from "../../settlement/clock.ts";
 import type { MicroUsdc } from "../../settlement/domain/money.ts";
 import type { ChargeView } from "../../settlement/views/charge.ts";
 import { walletsOf } from "../accounts/walletsOf.ts";
 import { createQuota } from "../database/createQuota.ts";
-import type { Store } from "../database/openStore.ts";
-import type { Catalogue } from "../discovery/createCatalogue.ts";
 import { keepEvidence } from "../execute/evidence.ts";
-import type { ContextProviders } from "../execute/injectContext.ts";
 import { schemaHashOf } from "../execute/judgeAnswer.ts";
 import type { Observer } from "../execute/openExecute.ts";
-import type { McpClient } from "../mcp/createMcpClient.ts";
-import type { Judge } from "../schema/createJudge.ts";
+import type { PaidCalls } from "../execute/paidCalls.ts";
 import { hashText } from "../schema/hashJson.ts";
-import type { SettlementClient } from "../settlement/createSettlementClient.ts";
 import { canonicalJson } from "../toolkit/answer/canonicalJson.ts";
 import { createInterpreters } from "./interpreter/createInterpreters.ts";
 import type { Backend } from "./interpreter/launch.ts";
@@ -28,21 +21,11 @@ import { createMemory, type MemoryOptions } from "./turn/createMemory.ts";
 import { runTurn } from "./turn/runTurn.ts";
 import { selectTools } from "./turn/selectTools.ts";
 
-export type OpenQueryOptions = {
-  store: Store;
-  clock: Clock;
-  catalogue: Catalogue;
-  settlement: SettlementClient;
-  mcp: McpClient;
-  judge: Judge;
-  sign: (request: { endpoint: string; toolId: string; payer: string }) => Promise<string>;
-  providers: ContextProviders;
+export type OpenQueryOptions = PaidCalls & {
   // Without any the built-in planner answers.
   models: Models;
   // Where the models' Python runs; null for none.
   interpreter: Backend | null;
-  publicUrl: string;
-  holder: string;
   // How much of what tools have said is kept for one account.
   maxKeptBytes: number;
   memory?: MemoryOptions;
@@ -51,7 +34,6 @@ export type OpenQueryOptions = {
   observeUnpaid: (unpaid: MicroUsdc) => void;
   // How long a key is known after its question was answered.
   keysKeptMs: number;
-  log: FastifyBaseLogger;
   observer: Observer;
   observeTurn: (outcome: string, durationMs: number) => void;
 };

@@ -24,8 +24,9 @@ export type CheckedTool = {
 export type CheckOptions = {
   connection: Connection;
   judge: PreparedJudge;
-  // Signs a request that is a test.
+  // Signs a request that is a test, and one that would be good at another server.
   token: () => Promise<string>;
+  foreignToken: () => Promise<string>;
   signal: AbortSignal;
   // Whether methods are called. A refresh does not.
   call: boolean;
@@ -71,7 +72,8 @@ export async function checkTool(
   // Whoever has nothing to lose has nothing compiled, nor anybody called.
   if (!stake.ok || !schemas.ok) return { checks, methods, warnings, toolIds };
   await options.judge.prepare(methods.flatMap(schemasOf));
-  if (options.call) checks.push(await checkCalls(methods, options), await checkTokens(methods, standing, options));
+  if (options.call)
+    checks.push(await checkCalls(methods, options), await checkTokens(methods, standing, warnings, options));
   return { checks, methods, warnings, toolIds };
 }
 
@@ -91,7 +93,7 @@ function checkStake({ stake, requiredStake }: Standing): Check {
 
 const UNNAMED =
   "the server does not say as which tool it is sold, and whoever lists its address first is paid for it; name your tool's id as " +
-  `toolId in its protection, or send it in the header ${TOOL_ID_HEADER}`;
+  `toolId in its protection, send it in the header ${TOOL_ID_HEADER}, or write it into the server's instructions on a line that begins so`;
 
 // Whose server it is, the server knows best.
 function checkIdentity({ toolId, endpoint }: Registration, toolIds: readonly string[] | null): Check {
@@ -156,19 +158,30 @@ async function tryMethod(method: Method, { connection, token, signal, judge }: C
     : null;
 }
 
-// A paid tool that answers anybody gives away what others pay for.
-async function checkTokens(methods: readonly Method[], { price }: Standing, options: CheckOptions): Promise<Check> {
+const UNCHECKED_AUDIENCE =
+  "the server takes tokens that were signed for other servers, so that whoever is sent one can have its answers for nothing; give " +
+  "its protection its own address as audience";
+
+// A paid tool that answers anybody gives away what others pay for, and one that does not look for whom a token is gives it to every
+// other tool. The public SDKs leave that look to the developer, so that one is told and listed all the same.
+async function checkTokens(
+  methods: readonly Method[],
+  { price }: Standing,
+  warnings: string[],
+  options: CheckOptions,
+): Promise<Check> {
   const method = methods.find(canBeTried);
   if (!isPaid(price, methods)) return good("tokens", "a free tool may answer anybody");
   if (method === undefined) return good("tokens", "no method can be tried without a buyer");
-  const { connection, signal } = options;
-  const outcome = await callOf(connection, method, sampleArguments(method.inputSchema), { signal });
-  return isRefusal(outcome)
-    ? good("tokens", "a call without the marketplace's token is refused")
-    : bad(
-        "tokens",
-        `${method.name} was called without a token and was not refused; put the middleware of the toolkit before it`,
-      );
+  const { connection, signal, foreignToken } = options;
+  const args = sampleArguments(method.inputSchema);
+  if (!isRefusal(await callOf(connection, method, args, { signal }))) {
+    const say = `${method.name} was called without a token and was not refused; put the middleware of the toolkit before it`;
+    return bad("tokens", say);
+  }
+  const foreign = await callOf(connection, method, args, { token: foreignToken, signal });
+  if (foreign.kind === "answered" || foreign.kind === "handshakeRequired") warnings.push(UNCHECKED_AUDIENCE);
+  return good("tokens", "a call without the marketplace's token is refused");
 }
 
 const callOf = (connection: Connection, { name }: Method, args: Record<string, unknown>, request: RequestOptions) =>

@@ -5,6 +5,7 @@ import { toolIdFromUuid } from "../../settlement/domain/toolId.ts";
 import type { Reader } from "../../settlement/ledger/database/sql.ts";
 import type { Signed, SignIn } from "../accounts/signIn.ts";
 import type { MarketChain } from "../chain/openChain.ts";
+import { inPieces } from "../database/inPieces.ts";
 import type { Store } from "../database/openStore.ts";
 import type { McpClient } from "../mcp/createMcpClient.ts";
 import { describeFailure } from "../mcp/outcome.ts";
@@ -19,6 +20,7 @@ import {
   ANOTHER_TOOL,
   delistOthers,
   findListing,
+  forgetAbandoned,
   saveListing,
   saveMethods,
   savePing,
@@ -59,12 +61,19 @@ export type Registry = {
   pingDue(): Promise<{ answered: number; failed: number }>;
   // Reads how tools stand on chain, and keeps what has changed.
   readStandings(listings: readonly Listing[]): Promise<void>;
+  // Forgets what nobody has ever paid for and nobody stands for any more.
+  forgetAbandoned(): Promise<void>;
 };
 
 const DAY_MS = 24 * 60 * 60 * 1_000;
 const HOUR_MS = 60 * 60 * 1_000;
+// A name that is never anybody's (RFC 6761).
+const NOBODYS_ENDPOINT = "https://another-tool.invalid/mcp";
 const MAX_FAILURES = 3;
 const PINGS_AT_A_TIME = 20;
+// For how long a listing without a stake is kept, so that its owner can come back.
+const ABANDONED_MS = 30 * DAY_MS;
+const FORGOTTEN: Listing["status"] = { kind: "delisted", reason: "it was without a stake for too long" };
 // Registration is one request, whose client waits.
 const MAX_CHECK_MS = 100_000;
 
@@ -116,13 +125,14 @@ export function createRegistry(options: RegistryOptions): Registry {
       throw new ApiError(
         "conflict",
         `somebody else offers ${endpoint} as tool ${rival}; if the server is yours, name your tool's id as toolId in its ` +
-          `protection, or send it in the header ${TOOL_ID_HEADER}, and register again`,
+          `protection, send it in the header ${TOOL_ID_HEADER}, or write it into the server's instructions on a line that begins so; then register again`,
       );
     }
     const { checks, methods, warnings, toolIds } = await checkTool(registration, standing, {
       connection: mcp.connect(endpoint),
       judge,
       token: () => sign({ endpoint, toolId: "smoke-test", purpose: "smoke-test" }),
+      foreignToken: () => sign({ endpoint: NOBODYS_ENDPOINT, toolId: "smoke-test", purpose: "smoke-test" }),
       signal: AbortSignal.timeout(MAX_CHECK_MS),
       call: what === "all",
       unnamed: () => refuseRival(store.read),
@@ -134,7 +144,7 @@ export function createRegistry(options: RegistryOptions): Registry {
     const { saved, others } = await store.alone(async (sql) => {
       const saved = await save(sql, { registration, standing, methods, warnings, nextPingAtMs }, nowMs);
       if (typeof saved === "string") return { saved, others: [] };
-      if (toolIds !== null) return { saved, others: await delistOthers(sql, endpoint, toolIds) };
+      if (toolIds !== null) return { saved, others: await delistOthers(sql, endpoint, toolIds, nowMs) };
       // Again, now that nobody else writes: two who come at once have both found nobody before.
       await refuseRival(sql);
       return { saved, others: [] };
@@ -192,9 +202,12 @@ export function createRegistry(options: RegistryOptions): Registry {
       const nowMs = clock.nowMs();
       const due = await store.alone((sql) => takeDuePings(sql, nowMs, nowMs + HOUR_MS, PINGS_AT_A_TIME));
       const answers = await Promise.all(
-        due.map(async ({ toolId, endpoint }) => {
+        due.map(async ({ toolId, endpoint, status }) => {
           const outcome = await mcp.connect(endpoint).ping({ token: () => sign({ endpoint, toolId }) });
-          const isOthers = outcome.kind === "alive" && outcome.toolIds !== null && !outcome.toolIds.includes(toolId);
+          // What a server has said once it need not say again: whoever is somebody else's comes back by name alone, or by registering.
+          const wasOthers = status.kind === "delisted" && status.reason === ANOTHER_TOOL;
+          const isOthers =
+            outcome.kind === "alive" && !(outcome.toolIds === null ? !wasOthers : outcome.toolIds.includes(toolId));
           const answered = outcome.kind === "alive" && !isOthers;
           const saved = await store.alone((sql) =>
             savePing(sql, toolId, {
@@ -223,10 +236,14 @@ export function createRegistry(options: RegistryOptions): Registry {
         if (tool === null || tool === undefined) continue;
         const standing: Standing = { ...tool, owner: tool.owner.toLowerCase() as Address };
         if (isSameStanding(listing, standing)) continue;
-        await store.alone((sql) => saveStanding(sql, listing.toolId, standing));
-        changed({ ...listing, ...standing });
+        const saved = await store.alone((sql) => saveStanding(sql, listing.toolId, standing, clock.nowMs()));
+        // What is forgotten is not asked about again and again.
+        changed({ ...(saved ?? { ...listing, status: FORGOTTEN }), ...standing });
       }
     },
+
+    forgetAbandoned: () =>
+      inPieces((limit) => store.alone((sql) => forgetAbandoned(sql, clock.nowMs() - ABANDONED_MS, limit))),
   };
 }
 

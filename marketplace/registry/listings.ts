@@ -4,7 +4,15 @@ import { address, amount, count, text } from "../../settlement/ledger/database/d
 import type { Param, Reader, Row, Sql } from "../../settlement/ledger/database/sql.ts";
 import { toStorable } from "../../settlement/ledger/database/storable.ts";
 import { hashJson } from "../schema/hashJson.ts";
-import type { Category, Listing, Method, Registration, Standing, SuggestedPrompt } from "./listing.ts";
+import {
+  type Category,
+  isStaked,
+  type Listing,
+  type Method,
+  type Registration,
+  type Standing,
+  type SuggestedPrompt,
+} from "./listing.ts";
 import { serverOf } from "./serverOf.ts";
 
 // The rows of listings. Whoever changes one takes the next revision with it, in the same transaction and holding the counter
@@ -79,7 +87,7 @@ export async function saveListing(sql: Sql, listing: NewListing, nowMs: number):
      VALUES (${places}, 'active', NULL, 0, 1, 1, 0, 0, 0, $18)
      ON CONFLICT (tool_id) DO UPDATE SET ${COLUMNS.slice(1)
        .map((column) => `${column} = excluded.${column}`)
-       .join(", ")}, status = 'active', status_reason = NULL, failures_in_a_row = 0
+       .join(", ")}, status = 'active', status_reason = NULL, failures_in_a_row = 0, short_since = NULL
      RETURNING *`,
     values,
   );
@@ -127,38 +135,70 @@ export async function saveTexts(
   return row === undefined ? null : listingFrom(row);
 }
 
-export async function saveStanding(sql: Sql, toolId: string, standing: Standing): Promise<void> {
+// Null if there is no such listing any more.
+export async function saveStanding(
+  sql: Sql,
+  toolId: string,
+  standing: Standing,
+  nowMs: number,
+): Promise<Listing | null> {
   const { owner, price, stake, requiredStake } = standing;
   const revision = await nextRevision(sql);
   // The new owner may have listed the same endpoint as another tool; then this one stays the old owner's on paper, which
   // changes nothing: who may change a listing is asked of the chain.
-  await sql.run(
+  const [row] = await sql.all(
     `UPDATE listings SET price = $3, stake = $4, required_stake = $5, revision = $6,
+       short_since = CASE WHEN $7 = 1 THEN NULL ELSE COALESCE(short_since, $8) END,
        owner = CASE WHEN EXISTS (SELECT 1 FROM listings o WHERE o.owner = $2 AND o.endpoint = listings.endpoint
          AND o.tool_id <> $1) THEN listings.owner ELSE $2 END
-     WHERE tool_id = $1`,
-    [toolId, owner, price, stake, requiredStake, revision],
+     WHERE tool_id = $1 RETURNING *`,
+    [toolId, owner, price, stake, requiredStake, revision, Number(isStaked(standing)), nowMs],
+  );
+  return row === undefined ? null : listingFrom(row);
+}
+
+// Forgets listings that have been short of stake since then, that nobody has ever paid for, and that were left as they are: a stake can be
+// had back and listed with again, and what it leaves behind would fill the disk.
+export async function forgetAbandoned(sql: Sql, beforeMs: number, limit: number): Promise<number> {
+  // Asked again of the row itself, which somebody may have changed meanwhile: PostgreSQL does not look for it a second time.
+  const isAbandoned = "short_since < $1 AND paid_calls = 0 AND updated_at < $1 AND refreshed_at < $1";
+  return sql.run(
+    `DELETE FROM listings
+     WHERE tool_id IN (SELECT tool_id FROM listings WHERE ${isAbandoned} LIMIT ${limit}) AND ${isAbandoned}`,
+    [beforeMs],
   );
 }
 
-// Whoever else offers a server that says whose it is offers it no longer.
-export async function delistOthers(sql: Sql, endpoint: string, toolIds: readonly string[]): Promise<Listing[]> {
+// Whoever else offers the address of a server that says whose it is offers it no longer. At another address of the same server there may
+// be another tool, which says so when it is asked: it is asked now.
+export async function delistOthers(
+  sql: Sql,
+  endpoint: string,
+  toolIds: readonly string[],
+  nowMs: number,
+): Promise<Listing[]> {
   const revision = await nextRevision(sql);
-  const places = toolIds.map((_, i) => `$${i + 4}`).join(", ");
+  const others = (from: number) =>
+    `status = 'active' AND tool_id NOT IN (${toolIds.map((_, i) => `$${i + from}`).join(", ")})`;
   const rows = await sql.all(
-    `UPDATE listings SET status = 'delisted', status_reason = $2, revision = $3
-     WHERE server = $1 AND status = 'active' AND tool_id NOT IN (${places}) RETURNING *`,
-    [serverOf(endpoint), ANOTHER_TOOL, revision, ...toolIds],
+    `UPDATE listings SET status = 'delisted', status_reason = $3, revision = $4
+     WHERE server = $1 AND endpoint = $2 AND ${others(5)} RETURNING *`,
+    [serverOf(endpoint), endpoint, ANOTHER_TOOL, revision, ...toolIds],
+  );
+  await sql.run(
+    `UPDATE listings SET next_ping_at = $3
+     WHERE server = $1 AND endpoint <> $2 AND next_ping_at > $3 AND ${others(4)}`,
+    [serverOf(endpoint), endpoint, nowMs, ...toolIds],
   );
   return rows.map(listingFrom);
 }
 
 export const ANOTHER_TOOL = "its server says that it is another tool";
 
-// The listings that are due for a ping, taken so that no other process pings them too.
+// The listings that are due for a ping, taken so that no other process pings them too. Nobody buys from those without a stake.
 export async function takeDuePings(sql: Sql, nowMs: number, againAtMs: number, limit: number): Promise<Listing[]> {
   const rows = await sql.all(
-    `SELECT tool_id FROM listings WHERE next_ping_at <= $1 ORDER BY next_ping_at LIMIT ${limit} ${sql.locks.skipLocked}`,
+    `SELECT tool_id FROM listings WHERE next_ping_at <= $1 AND stake >= required_stake ORDER BY next_ping_at LIMIT ${limit} ${sql.locks.skipLocked}`,
     [nowMs],
   );
   const taken: Listing[] = [];
@@ -185,9 +225,12 @@ export async function savePing(sql: Sql, toolId: string, ping: PingResult): Prom
          WHERE tool_id = $1 RETURNING *`
       : `UPDATE listings SET pings = pings + 1, failures_in_a_row = failures_in_a_row + 1, next_ping_at = $2, revision = $3,
            status = CASE WHEN failures_in_a_row + 1 >= $4 THEN 'delisted' ELSE status END,
-           status_reason = CASE WHEN failures_in_a_row + 1 >= $4 THEN $5 ELSE status_reason END
+           status_reason = CASE WHEN failures_in_a_row + 1 >= $4 AND (status_reason IS NULL OR status_reason <> $6) THEN $5
+             ELSE status_reason END
          WHERE tool_id = $1 RETURNING *`,
-    answered ? [toolId, nextPingAtMs, revision] : [toolId, nextPingAtMs, revision, maxFailures, toStorable(reason)],
+    answered
+      ? [toolId, nextPingAtMs, revision]
+      : [toolId, nextPingAtMs, revision, maxFailures, toStorable(reason), ANOTHER_TOOL],
   );
   return row === undefined ? null : listingFrom(row);
 }

@@ -11,6 +11,8 @@ it("an address leads to one server however it is written, and another path to an
     "https://tools.example/a//mcp?key=1",
     "https://tools.example/b/../a/./mcp//",
     "https://tools.example/%61/mcp",
+    // Express, and not only it, takes any case for the same.
+    "https://tools.example/A/Mcp",
   ]) {
     expect(serverOf(spelling)).toBe(server);
   }

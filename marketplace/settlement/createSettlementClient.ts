@@ -2,7 +2,13 @@ import type { Readable } from "node:stream";
 import { setTimeout as pause } from "node:timers/promises";
 import { Pool } from "undici";
 import type { Address, Hex } from "viem";
-import { type ApiCode, ApiError, PAYER_REFUSALS, SESSION_REFUSALS } from "../../settlement/daemon/http/errors.ts";
+import {
+  type ApiCode,
+  ApiError,
+  type ErrorBody,
+  PAYER_REFUSALS,
+  SESSION_REFUSALS,
+} from "../../settlement/daemon/http/errors.ts";
 import type { BudgetView } from "../../settlement/views/budget.ts";
 import type { CallView } from "../../settlement/views/call.ts";
 import type { ChargeView } from "../../settlement/views/charge.ts";
@@ -67,6 +73,7 @@ export type SettlementClient = {
 const REFUSALS: ReadonlySet<string> = new Set<ApiCode>([
   "no_wallet",
   ...PAYER_REFUSALS,
+  "price_exceeded",
   "invalid_max_spend",
   "method_not_execute_eligible",
   ...SESSION_REFUSALS,
@@ -94,12 +101,10 @@ const FIRST_WAIT_MS = 100;
 // What the daemon takes as a name in an address; nothing else can be one of its sessions.
 const NAME = /^[A-Za-z0-9._:~-]{1,200}$/;
 
-type Refusal = { error: string; code: ApiCode; helpUrl?: string; session?: SessionView };
-
 // What stands between the two may answer in its own way.
-function bodyOf(text: string): Refusal {
+function bodyOf(text: string): ErrorBody {
   try {
-    return JSON.parse(text) as Refusal;
+    return JSON.parse(text) as ErrorBody;
   } catch {
     return { error: text, code: "internal" };
   }
@@ -167,12 +172,13 @@ export function createSettlementClient({ url, token, helpUrl }: SettlementClient
   }
 
   function refusalOf(text: string, reason: string): Error {
-    const { error, code, session, ...given } = bodyOf(text);
+    const { error, code, session, listed, ...given } = bodyOf(text);
     if (!REFUSALS.has(code)) return new Error(reason);
     const help = WITH_HELP.has(code) ? (helpUrl ?? given.helpUrl ?? null) : null;
     return new ApiError(code, code === "consent_required" ? CONSENT : error, {
       helpUrl: help,
       ...(session && { session }),
+      ...(listed && { listed }),
     });
   }
 

@@ -30,4 +30,5 @@ export {
   withContext,
 } from "./middleware/middleware.ts";
 export { TOOL_ID_HEADER } from "./middleware/toolIdHeader.ts";
+export { verifyContextRequest } from "./middleware/verifyContextRequest.ts";
 export { close, handleMcp, listen, type ServedTool, type ServeToolOptions, serveTool } from "./serveTool.ts";

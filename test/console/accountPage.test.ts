@@ -199,6 +199,13 @@ describe("the account's page, in a browser", () => {
     await page.click("#add button");
     await page.waitForSelector("#favorites td");
     expect(await page.evaluate(findFlaws)).toEqual([]);
+    // Nobody scrolls sideways for a button, or to see the whole of a key that is shown once.
+    const cut = await page.$$eval("#account :is(button, pre)", (all) =>
+      all
+        .filter((one) => one.getBoundingClientRect().right > window.innerWidth || one.scrollWidth > one.clientWidth)
+        .map(({ textContent }) => textContent),
+    );
+    expect(cut).toEqual([]);
     const width = await page.evaluate(() => document.documentElement.scrollWidth);
     expect(width).toBeLessThanOrEqual(options.width);
     const help = await open("/help", null, options);

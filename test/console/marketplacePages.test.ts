@@ -232,6 +232,16 @@ describe("the marketplace's pages, in a browser", () => {
       expect(await page.evaluate(findFlaws)).toEqual([]);
     });
 
+    it("many calls of one method are one step with their number, and much evidence is folded", async () => {
+      const page = await open("/ask");
+      await askOn(page, "What is the weight of parcel numbers 1, 2, 3, 4, 5, 6, 7, 8, 9, 10 and 11?");
+      await page.waitForSelector("#evidence");
+      const steps = await page.locator(".steps li").allTextContents();
+      expect(steps.filter((step) => step.startsWith("Answered"))).toEqual(["Answered weigh_parcel ×11"]);
+      expect(await page.textContent("#evidence summary")).toBe("Evidence: 33 facts");
+      expect(await page.getAttribute("#evidence", "open")).toBe(null);
+    });
+
     it("an answer that is not all that was asked for does not look like one that is", async () => {
       const page = await open("/ask");
       await askOn(page, "What is the weight of parcel number 7 for 9?");
@@ -343,6 +353,8 @@ describe("the marketplace's pages, in a browser", () => {
       expect(await page.textContent("#outcome")).toContain("No tool answers this");
       expect(await page.textContent("#cost h3")).toBe("It cost nothing");
       expect(await page.textContent("#batch")).toBe("Nothing is owed.");
+      // Nor is anybody left with nothing to do.
+      expect(await page.getAttribute("#elsewhere a", "href")).toBe("/");
       if (parcels !== undefined) parcels.state.down = true;
       try {
         await askOn(page, "What is the weight of parcel number 8?");
@@ -439,6 +451,26 @@ describe("the marketplace's pages, in a browser", () => {
     const asset = await fetch(url + style);
     expect(asset.headers.get("cache-control")).toContain("immutable");
     expect((await fetch(`${url}/assets/../config.ts`)).status).toBe(404);
+  });
+
+  it("whoever went astray in a browser is shown the way back, and a program is told in JSON", async () => {
+    const page = await open("/nothing/here");
+    expect(await page.textContent("h1")).toBe("There is no such page");
+    expect(await page.getAttribute("main a", "href")).toBe("/");
+    // The browser says so too.
+    problems = problems.filter((problem) => !problem.includes("404 (Not Found)"));
+    const asked = async (path: string, accept: string) => fetch(url + path, { headers: { accept } });
+    expect((await asked("/nothing/here", "text/html")).status).toBe(404);
+    for (const [path, accept] of [
+      ["/nothing/here", "*/*"],
+      ["/api/v1/nothing", "text/html"],
+    ] as const) {
+      const reply = await asked(path, accept);
+      expect([reply.status, await reply.json()]).toEqual([
+        404,
+        { error: `There is no GET ${path}.`, code: "not_found" },
+      ]);
+    }
   });
 
   it("a stranger who asks too often is told to wait", async () => {

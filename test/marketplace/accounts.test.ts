@@ -1,3 +1,4 @@
+import { randomUUID } from "node:crypto";
 import { generatePrivateKey, privateKeyToAccount } from "viem/accounts";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { backends, type Store } from "../../settlement/ledger/testing/backends.ts";
@@ -166,6 +167,45 @@ describe.each(backends)("accounts, on $name", ({ create }) => {
     expect(added.body).toMatchObject({ favorites: [toolId], favoritesOnly: true });
     const removed = await market.ask("DELETE", `/api/v1/favorites?toolId=${toolId}`, undefined, key);
     expect(removed.body.favorites).toEqual([]);
+  });
+
+  it("what accounts change of themselves shares its commits, so that none of them keeps the disk for itself", async () => {
+    const [wallet, linked] = [newWallet(), newWallet()];
+    const key = await makeKey(market.ask, wallet);
+    const message = await challengeFor(wallet.address);
+    const signature = await wallet.signMessage({ message });
+    const linking = await challengeFor(linked.address, wallet.address.toLowerCase());
+    const { alone } = market.store;
+    let commits = 0;
+    market.store.alone = (work) => {
+      commits += 1;
+      return alone(work);
+    };
+    try {
+      const tools = Array.from({ length: 20 }, () => randomUUID());
+      const all = (work: (toolId: string) => Promise<{ status: number }>) => Promise.all(tools.map(work));
+      const added = await all((toolId) => market.ask("POST", "/api/v1/favorites", { toolId }, key));
+      const removed = await all((toolId) => market.ask("DELETE", `/api/v1/favorites?toolId=${toolId}`, undefined, key));
+      const changed = await market.ask("PATCH", "/api/v1/account", { favoritesOnly: true, maxQueryCostUsd: "1" }, key);
+      expect(new Set([...added, ...removed, changed].map(({ status }) => status))).toEqual(new Set([200]));
+      expect(changed.body).toMatchObject({ favorites: [], favoritesOnly: true, maxQueryCostUsd: "1.00" });
+      expect(commits).toBe(0);
+      // But for a nonce, which is used once, and an account, which is opened once.
+      expect((await login(message, signature)).status).toBe(200);
+      expect(commits).toBe(2);
+      const link = { message: linking, signature: await linked.signMessage({ message: linking }) };
+      expect((await market.ask("POST", "/api/v1/wallets", link, key)).status).toBe(200);
+      const unlink = `/api/v1/wallets?wallet=${linked.address}`;
+      expect((await market.ask("DELETE", unlink, undefined, key)).body).toMatchObject({ linkedWallets: [] });
+      expect(commits).toBe(3);
+      const secret = await logIn(market.ask, wallet);
+      const { id } = (await market.ask("POST", "/api/v1/keys", { name: "one more" }, secret)).body;
+      const before = commits;
+      expect((await market.ask("DELETE", `/api/v1/keys?id=${id}`, undefined, secret)).status).toBe(200);
+      expect(commits).toBe(before);
+    } finally {
+      market.store.alone = alone;
+    }
   });
 
   it("secrets are kept as hashes", async () => {

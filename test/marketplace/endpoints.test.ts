@@ -99,9 +99,16 @@ describe.each(backends)("whose server it is, on $name", ({ create }) => {
       const gone = { offered: false, reason: "Its server says that it is another tool." };
       expect(await statusOf(thief, theirs)).toMatchObject(gone);
       expect(market.catalogue.search({ limit: 50 }).map(({ listing }) => listing.toolId)).not.toContain(theirs);
-      // It does not come back, by itself or by its owner.
+      // It does not come back, by itself or by its owner, not even while the server says nothing for once.
       await market.pingAfter(DAY_MS);
       expect(await statusOf(thief, theirs)).toMatchObject(gone);
+      server.state.down = true;
+      for (let days = 1; days <= 4; days += 1) await market.pingAfter(DAY_MS);
+      Object.assign(server.state, { down: false, toolIds: null });
+      await market.pingAfter(DAY_MS);
+      expect(await statusOf(thief, theirs)).toMatchObject(gone);
+      server.state.toolIds = [own];
+      await market.pingAfter(DAY_MS);
       expect(await statusOf(owner, own)).toMatchObject({ offered: true });
       const again = await offer(thief, theirs, server.url);
       expect(again.body).toMatchObject({
@@ -111,6 +118,24 @@ describe.each(backends)("whose server it is, on $name", ({ create }) => {
           { check: "identity", ok: false, say: expect.stringMatching(/that it is another tool/) },
         ],
       });
+    }));
+
+  it("a tool beside it at the same server is asked before it is delisted, and stays if it says which tool it is", () =>
+    using(async (server) => {
+      const [neighbour, theirs, owner, own] = [newWallet(), randomUUID(), newWallet(), randomUUID()];
+      const [left, right] = [`${server.url}?tenant=left`, `${server.url}?tenant=right`];
+      server.state.toolIds = (path) => [path.endsWith("left") ? theirs : own];
+      expect((await offer(neighbour, theirs, left)).body).toMatchObject({ listed: true });
+      expect((await offer(owner, own, right)).body).toMatchObject({ listed: true });
+      expect(await statusOf(neighbour, theirs)).toMatchObject({ offered: true });
+      await market.pingAfter(60_000);
+      expect(await statusOf(neighbour, theirs)).toMatchObject({ offered: true, failuresInARow: 0 });
+      // One that is somebody else's after all goes with that ping, and not only at the end of the day.
+      server.state.toolIds = [own];
+      expect((await offer(owner, own, right)).body).toMatchObject({ listed: true });
+      await market.pingAfter(60_000);
+      expect(await statusOf(neighbour, theirs)).toMatchObject({ offered: false });
+      expect(await statusOf(owner, own)).toMatchObject({ offered: true });
     }));
 
   it("a ping that is answered in another tool's name delists at once, and the next in its own lists again", () =>

@@ -154,7 +154,8 @@ describe.each(backends)("what buyers leave behind, on $name", ({ create }) => {
     expect((await paying("free", "free")).status).toBe(200);
     // They are counted in the database, and another process hears of them.
     await market.execute.writeCounts();
-    const counted = async () => Number((await market.store.read.all("SELECT value FROM totals"))[0]?.value);
+    const counted = async () =>
+      Number((await market.store.read.all("SELECT value FROM totals WHERE name = 'free_keys'"))[0]?.value);
     expect(await counted()).toBe(4);
     expect(await poor[3]?.("free 3")).toMatchObject(full);
     market.pass(40 * DAY_MS);
@@ -162,6 +163,35 @@ describe.each(backends)("what buyers leave behind, on $name", ({ create }) => {
     expect(await counted()).toBe(0);
     await market.execute.writeCounts();
     expect((await poor[3]?.("free 3"))?.status).toBe(200);
+  });
+
+  it("is so many accounts that never paid, above which only those sign in for the first time who could", async () => {
+    await open({ maxFreeAccounts: 2 });
+    const [first, second, poor, rich] = [newWallet(), newWallet(), newWallet(), newWallet()];
+    daemon.allow(poor.address, 999_999n);
+    const enter = async (wallet: typeof poor) => {
+      const { body } = await market.ask("POST", "/api/v1/auth/challenge", { wallet: wallet.address });
+      const message = body.message as string;
+      return market.ask("POST", "/api/v1/auth/login", { message, signature: await wallet.signMessage({ message }) });
+    };
+    const key = await makeKey(market.ask, first);
+    expect((await enter(second)).status).toBe(200);
+    const refused = await enter(poor);
+    expect(refused).toMatchObject({
+      status: 429,
+      body: { code: "rate_limited", error: expect.stringMatching(/set a cap/) },
+    });
+    expect(refused.headers["retry-after"]).toBe("3600");
+    expect((await enter(rich)).status).toBe(200);
+    // Whoever is there already comes in as ever.
+    expect((await enter(second)).status).toBe(200);
+    // Whoever pays makes room for another. One that could pay took more than there was.
+    const paid = { toolId, toolName: "get_gas_prices" };
+    for (const payer of [key, await makeKey(market.ask, rich)]) {
+      expect((await market.ask("POST", "/api/v1/tools/execute", paid, payer)).status).toBe(200);
+    }
+    await market.execute.writeCounts();
+    expect((await enter(poor)).status).toBe(200);
   });
 
   it("is so many open sessions of a payer, who is told so", async () => {

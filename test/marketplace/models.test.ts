@@ -455,6 +455,16 @@ render_chart({"type": "bar", "xKey": "n", "series": [{"key": "g"}]}, [{"n": 7, "
       expect.stringContaining("other arguments may do"),
       expect.stringContaining("420"),
     ]);
+    const { verification } = result.developerTrace as unknown as { verification: object };
+    expect(verification).toMatchObject({
+      evaluations: [{ evaluation: "verification-decision", status: "success" }],
+      repairEvents: [
+        { attempt: 1, outcome: "patched", strategy: "patch", summary: expect.stringContaining("no JSON object") },
+        { attempt: 2, maxSemanticRetries: 10, requestedReplan: false },
+        { attempt: 3 },
+        { attempt: 4 },
+      ],
+    });
   });
 
   it("is answered by models whose endpoints number calls in ways of their own", async () => {
@@ -794,7 +804,7 @@ render_chart({"type": "bar", "xKey": "n", "series": [{"key": "g"}]}, [{"n": 7, "
     for (const named of [{ agentModelId: "claude-opus-model" }, { answerModelId: "glm-5.2-model" }]) {
       script(first, [call(7), { say: "It weighs 420 grams." }]);
       const [wanted] = Object.values(named);
-      const note = `${wanted} is not offered here, and first answered`;
+      const note = `the model ${wanted} is not offered here, and first answered`;
       expect(await answered(named)).toMatchObject({
         response: "It weighs 420 grams.",
         evidence: { assumptions: [note] },

@@ -106,7 +106,7 @@ export async function openDaemon(store: Store) {
     ledger,
     // What the chain says of a tool from now on; nothing is known of others.
     list: (toolId: string, price: bigint) =>
-      void listings.set(toolId, { price: microUsdc(price), stake: microUsdc(RICH) }),
+      void listings.set(toolId, { price: microUsdc(price), stake: microUsdc(RICH), maxPrice: microUsdc(RICH) }),
     deposit: (payer: string, amount: bigint) => void deposits.set(payer.toLowerCase(), amount),
     demandConsent: (payer: string) => void consenting.add(payer.toLowerCase()),
     waiveConsent: (payer: string) => void consenting.delete(payer.toLowerCase()),

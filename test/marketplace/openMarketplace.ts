@@ -5,6 +5,7 @@ import { createStore } from "../../marketplace/database/openStore.ts";
 import { createCatalogue } from "../../marketplace/discovery/createCatalogue.ts";
 import type { ContextProviders } from "../../marketplace/execute/injectContext.ts";
 import { openExecute } from "../../marketplace/execute/openExecute.ts";
+import type { PaidCalls } from "../../marketplace/execute/paidCalls.ts";
 import { createMcpClient } from "../../marketplace/mcp/createMcpClient.ts";
 import { createMarketplace, type MarketplaceOptions } from "../../marketplace/process/createMarketplace.ts";
 import { createMarketMetrics } from "../../marketplace/process/metrics.ts";
@@ -57,6 +58,7 @@ export async function openMarketplace(
     holder?: string;
     providers?: ContextProviders;
     rateLimitPerSecond?: number;
+    searchPlaces?: number;
     models?: Models;
     interpreter?: Backend;
     maxKeptBytes?: number;
@@ -65,9 +67,11 @@ export async function openMarketplace(
     maxTotalKeptBytes?: number;
     maxFreeKeysPerDay?: number;
     maxTotalFreeKeys?: number;
+    maxFreeAccounts?: number;
     maxUnpaid?: MicroUsdc;
     metricsToken?: string;
     deliveries?: NonNullable<MarketplaceOptions["deliveries"]>;
+    requests?: NonNullable<MarketplaceOptions["requests"]>;
     sign?: (request: { endpoint: string; toolId: string; payer: string }) => Promise<string>;
   } = {},
 ) {
@@ -84,7 +88,7 @@ export async function openMarketplace(
   const signIn = createSignIn({ store, clock, publicUrl: PUBLIC_URL, chainId: CHAIN_ID, verifyContract });
   const mcp = createMcpClient({ policy: "development" });
   const judge = createJudge();
-  const catalogue = createCatalogue(store);
+  const catalogue = createCatalogue(store, { ...(options.searchPlaces && { places: options.searchPlaces }) });
   const registry = createRegistry({
     store,
     clock,
@@ -96,7 +100,7 @@ export async function openMarketplace(
     changed: catalogue.apply,
   });
   const settlement = createSettlementClient({ url: daemonUrl, token: SERVICE_TOKEN, helpUrl: null });
-  const execute = openExecute({
+  const paidCalls: PaidCalls = {
     store,
     clock,
     catalogue,
@@ -107,6 +111,10 @@ export async function openMarketplace(
     providers,
     publicUrl: PUBLIC_URL,
     holder,
+    log,
+  };
+  const execute = openExecute({
+    ...paidCalls,
     sessionTtlMs: 1_200_000,
     maxKeptBytes: options.maxKeptBytes ?? 256_000_000,
     maxFreeKeptBytes: options.maxFreeKeptBytes ?? options.maxKeptBytes ?? 256_000_000,
@@ -114,34 +122,23 @@ export async function openMarketplace(
     maxFreeKeysPerDay: options.maxFreeKeysPerDay ?? 10_000,
     maxTotalFreeKeys: options.maxTotalFreeKeys ?? 10_000_000,
     keysKeptMs: 30 * 24 * 60 * 60 * 1_000,
-    log,
     observeCall: () => undefined,
     observeEvicted: metrics.observeEvicted,
   });
   const { executeOnce, sessions } = execute;
   const query = openQuery({
-    store,
-    clock,
-    catalogue,
-    settlement,
-    mcp,
-    judge,
-    sign: options.sign ?? (async ({ endpoint, toolId, payer }) => `token ${toolId} ${endpoint} ${payer}`),
-    providers,
+    ...paidCalls,
     models,
     interpreter: options.interpreter ?? null,
-    publicUrl: PUBLIC_URL,
-    holder,
     maxKeptBytes: options.maxKeptBytes ?? 256_000_000,
     ...(options.memory && { memory: options.memory }),
     keysKeptMs: 30 * 24 * 60 * 60 * 1_000,
-    log,
     observer: execute.observer,
     observeTurn: () => undefined,
     maxUnpaid: options.maxUnpaid ?? microUsdc(1_000_000n),
     observeUnpaid: (unpaid) => void unpaidCosts.push(unpaid),
   });
-  const { app, drain, undelivered, close } = await createMarketplace({
+  const { app, drain, undelivered, unanswered, close } = await createMarketplace({
     services: {
       store,
       clock,
@@ -154,6 +151,7 @@ export async function openMarketplace(
       receipts: settlement,
       query,
       jwks: async () => ({ keys: [] }),
+      maxFreeAccounts: options.maxFreeAccounts ?? 1_000_000,
       publicUrl: PUBLIC_URL,
       helpUrl: null,
     },
@@ -168,6 +166,7 @@ export async function openMarketplace(
     metrics,
     metricsToken: options.metricsToken ?? null,
     ...(options.deliveries && { deliveries: options.deliveries }),
+    ...(options.requests && { requests: options.requests }),
   });
   checkAnswers(app);
   const ask: Ask = async (method, path, body, secret = null, headers = {}) => {
@@ -197,6 +196,7 @@ export async function openMarketplace(
     unpaidCosts,
     drain,
     undelivered,
+    unanswered,
     store,
     registry,
     catalogue,

@@ -281,7 +281,7 @@ describe.each(backends)("a question, on $name", ({ create }) => {
     const { result } = await run({ agentModelId: "kimi-k2.6-model" });
     expect(result).toMatchObject({
       outcomeType: "answer",
-      evidence: { assumptions: ["kimi-k2.6-model is not offered here, and rules answered"] },
+      evidence: { assumptions: ["the model kimi-k2.6-model is not offered here, and rules answered"] },
       cost: { modelCostUsd: "0.00" },
     });
   });
@@ -498,9 +498,15 @@ describe.each(backends)("a question, on $name", ({ create }) => {
         ],
       },
       executionContract: { plannerQuery: WEIGHT, allowedModules: [] },
-      verification: { triggerNeedsDifferentTools: false, triggerMissingCapability: null },
       execution: { toolRegistry: methods },
     });
+    const verification = {
+      evaluations: [{ evaluation: "completeness", status: "success", gaps: [] }],
+      repairEvents: [],
+      triggerNeedsDifferentTools: false,
+      triggerMissingCapability: null,
+    };
+    expect([result.developerTrace, diagnostics]).toMatchObject([{ verification }, { verification }]);
   });
 
   it("leads from what it rests on to where that can be read, if an address was asked for", async () => {

@@ -1,6 +1,9 @@
 import { randomUUID } from "node:crypto";
 import { generatePrivateKey, privateKeyToAccount } from "viem/accounts";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
+import { createCatalogue } from "../../marketplace/discovery/createCatalogue.ts";
+import { findListing, saveStanding } from "../../marketplace/registry/listings.ts";
+import { until } from "../../scripts/waiting/until.ts";
 import { backends, type Store } from "../../settlement/ledger/testing/backends.ts";
 import { makeKey, openMarketplace, register, standing } from "./openMarketplace.ts";
 import { GAS, OUTPUT, startTool, structured, type ToolServer } from "./startTool.ts";
@@ -9,7 +12,7 @@ const newWallet = () => privateKeyToAccount(generatePrivateKey());
 const DAY_MS = 86_400_000;
 const HOUR_MS = 3_600_000;
 
-describe.each(backends)("registration, on $name", ({ create }) => {
+describe.each(backends)("registration, on $name", ({ name, create }) => {
   let database: Store;
   let market: Awaited<ReturnType<typeof openMarketplace>>;
   const servers: ToolServer[] = [];
@@ -144,6 +147,16 @@ describe.each(backends)("registration, on $name", ({ create }) => {
     const { body } = await register(market.ask, owner, describeTool(toolId, server.url));
     expect(Object.keys(checksIn(body))).toEqual(["stake", "connect", "identity", "schemas"]);
     expect(server.state.calls).toBe(0);
+  });
+
+  it("tells the contributor if the server takes tokens that were signed for another, and lists it all the same", async () => {
+    const { toolId, owner } = toolOf();
+    const server = await serve({ anyAudience: true, toolIds: [toolId] });
+    const { body } = await register(market.ask, owner, describeTool(toolId, server.url));
+    expect(body).toMatchObject({
+      listed: true,
+      warnings: [expect.stringMatching(/tokens that were signed for other servers.*as audience\.$/)],
+    });
   });
 
   it("whoever refreshes all the time waits, and hears how long", async () => {
@@ -405,6 +418,178 @@ describe.each(backends)("registration, on $name", ({ create }) => {
     market.onChain.set(toolId, standing(owner.address));
     await readAgain();
     expect((await find("pangolin")).body.count).toBe(1);
+  });
+
+  it("of more listings than are searched those are found that have the most at stake, and the others by their id", async () => {
+    const rich = async (name: string, stake: bigint) => {
+      const { toolId, owner } = toolOf(newWallet(), { stake });
+      const server = await serve();
+      await register(market.ask, owner, describeTool(toolId, server.url, { name }));
+      return { toolId, owner };
+    };
+    const [less, more] = [await rich("Narwhal", 10n ** 12n), await rich("Beluga", 2n * 10n ** 12n)];
+    const catalogue = createCatalogue(market.store, { places: 1 });
+    const names = () => catalogue.search({ limit: 10 }).map(({ listing }) => listing.name);
+    await catalogue.follow();
+    expect(names()).toEqual(["Beluga"]);
+    expect([catalogue.isSearched(less.toolId), catalogue.waiting() > 0]).toEqual([false, true]);
+    // What is kept of the other in memory is short; whoever knows its id is shown and sold all of it.
+    const kept = [...catalogue.all()].find(({ toolId }) => toolId === less.toolId);
+    expect(kept).toMatchObject({ name: "Narwhal", methods: [], description: "", stake: 10n ** 12n });
+    expect(await catalogue.find(less.toolId)).toMatchObject({ methods: [{ name: GAS.name }] });
+    // It comes back by itself.
+    market.onChain.set(more.toolId, standing(more.owner.address));
+    await market.registry.readStandings([...market.catalogue.all()]);
+    await catalogue.follow();
+    expect(names()).toEqual(["Narwhal"]);
+    expect(catalogue.search({ text: "narwhals", limit: 1 })).toMatchObject([{ methods: [{ name: GAS.name }] }]);
+    market.onChain.set(less.toolId, standing(less.owner.address));
+    await market.registry.readStandings([...market.catalogue.all()]);
+  });
+
+  it("whoever comes in for others is whole from the first moment, also if the database was away just then", async () => {
+    const [first, second] = [toolOf(newWallet(), { stake: 10n ** 13n }), toolOf()];
+    for (const { toolId, owner } of [first, second]) {
+      await register(market.ask, owner, describeTool(toolId, (await serve()).url, { name: `Dolphin ${toolId}` }));
+    }
+    let isAway = false;
+    const { read } = market.store;
+    const all: typeof read.all = async (text, params) => {
+      if (isAway && text.includes("WHERE tool_id")) throw new Error("the database is away");
+      return read.all(text, params);
+    };
+    const catalogue = createCatalogue({ ...market.store, read: { ...read, all } }, { places: 1 });
+    await catalogue.follow();
+    const setStakes = async (ofFirst: bigint, ofSecond: bigint) => {
+      market.onChain.set(first.toolId, standing(first.owner.address, { stake: ofFirst }));
+      market.onChain.set(second.toolId, standing(second.owner.address, { stake: ofSecond }));
+      await market.registry.readStandings([...market.catalogue.all()]);
+    };
+    await setStakes(10n ** 13n, 2n * 10n ** 13n);
+    isAway = true;
+    await expect(catalogue.follow()).rejects.toThrow("away");
+    isAway = false;
+    expect(await catalogue.find(second.toolId)).toMatchObject({ methods: [{ name: GAS.name }] });
+    await setStakes(4n * 10n ** 13n, 2n * 10n ** 13n);
+    isAway = true;
+    await expect(catalogue.follow()).rejects.toThrow("away");
+    isAway = false;
+    await catalogue.follow();
+    expect(catalogue.search({ limit: 1 })).toMatchObject([{ listing: { toolId: first.toolId } }]);
+    market.onChain.set(first.toolId, standing(first.owner.address));
+    market.onChain.set(second.toolId, standing(second.owner.address));
+    await market.registry.readStandings([...market.catalogue.all()]);
+  });
+
+  it("the owner of a tool that no search finds is told so, and what to do", async () => {
+    const crowded = await openMarketplace(database, { searchPlaces: 1 });
+    // Later than everybody else.
+    crowded.pass(1_000 * DAY_MS);
+    const statusOf = async (name: string) => {
+      const { toolId, owner } = toolOf();
+      crowded.onChain.set(toolId, standing(owner.address));
+      await register(crowded.ask, owner, describeTool(toolId, (await serve()).url, { name }));
+      const key = await makeKey(crowded.ask, owner);
+      return (await crowded.ask("GET", `/api/v1/tools/${toolId}/status`, undefined, key)).body;
+    };
+    expect(await statusOf("Dugong")).toMatchObject({ offered: true, reason: null });
+    const crowdedOut = { offered: true, reason: expect.stringMatching(/no search finds it.*hardhat stake/i) };
+    expect(await statusOf("Sea cow")).toMatchObject(crowdedOut);
+    await crowded.close();
+  });
+
+  it("a tool without a stake is pinged no more, and forgotten a month later if nobody ever paid for it", async () => {
+    const [poor, paid] = [toolOf(), toolOf()];
+    const server = await serve();
+    const another = await serve();
+    await register(market.ask, poor.owner, describeTool(poor.toolId, server.url, { name: "Manatee" }));
+    await register(market.ask, paid.owner, describeTool(paid.toolId, another.url, { name: "Orca" }));
+    for (const { toolId, owner } of [poor, paid]) market.onChain.set(toolId, standing(owner.address, { stake: 1n }));
+    await market.registry.readStandings([...market.catalogue.all()]);
+    await market.store.alone((sql) => sql.run("UPDATE listings SET paid_calls = 1 WHERE tool_id = $1", [paid.toolId]));
+    const isKept = async (toolId: string) => (await findListing(market.store.read, toolId)) !== null;
+    const pings = async () => (await findListing(market.store.read, poor.toolId))?.pings;
+    const before = await pings();
+    await market.pingAfter(2 * DAY_MS);
+    expect(await pings()).toBe(before);
+    await market.registry.forgetAbandoned();
+    expect(await isKept(poor.toolId)).toBe(true);
+    market.pass(30 * DAY_MS);
+    await market.registry.forgetAbandoned();
+    expect([await isKept(poor.toolId), await isKept(paid.toolId)]).toEqual([false, true]);
+    // A stake that comes back changes nothing of what is forgotten, and that is found out once.
+    market.onChain.set(poor.toolId, standing(poor.owner.address));
+    const revisionOf = async () => (await market.store.read.all("SELECT revision FROM revisions"))[0]?.revision;
+    const readStandings = () => market.registry.readStandings([...market.catalogue.all()]);
+    await readStandings();
+    const revision = await revisionOf();
+    await readStandings();
+    expect(await revisionOf()).toBe(revision);
+    expect(market.catalogue.isSearched(poor.toolId)).toBe(false);
+  });
+
+  it("the owner of a tool whose stake has just come back hears nothing of others", async () => {
+    const { toolId, owner } = toolOf();
+    await register(market.ask, owner, describeTool(toolId, (await serve()).url, { name: "Sea otter" }));
+    const key = await makeKey(market.ask, owner);
+    const status = async () => (await market.ask("GET", `/api/v1/tools/${toolId}/status`, undefined, key)).body;
+    market.onChain.set(toolId, standing(owner.address, { stake: 1n }));
+    await market.registry.readStandings([...market.catalogue.all()]);
+    market.pass(60_000);
+    expect(await status()).toMatchObject({ offered: false, reason: "Its stake is below what it requires." });
+    market.onChain.set(toolId, standing(owner.address));
+    market.pass(60_000);
+    expect(await status()).toMatchObject({ offered: true, reason: null });
+    await market.registry.readStandings([...market.catalogue.all()]);
+  });
+
+  it("a tool that loses its stake is kept for a month from then, however long ago it was listed, and again if it comes back", async () => {
+    const { toolId, owner } = toolOf();
+    await register(market.ask, owner, describeTool(toolId, (await serve()).url, { name: "Porpoise" }));
+    const isKept = async () => {
+      await market.registry.forgetAbandoned();
+      return (await findListing(market.store.read, toolId)) !== null;
+    };
+    const stakes = async (stake?: bigint) => {
+      market.onChain.set(toolId, standing(owner.address, stake === undefined ? {} : { stake }));
+      await market.registry.readStandings([...market.catalogue.all()]);
+    };
+    market.pass(40 * DAY_MS);
+    await stakes(1n);
+    expect(await isKept()).toBe(true);
+    market.pass(20 * DAY_MS);
+    // Something else of it changes, and then it has one again for a while.
+    await stakes(2n);
+    expect(await isKept()).toBe(true);
+    await stakes();
+    await stakes(1n);
+    market.pass(20 * DAY_MS);
+    expect(await isKept()).toBe(true);
+    await stakes(2n);
+    market.pass(11 * DAY_MS);
+    expect(await isKept()).toBe(false);
+  });
+
+  it("a tool whose stake comes back while it is about to be forgotten is kept", async () => {
+    const { toolId, owner } = toolOf();
+    await register(market.ask, owner, describeTool(toolId, (await serve()).url, { name: "Vaquita" }));
+    market.onChain.set(toolId, standing(owner.address, { stake: 1n }));
+    await market.registry.readStandings([...market.catalogue.all()]);
+    market.pass(31 * DAY_MS);
+    let forgetting: Promise<void> | undefined;
+    await market.store.alone(async (sql) => {
+      await saveStanding(sql, toolId, { ...standing(owner.address), owner: owner.address }, 0);
+      forgetting = market.registry.forgetAbandoned();
+      // Where two write at once, it waits for this very row. Elsewhere it has not begun.
+      const waiting =
+        "SELECT 1 FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND query LIKE 'DELETE FROM listings%'";
+      if (name === "PostgreSQL")
+        await until("it to wait", async () => (await market.store.read.all(waiting)).length > 0);
+    });
+    await forgetting;
+    expect(await findListing(market.store.read, toolId)).toMatchObject({ toolId });
+    market.onChain.set(toolId, standing(owner.address));
+    await market.registry.readStandings([...market.catalogue.all()]);
   });
 
   it("nobody takes the name of a proven tool, or one that looks like it", async () => {

@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
 import type { IncomingMessage, ServerResponse } from "node:http";
+import { decodeJwt } from "jose";
 import {
   type Message,
   readMessage,
@@ -18,6 +19,8 @@ export type ToolMethod = {
 };
 
 export type ToolServer = Awaited<ReturnType<typeof startTool>>;
+
+type ToolIds = readonly string[] | ((path: string) => readonly string[] | null);
 
 type Call = {
   name: string;
@@ -41,15 +44,20 @@ export const structured = (value: unknown) => ({
   structuredContent: value,
 });
 
+// A marketplace of a test signs nothing, and names the address in the third word.
+const audienceOf = (token: string) =>
+  (token.includes(" ") ? token.split(" ")[2] : decodeJwt(token).aud)?.toString() ?? "";
+
 // An MCP server that refuses calls without a token, counts them, and answers as the test says; by default what GAS promises.
 export async function startTool(
   options: {
     methods?: readonly ToolMethod[];
     open?: boolean;
+    anyAudience?: boolean;
     // Whatever it returns is the result; undefined if it has answered by itself, or never will.
     call?: (call: Call) => unknown;
-    // As which tools it says that it is sold; it does not say unless a test wants it to.
-    toolIds?: readonly string[];
+    // As which tools it says that it is sold, perhaps at each address as another; it does not say unless a test wants it to.
+    toolIds?: ToolIds;
     // What it waits for before it lists its methods.
     list?: () => Promise<unknown>;
   } = {},
@@ -58,16 +66,19 @@ export async function startTool(
     methods: options.methods ?? [GAS],
     open: options.open ?? false,
     calls: 0,
+    // Whether it takes tokens for other servers too.
+    anyAudience: options.anyAudience ?? false,
     down: false,
     broken: null as string | null,
-    toolIds: options.toolIds ?? null,
+    toolIds: options.toolIds ?? (null as ToolIds | null),
     // What it was told beside requests, such as that one is cancelled.
     notified: [] as Message[],
   };
   const tool = { ...options };
   const server = await startServer(async (request, response) => {
     const message = await readMessage(request);
-    if (state.toolIds !== null) response.setHeader(TOOL_ID_HEADER, state.toolIds.join(", "));
+    const toolIds = typeof state.toolIds === "function" ? state.toolIds(request.url ?? "") : state.toolIds;
+    if (toolIds !== null) response.setHeader(TOOL_ID_HEADER, toolIds.join(", "));
     if (state.down) return void response.destroy();
     if (state.broken !== null) return void response.writeHead(500).end(state.broken);
     if (message.method === "initialize") {
@@ -85,7 +96,9 @@ export async function startTool(
       return sendJson(response, resultOf(message, { tools }));
     }
     const token = /^Bearer (.+)$/.exec(request.headers.authorization ?? "")?.[1];
-    if (!state.open && token === undefined) return sendJson(response, { error: "Unauthorized" }, 401);
+    const isMine =
+      token !== undefined && (state.anyAudience || URL.parse(audienceOf(token))?.port === `${server.port}`);
+    if (!state.open && !isMine) return sendJson(response, { error: "Unauthorized" }, 401);
     state.calls += 1;
     const { name, arguments: args = {} } = message.params as { name: string; arguments?: Record<string, unknown> };
     const call = tool.call ?? (() => structured({ value: 12 }));

@@ -2,12 +2,13 @@ import type { Address } from "viem";
 import { z } from "zod";
 import { ApiError } from "../../../settlement/daemon/http/errors.ts";
 import * as field from "../../../settlement/daemon/http/fields.ts";
-import { formatUsd } from "../../../settlement/domain/money.ts";
+import { formatUsd, microUsdc, parseUsd } from "../../../settlement/domain/money.ts";
 import { createApiKeySecret, hashOfSecret } from "../../../settlement/domain/text/apiKeySecret.ts";
 import { spendableSchema } from "../../../settlement/views/payer.ts";
 import * as shape from "../../../settlement/views/shapes.ts";
 import { type ApiKey, insertApiKey, listApiKeys, MAX_KEYS, revokeApiKey } from "../../accounts/apiKeys.ts";
 import { createLoginSecret, deleteLogin, insertLogin } from "../../accounts/logins.ts";
+import { openAccount } from "../../accounts/openAccount.ts";
 import {
   addFavorite,
   linkWallet,
@@ -24,6 +25,7 @@ import { signed, toolId } from "../fields.ts";
 import { accountOf, route, type Services } from "../route.ts";
 
 const LOGIN_MS = 60 * 60 * 1_000;
+const MIN_FUNDS = microUsdc(1_000_000n);
 
 const keySchema = z
   .object({ id: z.string(), name: z.string(), createdAt: shape.time, revokedAt: shape.time.nullable() })
@@ -70,11 +72,13 @@ export const accountRoutes = [
     summary: "Log in with the signed message; the login is for making and revoking keys, and ends after an hour",
     body: z.object(signed),
     answer: z.object({ wallet: shape.address, login: z.string(), expiresAt: shape.time }),
-    async handle({ body, services: { signIn, store, clock }, log }) {
+    async handle({ body, services, log }) {
+      const { signIn, store, clock } = services;
       const wallet = await signIn.verify(body, SIGN_IN);
+      await enter(services, wallet);
       const login = createLoginSecret();
       const nowMs = clock.nowMs();
-      await store.alone((sql) => insertLogin(sql, login, wallet, nowMs + LOGIN_MS, nowMs));
+      await store.shared((sql) => insertLogin(sql, login, wallet, nowMs + LOGIN_MS, nowMs));
       log.info({ event: "logged_in", account: wallet }, "logged in");
       return { body: { wallet, login, expiresAt: shape.timeOf(nowMs + LOGIN_MS) } };
     },
@@ -88,7 +92,7 @@ export const accountRoutes = [
     answer: z.object({ loggedOut: z.literal(true) }),
     async handle({ request, services: { store } }) {
       const secret = request.headers.authorization?.split(/ +/)[1] ?? "";
-      await store.alone((sql) => deleteLogin(sql, secret));
+      await store.shared((sql) => deleteLogin(sql, secret));
       return { body: { loggedOut: true as const } };
     },
   }),
@@ -134,7 +138,7 @@ export const accountRoutes = [
     errors: ["not_found", "forbidden"],
     async handle({ query: { id }, caller, services: { store, clock }, log }) {
       const account = accountOf(caller);
-      const revoked = await store.alone((sql) => revokeApiKey(sql, account, id, clock.nowMs()));
+      const revoked = await store.shared((sql) => revokeApiKey(sql, account, id, clock.nowMs()));
       if (revoked === null) throw new ApiError("not_found", `there is no API key ${id}`);
       log.info({ event: "api_key_revoked", apiKey: id, account }, "API key revoked");
       return { body: keyView(revoked) };
@@ -177,7 +181,7 @@ export const accountRoutes = [
     answer: accountSchema,
     async handle({ body: { favoritesOnly, maxQueryCostUsd }, caller, services }) {
       const account = accountOf(caller);
-      await services.store.alone(async (sql) => {
+      await services.store.shared(async (sql) => {
         if (favoritesOnly !== undefined) await setFavoritesOnly(sql, account, favoritesOnly);
         if (maxQueryCostUsd !== undefined) await setMaxQueryCost(sql, account, maxQueryCostUsd);
       });
@@ -194,7 +198,7 @@ export const accountRoutes = [
     errors: ["conflict"],
     async handle({ body, caller, services }) {
       const account = accountOf(caller);
-      if (!(await services.store.alone((sql) => addFavorite(sql, account, body.toolId)))) {
+      if (!(await services.store.shared((sql) => addFavorite(sql, account, body.toolId)))) {
         throw new ApiError("conflict", `this account has ${MAX_FAVORITES} favourites; remove one of them first`);
       }
       return { body: await accountView(services, account) };
@@ -209,7 +213,7 @@ export const accountRoutes = [
     answer: accountSchema,
     async handle({ query, caller, services }) {
       const account = accountOf(caller);
-      await services.store.alone((sql) => removeFavorite(sql, account, query.toolId));
+      await services.store.shared((sql) => removeFavorite(sql, account, query.toolId));
       return { body: await accountView(services, account) };
     },
   }),
@@ -225,7 +229,7 @@ export const accountRoutes = [
       const { store, signIn, clock } = services;
       const account = accountOf(caller);
       const wallet = await signIn.verify(body, linkStatement(account));
-      if (!(await store.alone((sql) => linkWallet(sql, account, wallet, clock.nowMs())))) {
+      if (!(await store.shared((sql) => linkWallet(sql, account, wallet, clock.nowMs())))) {
         throw new ApiError(
           "conflict",
           `this account has ${MAX_LINKED_WALLETS} linked wallets; remove one of them first`,
@@ -243,11 +247,26 @@ export const accountRoutes = [
     answer: accountSchema,
     async handle({ query: { wallet }, caller, services }) {
       const account = accountOf(caller);
-      await services.store.alone((sql) => unlinkWallet(sql, account, wallet));
+      await services.store.shared((sql) => unlinkWallet(sql, account, wallet));
       return { body: await accountView(services, account) };
     },
   }),
 ];
+
+// Once there are as many accounts as may be that were never charged, only those are new that could be.
+async function enter({ store, clock, budgets, maxFreeAccounts }: Services, wallet: Address): Promise<void> {
+  const open = (maxFree: number) => store.alone((sql) => openAccount(sql, wallet, maxFree, clock.nowMs()));
+  if (await open(maxFreeAccounts)) return;
+  const { availableUsd } = await budgets.readFunds(wallet);
+  if (parseUsd(availableUsd) >= MIN_FUNDS) await open(Number.POSITIVE_INFINITY);
+  else {
+    throw new ApiError(
+      "rate_limited",
+      `there is room for new accounts at present whose wallets could be charged ${formatUsd(MIN_FUNDS)}; set a cap and sign in again`,
+      { retryAfterMs: LOGIN_MS },
+    );
+  }
+}
 
 async function accountView({ store }: Services, account: Address) {
   const { favoritesOnly, favorites, maxQueryCost, linkedWallets } = await readPreferences(store.read, account);

@@ -33,7 +33,7 @@ export const budgetRoutes = [
       const account = accountOf(caller);
       const signed = { budget: budgetFields(budget), signature };
       await budgets.keepBudget(account, signed);
-      await store.alone((sql) => keepSigned(sql, account, signed));
+      await store.shared((sql) => keepSigned(sql, account, signed));
       return { body: { budgets: [...(await budgets.listBudgets(account))] } };
     },
   }),
@@ -45,7 +45,7 @@ export const budgetRoutes = [
     answer,
     async handle({ caller, services: { budgets, store } }) {
       const account = accountOf(caller);
-      await store.alone((sql) => forgetSigned(sql, account));
+      await store.shared((sql) => forgetSigned(sql, account));
       return { body: { budgets: [...(await budgets.listBudgets(account))] } };
     },
   }),

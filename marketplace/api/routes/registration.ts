@@ -3,10 +3,11 @@ import * as field from "../../../settlement/daemon/http/fields.ts";
 import { formatUsd } from "../../../settlement/domain/money.ts";
 import { sentenceOf } from "../../../settlement/domain/text/sentence.ts";
 import * as shape from "../../../settlement/views/shapes.ts";
+import type { Catalogue } from "../../discovery/createCatalogue.ts";
 import { promptSchema, toolSchema, toolView } from "../../discovery/toolView.ts";
 import { CHECKS } from "../../registry/checkTool.ts";
 import type { RegistrationOutcome } from "../../registry/createRegistry.ts";
-import { CATEGORIES, isOffered, isStaked, type Registration } from "../../registry/listing.ts";
+import { CATEGORIES, isOffered, isStaked, type Listing, type Registration } from "../../registry/listing.ts";
 import { signed } from "../fields.ts";
 import { category, prompts, registration, toolName, words } from "../registration.ts";
 import { accountOf, route } from "../route.ts";
@@ -123,7 +124,7 @@ export const registrationRoutes = [
     path: "/api/v1/tools/:id/status",
     access: "account",
     summary:
-      "How a listing stands: whether it is offered, why not, and what its contributor should look at; for the owner's key",
+      "How a listing stands: whether it is offered, why it is not or is not found, and what its contributor should look at; for the owner's key",
     params,
     answer: z.object({
       id: z.guid(),
@@ -142,11 +143,10 @@ export const registrationRoutes = [
       warnings: z.array(z.string()),
     }),
     errors: ["not_found", "forbidden"],
-    async handle({ params: { id }, caller, services: { registry } }) {
+    async handle({ params: { id }, caller, services: { registry, catalogue } }) {
       const listing = await registry.inspect(id, accountOf(caller));
-      const { status, owner, endpoint, pings, pingsAnswered, failuresInARow, calls, callsSucceeded } = listing;
-      const reason =
-        status.kind === "delisted" ? status.reason : isStaked(listing) ? null : "its stake is below what it requires";
+      const { owner, endpoint, pings, pingsAnswered, failuresInARow, calls, callsSucceeded } = listing;
+      const reason = reasonOf(listing, catalogue);
       return {
         body: {
           id,
@@ -168,3 +168,15 @@ export const registrationRoutes = [
     },
   }),
 ];
+
+// Why it is not offered, or why no search finds it. Null: nothing is in its way.
+function reasonOf(listing: Listing, { isSearched, waiting }: Pick<Catalogue, "isSearched" | "waiting">): string | null {
+  if (listing.status.kind === "delisted") return listing.status.reason;
+  if (!isStaked(listing)) return "its stake is below what it requires";
+  // A stake that has just come back has its place in half a minute, if there is one.
+  if (isSearched(listing.toolId) || waiting() === 0) return null;
+  return (
+    "no search finds it, because others have more at stake, or have earned more, for each place that they take; whoever knows " +
+    "its id buys from it as ever: add to its stake with npx hardhat stake, or shorten it"
+  );
+}

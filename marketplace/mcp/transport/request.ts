@@ -5,6 +5,7 @@ import { TOOL_ID_HEADER } from "../../toolkit/middleware/toolIdHeader.ts";
 import { McpFailure } from "../McpFailure.ts";
 import type { Growth } from "./createGrowth.ts";
 import { currentExchange } from "./exchange.ts";
+import { toolIdsInHeader } from "./toolIdsIn.ts";
 
 export type HttpRequest = {
   agent: Agent;
@@ -47,7 +48,7 @@ export async function request(options: HttpRequest): Promise<HttpAnswer> {
     });
     // Whoever stops reading ends the body, which then complains to nobody.
     body.on("error", () => undefined);
-    if (exchange !== undefined) exchange.toolIds = toolIdsIn(headers[TOOL_ID_HEADER]) ?? exchange.toolIds ?? null;
+    if (exchange !== undefined) exchange.toolIds = toolIdsInHeader(headers[TOOL_ID_HEADER]) ?? exchange.toolIds ?? null;
     const contentType = one(headers["content-type"]).split(";")[0]?.trim().toLowerCase() ?? "";
     const answer = { status: statusCode, headers, contentType, body };
     if (statusCode >= 300) throw await refusalOf(answer);
@@ -105,16 +106,6 @@ export const discard = (body: Body, readBytes = 0): Promise<void> =>
 
 export const one = (header: string | string[] | undefined): string =>
   (Array.isArray(header) ? header[0] : header) ?? "";
-
-// A server may be sold at several marketplaces, as another tool at each.
-const MAX_TOOL_IDS = 32;
-
-// What is no id names nobody's tool.
-function toolIdsIn(header: string | string[] | undefined): readonly string[] | null {
-  if (header === undefined) return null;
-  const ids = [header].flat().flatMap((line) => line.split(","));
-  return ids.slice(0, MAX_TOOL_IDS).map((id) => id.trim().toLowerCase());
-}
 
 async function refusalOf({ status, headers, body }: HttpAnswer): Promise<McpFailure> {
   if (status < 400) {

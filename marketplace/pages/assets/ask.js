@@ -6,6 +6,8 @@ const SVG = "http://www.w3.org/2000/svg";
 const LOOK_MS = 2_000;
 const MAX_LOOKS = 300;
 const MAX_ROWS = 100;
+// More of them are looked at by whoever wants to.
+const MAX_OPEN_FACTS = 10;
 const WAYS = ["accrued", "batched", "submitted", "included", "final"];
 const WAY_NAMES = {
   accrued: "Recorded",
@@ -171,11 +173,21 @@ function begin() {
   stop.hidden = false;
   // It is further down than anybody looks, most of all on a narrow screen.
   if (output.getBoundingClientRect().top > 0.5 * innerHeight) output.scrollIntoView();
+  // A hundred calls of one tool are one step with a number.
+  const seen = new Map();
   return {
     step(status, name) {
       const words = STATUSES[status];
-      if (words !== undefined)
-        steps.append(make("li", { "data-status": status }, words, " ", name === "" ? null : said(name)));
+      if (words === undefined) return;
+      const known = seen.get(`${status} ${name}`);
+      if (known !== undefined) {
+        known.times += 1;
+        known.count.textContent = ` ×${known.times}`;
+        return;
+      }
+      const count = make("span");
+      seen.set(`${status} ${name}`, { count, times: 1 });
+      steps.append(make("li", { "data-status": status }, words, " ", name === "" ? null : said(name), count));
     },
     write: (delta) => text.append(delta),
     end: (...parts) => output.append(...parts.filter((part) => part !== null)),
@@ -297,7 +309,10 @@ function partsOf(result) {
 const sentence = (text) => `${text.charAt(0).toUpperCase()}${text.slice(1)}${/[.!?]$/.test(text) ? "" : "."}`;
 
 function missPart(miss) {
-  if (!miss || miss.suggestedRewrites.length === 0) return null;
+  if (!miss) return null;
+  if (miss.suggestedRewrites.length === 0) {
+    return make("p", { id: "elsewhere" }, make("a", { href: "/" }, "See what the tools here can answer"), ".");
+  }
   const rewrites = miss.suggestedRewrites.map((text) => {
     const button = make("button", { type: "button", class: "quiet" }, said(text));
     // Whoever takes it may want other values in it, and decides to pay for it.
@@ -309,7 +324,7 @@ function missPart(miss) {
     });
     return make("li", {}, button);
   });
-  return make("div", {}, make("h3", {}, "Ask instead"), make("ul", { class: "prompts" }, ...rewrites));
+  return make("div", {}, make("h3", {}, "What can be answered"), make("ul", { class: "choices" }, ...rewrites));
 }
 
 function evidencePart(evidence) {
@@ -326,10 +341,11 @@ function evidencePart(evidence) {
   const rows = evidence.facts
     .slice(0, MAX_ROWS)
     .map(({ label, value, path }) => [label, shown(value).slice(0, 300), sources.get(path.split(".")[0]) ?? "", path]);
+  const { length } = evidence.facts;
   const part = make(
     "details",
-    { id: "evidence", open: "" },
-    make("summary", {}, `Evidence: ${evidence.facts.length} facts`),
+    { id: "evidence", ...(length <= MAX_OPEN_FACTS && { open: "" }) },
+    make("summary", {}, `Evidence: ${length} ${length === 1 ? "fact" : "facts"}`),
   );
   part.append(tablePart("Evidence", ["Fact", "Value", "Source", "Where"], rows));
   if (evidence.knownUnknowns.length > 0) {

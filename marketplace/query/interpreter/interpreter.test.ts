@@ -37,6 +37,8 @@ png += chunk(b"IDAT", zlib.compress(b"\\0\\1\\2\\3" * 2)) + chunk(b"IEND", b"")
 const bwrap = findProgram("bwrap", process.env.PATH);
 const hasBubblewrap =
   bwrap !== null && works(bwrap, ["--unshare-all", "--ro-bind", "/", "/", "/usr/bin/python3", "-V"]);
+// With its scientific packages, where the distribution's are installed.
+const hasNumpy = hasBubblewrap && works("/usr/bin/python3", ["-I", "-c", "import numpy"]);
 const pyodide = createPyodideBackend({ packages: null });
 // The same where the system makes no network for it: what is left must hold alone. What takes long and has nothing to do with
 // networks is not tried a second time.
@@ -608,7 +610,7 @@ describe("a sandbox", () => {
     const readOnly = args.flatMap((arg, i) => (arg === "--remount-ro" ? [args[i + 1]] : []));
     const free = args.flatMap((arg, i) => (arg === "--tmpfs" && args[i - 2] !== "--size" ? [args[i + 1]] : []));
     expect(free).toEqual([]);
-    expect(readOnly).toEqual(expect.arrayContaining(["/dev", "/"]));
+    expect(readOnly).toEqual(expect.arrayContaining(["/dev", "/proc", "/"]));
   });
 
   it.runIf(hasBubblewrap)(
@@ -630,6 +632,125 @@ set_result({"seen": masked, "userns": ctypes.CDLL(None).unshare(CLONE_NEWUSER)})
       } finally {
         await own.dispose();
       }
+    },
+  );
+
+  it.runIf(hasBubblewrap)("of the system's Python changes no setting of the kernel, whoever runs it", async () => {
+    const own = createInterpreters({ backend: createBubblewrapBackend({ bwrap: bwrap ?? "" }), ...createLog() }).open(
+      never,
+      "somebody",
+    );
+    // Opened, and never written: where it could be, this machine would be another afterwards.
+    const code = `
+import os
+writable = []
+for folder, folders, files in os.walk("/proc"):
+    if folder == "/proc":
+        folders[:] = [one for one in folders if not one.isdigit()]
+    for path in (os.path.join(folder, name) for name in files):
+        try:
+            os.close(os.open(path, os.O_WRONLY | os.O_NONBLOCK))
+            writable.append(path)
+        except OSError:
+            pass
+set_result(writable[:5])`;
+    try {
+      expect(await own.run(callOf(code), OUTPUTS)).toMatchObject({ kind: "computed", result: [] });
+    } finally {
+      await own.dispose();
+    }
+  });
+
+  it.runIf(hasBubblewrap && process.getuid?.() === 0)(
+    "of the system's Python that root starts is nobody's",
+    async () => {
+      const backend = createBubblewrapBackend({ bwrap: bwrap ?? "" });
+      const { as } = await backend.launch();
+      const own = createInterpreters({ backend, ...createLog() }).open(never, "somebody");
+      // Forks in C, which nothing in Python is asked about.
+      const code = `
+import ctypes, os
+libc, children = ctypes.CDLL(None), []
+for _ in range(200):
+    child = libc.fork()
+    if child == 0:
+        libc.pause()
+    if child < 0:
+        break
+    children.append(child)
+for child in children:
+    os.kill(child, 9)
+set_result([os.getuid(), len(children)])`;
+      try {
+        // Where nobody may read the interpreter's files there is nobody else to start it.
+        const uid = as?.uid ?? 0;
+        const { result } = (await own.run(callOf(code), OUTPUTS)) as unknown as { result: [number, number] };
+        expect(result[0]).toBe(uid);
+        if (uid !== 0) expect(result[1]).toBeLessThan(64);
+      } finally {
+        await own.dispose();
+      }
+    },
+  );
+
+  it.runIf(hasBubblewrap && process.getuid?.() === 0)(
+    "of the system's Python in which the kernel's settings could be written is not used",
+    async () => {
+      const { command, args, first } = await createBubblewrapBackend({ bwrap: bwrap ?? "" }).launch();
+      const unmounted = args.flatMap((arg, i) =>
+        (arg === "--remount-ro" && args[i + 1] === "/proc") || (args[i - 1] === "--remount-ro" && arg === "/proc")
+          ? []
+          : [arg],
+      );
+      // As root, which it is not where it can be nobody.
+      const leaky: Backend = { name: "bubblewrap", launch: async () => ({ command, args: unmounted, first }) };
+      await expect(openSandbox(leaky)).rejects.toThrow("the kernel's settings");
+    },
+  );
+
+  it.each(backends.map((backend, i) => [titles[i], backend] as const))(
+    "in %s survives halves of characters, from tools and in results",
+    async (_title, backend) => {
+      const own = createInterpreters({ backend, ...createLog() }).open(never, "somebody");
+      try {
+        const halves = [outputOf("list_names_1", ["a\ud800b"])];
+        expect(await own.run(callOf("set_result(len(list_names_1[0]))"), halves)).toMatchObject({ result: 3 });
+        expect(await own.run(callOf("print('\\udc00'); set_result(list_names_1)"), halves)).toMatchObject({
+          stdout: "\ufffd\n",
+          result: ["a\ufffdb"],
+        });
+      } finally {
+        await own.dispose();
+      }
+    },
+  );
+
+  it.runIf(hasNumpy)("of the system's Python computes with the packages of its distribution", async () => {
+    const own = createInterpreters({ backend: createBubblewrapBackend({ bwrap: bwrap ?? "" }), ...createLog() }).open(
+      never,
+      "somebody",
+    );
+    const code = `
+import numpy as np
+prices = np.array([row["price"] for row in list_prices_1["rows"]])
+set_result({"mean": np.mean(prices), "peak": prices.max(), "changes": np.diff(prices), "none": np.float64("nan")})`;
+    try {
+      const result = { mean: 31 / 3, peak: 12, changes: [2, -3], none: null };
+      expect(await own.run(callOf(code), OUTPUTS)).toMatchObject({ kind: "computed", result });
+      // Compiled code allocates within the same bound.
+      expect(await own.run(callOf("import numpy as np\nnp.ones(2_000_000_000)"), OUTPUTS)).toMatchObject({
+        stage: "python",
+        message: expect.stringMatching(/MemoryError|Unable to allocate/),
+      });
+    } finally {
+      await own.dispose();
+    }
+  });
+
+  it.skipIf(hasNumpy)(
+    "of the system's Python has no numpy on this machine, where python3-numpy is not installed",
+    () => {
+      expect(hasNumpy).toBe(false);
     },
   );
 
@@ -667,10 +788,10 @@ set_result({"seen": masked, "userns": ctypes.CDLL(None).unshare(CLONE_NEWUSER)})
 
   it("loads the packages that code imports from a folder, if they are what its lock file says", async () => {
     const folder = mkdtempSync(join(tmpdir(), "wheels-"));
-    const entryOf = (name: string, wheel: Buffer, depends: string[] = []) => ({
+    const entryOf = (name: string, wheel: Buffer, depends: string[] = [], tag = PURE) => ({
       name,
       version: "1.0",
-      file_name: `${name}-1.0-py3-none-any.whl`,
+      file_name: `${name}-1.0-${tag}.whl`,
       install_dir: "site",
       sha256: createHash("sha256").update(wheel).digest("hex"),
       package_type: "package",
@@ -678,6 +799,7 @@ set_result({"seen": masked, "userns": ctypes.CDLL(None).unshare(CLONE_NEWUSER)})
       depends,
       unvendored_tests: false,
     });
+    const compiled = { module: "native.cpython-314-wasm32-emscripten.so", tag: COMPILED };
     try {
       const names = ["counting", "needed", "forged", "requests"];
       const wheels = new Map(names.map((name) => [name, wheelOf(folder, name)]));
@@ -688,6 +810,7 @@ set_result({"seen": masked, "userns": ctypes.CDLL(None).unshare(CLONE_NEWUSER)})
       Object.assign(packages, {
         absent: entryOf("absent", Buffer.from("")),
         needing: entryOf("needing", wheelOf(folder, "needing", "import absent\n"), ["absent"]),
+        native: entryOf("native", wheelOf(folder, "native", NATIVE, compiled), [], COMPILED),
       });
       const info = {
         abi_version: "2026_0",
@@ -704,6 +827,10 @@ set_result({"seen": masked, "userns": ctypes.CDLL(None).unshare(CLONE_NEWUSER)})
       try {
         const code = "import counting, needed\nset_result([counting.NAME, needed.NAME])";
         expect(await own.run(callOf(code), OUTPUTS)).toMatchObject({ result: ["counting", "needed"] });
+        // What is compiled runs as well, though no text becomes code.
+        expect(await own.run(callOf("import native\nset_result(native.ANSWER)"), OUTPUTS)).toMatchObject({
+          result: 42,
+        });
         expect(await own.run(callOf("import forged"), OUTPUTS)).toMatchObject({
           message: expect.stringContaining(
             "forged-1.0-py3-none-any.whl in the folder of packages is not what its lock file says",
@@ -790,19 +917,34 @@ function sized(side: number): Buffer {
   return png;
 }
 
+// A compiled extension, as those of numpy are: a side module whose PyInit_native makes a module with ANSWER = 42 in it.
+const NATIVE = Buffer.from(
+  "AGFzbQEAAAAADwhkeWxpbmsuMAEEQgIAAAESA2ACf38Bf2ADf39/AX9gAAF/AlkEA2VudgZtZW1vcnkCAAEDZW52DV9fbWVtb3J5X2Jhc2UDfwADZW52EFB5TW9kdWxl" +
+    "X0NyZWF0ZTIAAANlbnYXUHlNb2R1bGVfQWRkSW50Q29uc3RhbnQAAQMCAQIHEQENUHlJbml0X25hdGl2ZQACCiUBIwEBfyMAIwBBNGo2AhQjAEH1BxAAIgAjAEE7akEq" +
+    "EAEaIAALC0gBACMAC0IBAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAbmF0aXZlAEFOU1dFUgA=",
+  "base64",
+);
+const PURE = "py3-none-any";
+const COMPILED = "cp314-cp314-pyemscripten_2026_0_wasm32";
+
 // The smallest wheel there is: one module, stored without compression.
-function wheelOf(folder: string, name: string, source = `NAME = "${name}"\n`): Buffer {
+function wheelOf(
+  folder: string,
+  name: string,
+  source: string | Buffer = `NAME = "${name}"\n`,
+  { module = `${name}.py`, tag = PURE } = {},
+): Buffer {
   const files = [
-    [`${name}.py`, source],
+    [module, source],
     [`${name}-1.0.dist-info/METADATA`, `Metadata-Version: 2.1\nName: ${name}\nVersion: 1.0\n`],
-    [`${name}-1.0.dist-info/WHEEL`, "Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n"],
+    [`${name}-1.0.dist-info/WHEEL`, `Wheel-Version: 1.0\nRoot-Is-Purelib: ${tag === PURE}\nTag: ${tag}\n`],
     [`${name}-1.0.dist-info/RECORD`, ""],
   ] as const;
   const parts: Buffer[] = [];
   const directory: Buffer[] = [];
   let at = 0;
-  for (const [path, text] of files) {
-    const body = Buffer.from(text);
+  for (const [path, content] of files) {
+    const body = Buffer.from(content as string);
     const fields = Buffer.alloc(26);
     fields.writeUInt16LE(20, 0);
     fields.writeUInt16LE(0x21, 8);
@@ -823,6 +965,6 @@ function wheelOf(folder: string, name: string, source = `NAME = "${name}"\n`): B
   end.writeUInt32LE(list.length, 8);
   end.writeUInt32LE(at, 12);
   const wheel = Buffer.concat([...parts, list, Buffer.from("PK\x05\x06", "latin1"), end]);
-  writeFileSync(join(folder, `${name}-1.0-py3-none-any.whl`), wheel);
+  writeFileSync(join(folder, `${name}-1.0-${tag}.whl`), wheel);
   return wheel;
 }

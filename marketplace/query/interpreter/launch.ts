@@ -4,7 +4,15 @@ import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
 
 // How a process is started in which Python runs, and what it is told first.
-export type Launch = { command: string; args: readonly string[]; first: Readonly<Record<string, unknown>> };
+export type Launch = {
+  command: string;
+  args: readonly string[];
+  first: Readonly<Record<string, unknown>>;
+  // Whom it runs as, if it is somebody else than this process.
+  as?: Identity;
+};
+
+type Identity = { uid: number; gid: number };
 
 export type BackendName = "pyodide" | "bubblewrap";
 
@@ -62,9 +70,9 @@ async function findOffline(): Promise<readonly string[]> {
   return [];
 }
 
-const succeeds = (command: string, args: readonly string[]) =>
+const succeeds = (command: string, args: readonly string[], as?: Identity) =>
   new Promise<boolean>((resolve) => {
-    execFile(command, [...args], { env: {}, timeout: PROBE_MS }, (error) => resolve(error === null));
+    execFile(command, [...args], { env: {}, cwd: "/", timeout: PROBE_MS, ...as }, (error) => resolve(error === null));
   });
 
 const PYTHON = "/usr/bin/python3";
@@ -75,15 +83,21 @@ const SYSTEM = ["/usr"];
 const MASKED = ["/usr/local", "/usr/src", join(HERE, "..", "..", "..")];
 const EMPTY_BYTES = 4_096;
 const LINKED = ["/bin", "/lib", "/lib64", "/lib32", "/sbin"];
+const LINKS = LINKED.flatMap((path) =>
+  isLink(path) ? ["--symlink", `usr${path}`, path] : ["--ro-bind-try", path, path],
+);
 const TRIED = ["/etc/ld.so.cache", "/etc/alternatives", "/etc/fonts", "/etc/matplotlibrc"];
 
 // The system's own Python, for those who want the scientific packages of their distribution, in namespaces of its own.
 export function createBubblewrapBackend({ bwrap = "bwrap" }: { bwrap?: string } = {}): Backend {
+  let identity: Promise<Identity | undefined> | undefined;
   let closed: Promise<readonly string[]> | undefined;
   return {
     name: "bubblewrap",
     async launch() {
-      closed ??= findClosed(bwrap);
+      identity ??= findIdentity(bwrap);
+      const as = await identity;
+      closed ??= findClosed(bwrap, as);
       const args = [
         "--unshare-all",
         ...(await closed),
@@ -98,12 +112,15 @@ export function createBubblewrapBackend({ bwrap = "bwrap" }: { bwrap?: string } 
           ...["--size", `${EMPTY_BYTES}`, "--tmpfs", path],
           ...["--remount-ro", path],
         ]),
-        ...LINKED.flatMap((path) => (isLink(path) ? ["--symlink", `usr${path}`, path] : ["--ro-bind-try", path, path])),
+        ...LINKS,
         ...TRIED.flatMap((path) => ["--ro-bind-try", path, path]),
         "--ro-bind",
         join(HERE, "python"),
         "/interpreter",
+        // For whom the kernel's settings are files like any others: root needs no capability to write them.
         "--proc",
+        "/proc",
+        "--remount-ro",
         "/proc",
         "--dev",
         "/dev",
@@ -134,17 +151,29 @@ export function createBubblewrapBackend({ bwrap = "bwrap" }: { bwrap?: string } 
         "-B",
         "/interpreter/worker.py",
       ];
-      return { command: bwrap, args, first: {} };
+      return { command: bwrap, args, first: {}, ...(as && { as }) };
     },
   };
 }
 
 // A sandbox that can make no namespaces of its own reaches less of the kernel. Versions before 0.8 cannot see to it, nor can one that
 // runs with the rights of root.
-async function findClosed(bwrap: string): Promise<readonly string[]> {
+async function findClosed(bwrap: string, as: Identity | undefined): Promise<readonly string[]> {
   const wanted = ["--unshare-user", "--disable-userns"];
   const tried = ["--unshare-all", ...wanted, "--ro-bind", "/", "/", PYTHON, "-V"];
-  return (await succeeds(bwrap, tried)) ? wanted : [];
+  return (await succeeds(bwrap, tried, as)) ? wanted : [];
+}
+
+const NOBODY: Identity = { uid: 65_534, gid: 65_534 };
+
+// Root is root in a sandbox too, whatever it is called there: it has no limit to its processes, and opens what only root may. Where
+// nobody can start one and read what is the interpreter's, it is nobody's.
+async function findIdentity(bwrap: string): Promise<Identity | undefined> {
+  if (process.getuid?.() !== 0) return undefined;
+  const own = ["--ro-bind", join(HERE, "python"), "/interpreter", PYTHON, "-I", "/interpreter/prelude.py"];
+  return (await succeeds(bwrap, ["--unshare-all", "--ro-bind", "/usr", "/usr", ...LINKS, ...own], NOBODY))
+    ? NOBODY
+    : undefined;
 }
 
 function isInside(path: string, folders: readonly string[]): boolean {

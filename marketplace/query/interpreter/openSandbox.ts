@@ -61,13 +61,13 @@ export async function openSandbox(
   limits: SandboxLimits = SANDBOX_LIMITS,
   signal?: AbortSignal,
 ): Promise<Sandbox> {
-  const { command, args, first } = await backend.launch();
+  const { command, args, first, as } = await backend.launch();
   const canary = await startCanary();
   let child: ChildProcessWithoutNullStreams | undefined;
   try {
     // Whoever asked may have gone while it was found out how to start one.
     if (signal?.aborted) throw new SandboxEnded("closed", "the turn is over");
-    child = spawn(command, args, { env: {}, cwd: "/", stdio: "pipe" });
+    child = spawn(command, args, { env: {}, cwd: "/", stdio: "pipe", ...as });
     const sandbox = attach(child, limits);
     signal?.addEventListener("abort", () => void sandbox.close());
     let line: string;

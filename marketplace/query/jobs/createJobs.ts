@@ -12,6 +12,7 @@ import type { Store } from "../../database/openStore.ts";
 import { unread } from "../../delivery/createDeliveries.ts";
 import type { Observer } from "../../execute/openExecute.ts";
 import type { RecordTurn, SettlementClient, VoidTurn } from "../../settlement/createSettlementClient.ts";
+import { FIRST_WAIT_MS } from "../../settlement/reportAgain.ts";
 import { QueryFailed } from "../turn/agent.ts";
 import type { Memory } from "../turn/createMemory.ts";
 import type { Say, TurnOutcome, TurnTask } from "../turn/runTurn.ts";
@@ -21,7 +22,7 @@ import type { QueryResult, QuerySession } from "../wire/result.ts";
 import { writeResult } from "../wire/writeResult.ts";
 import type { Allowance } from "./createAllowance.ts";
 import { createScheduler } from "./createScheduler.ts";
-import { FIRST_WAIT_MS, type TurnReport, type TurnReporter } from "./createTurnReporter.ts";
+import type { TurnReport, TurnReporter } from "./createTurnReporter.ts";
 import {
   adoptJob,
   beginJob,
@@ -270,15 +271,15 @@ export function createJobs(options: JobsOptions): Jobs {
     if (from === null) return null;
     const parent = await findJob(store.read, account, from.attemptId);
     if (parent === null || parent.sessionId !== from.sessionId) {
-      throw new ApiError("not_found", `${from.mode}From names an attempt that this account does not have`);
+      throw new ApiError("not_found", `this account has no attempt as ${from.mode}From names it`);
     }
     if (parent.status === "queued" || parent.status === "running") {
-      throw new ApiError("conflict", `${from.mode}From names an attempt that is still running; wait for its end`);
+      throw new ApiError("conflict", `the attempt that ${from.mode}From names is still running; wait for its end`);
     }
     if (isForgotten(parent)) {
       throw new ApiError(
         "not_found",
-        `${from.mode}From names an attempt that is not kept any more; ask again without it`,
+        `the attempt that ${from.mode}From names is not kept any more; ask again without it`,
       );
     }
     return parent;

@@ -3,7 +3,8 @@ import type { Clock } from "../../../settlement/clock.ts";
 import { ApiError } from "../../../settlement/daemon/http/errors.ts";
 import type { Store } from "../../database/openStore.ts";
 import type { RecordTurn, SettlementClient, VoidTurn } from "../../settlement/createSettlementClient.ts";
-import { countTurns, delayTurn, listDueTurns, settleTurn } from "./jobs.ts";
+import { DUE_AT_A_TIME, retryDelayMs } from "../../settlement/reportAgain.ts";
+import { countTurns, delayTurn, listDueTurns, replaceTurn, settleTurn } from "./jobs.ts";
 
 // What the daemon must hear of a question that has ended: what is owed for it, or that nothing is.
 export type TurnReport = RecordTurn | VoidTurn;
@@ -15,13 +16,6 @@ export type TurnReporter = {
   tellDue(): Promise<number>;
 };
 
-// After a turn was put on disk it is first told by whoever did, for this long at the most.
-export const FIRST_WAIT_MS = 40_000;
-const RETRY_MS = 1_000;
-const MAX_RETRY_MS = 30_000;
-const MAX_DOUBLINGS = 5;
-const DUE_AT_A_TIME = 100;
-
 // A turn's id is its attempt's, and the daemon records an id once: telling it twice is telling it once.
 export function createTurnReporter(options: {
   store: Store;
@@ -31,11 +25,18 @@ export function createTurnReporter(options: {
 }): TurnReporter {
   const { store, clock, settlement, log } = options;
 
-  async function attempt(turn: TurnReport): Promise<"told" | "away" | "refused"> {
+  async function attempt(turn: TurnReport, isLast = false): Promise<"told" | "away" | "refused"> {
     try {
       if (turn.outcome === "voided") await settlement.voidTurn(turn);
       else await settlement.recordTurn(turn);
     } catch (error) {
+      const cheaper = turn.outcome === "voided" || isLast ? null : withinListed(turn, error);
+      if (cheaper !== null) {
+        log.warn({ err: error, turn: turn.turnId }, "the daemon is told of a turn at the prices that count by now");
+        // Kept first, so that it is the same turn whenever it is told again.
+        await store.shared((sql) => replaceTurn(sql, cheaper));
+        return attempt(cheaper, true);
+      }
       const isAway = error instanceof ApiError && error.code === "unavailable";
       // Its payer owes so much that this waits until some of it is settled.
       const isOnCredit = error instanceof ApiError && error.code === "credit_exceeded";
@@ -50,8 +51,8 @@ export function createTurnReporter(options: {
   }
 
   const later = (id: string, attempts: number) => {
-    const waitMs = Math.min(MAX_RETRY_MS, RETRY_MS * 2 ** Math.min(attempts, MAX_DOUBLINGS));
-    return store.shared((sql) => delayTurn(sql, id, clock.nowMs() + waitMs));
+    const dueMs = clock.nowMs() + retryDelayMs(attempts);
+    return store.shared((sql) => delayTurn(sql, id, dueMs));
   };
 
   return {
@@ -67,5 +68,16 @@ export function createTurnReporter(options: {
       }
       return countTurns(store.read);
     },
+  };
+}
+
+// A turn with no more for each tool than the daemon says it is listed for; null if that is not what it was refused for. A price was lowered
+// since the question began: its owner gets less for it, and everybody else what the question cost.
+function withinListed(turn: RecordTurn, error: unknown): RecordTurn | null {
+  if (!(error instanceof ApiError) || error.code !== "price_exceeded") return null;
+  const listed = new Map(error.body.listed?.map(({ toolId, atMostUsd }) => [toolId, atMostUsd]));
+  return {
+    ...turn,
+    tools: turn.tools.map((tool) => ({ ...tool, amountUsd: listed.get(tool.toolId) ?? tool.amountUsd })),
   };
 }

@@ -249,6 +249,14 @@ export async function hastenTurns(sql: Sql, holder: string, nowMs: number): Prom
   await sql.run("UPDATE query_jobs SET turn_due_at = $2 WHERE holder = $1 AND turn_due_at > $2", [holder, nowMs]);
 }
 
+// What is told instead, if it was not told yet.
+export async function replaceTurn(sql: Sql, turn: TurnReport): Promise<void> {
+  await sql.run("UPDATE query_jobs SET turn = $2 WHERE id = $1 AND turn_due_at IS NOT NULL", [
+    turn.turnId,
+    JSON.stringify(turn),
+  ]);
+}
+
 // The daemon has heard of it.
 export async function settleTurn(sql: Sql, id: string): Promise<void> {
   await sql.run("UPDATE query_jobs SET turn_due_at = NULL, reserved = 0 WHERE id = $1", [id]);

@@ -63,7 +63,7 @@ export function createAgents(models: Models): Agents {
 const standIn = (agent: Agent, wanted: string): Agent => ({
   async conclude(task) {
     const conclusion = await agent.conclude(task);
-    const note = `${wanted} is not offered here, and ${conclusion.modelId ?? RULES} answered`;
+    const note = `the model ${wanted} is not offered here, and ${conclusion.modelId ?? RULES} answered`;
     task.trace.step("fallback", "model", "ok", note);
     return conclusion.kind === "answer"
       ? { ...conclusion, assumptions: [...conclusion.assumptions, note] }

@@ -54,8 +54,17 @@ export function composeAnswer(
     ...results.flatMap(({ step }) => step.doubts),
     ...unclear.map(({ step }) => `the question does not say which value of ${step.chosen.method.name} it asks for`),
   ];
+  // Nothing is said by them, and nobody knows why: there may be none, or the tool may have been asked for something else.
+  const empty = read.filter(({ read }) =>
+    read.some(({ shown }) => shown[0] && shown.every(({ value }) => isEmpty(value))),
+  );
+  doubts.push(...empty.map(({ step }) => `${step.chosen.method.name} has no value for what was asked`));
+  const inexact = read.filter(({ read }) => read.some(({ shown }) => shown.some(({ value }) => isInexact(value))));
+  doubts.push(
+    ...inexact.map(({ step }) => `${step.chosen.method.name} answers a number too large for JSON to be exact`),
+  );
   const levels = results.map(({ step }) => step.level);
-  if (unclear.length > 0) levels.push("medium");
+  if (unclear.length + empty.length + inexact.length > 0) levels.push("medium");
   if (allGaps.length > 0) levels.push("medium");
   const text = [
     ...read.flatMap((result) =>
@@ -85,6 +94,14 @@ export function composeAnswer(
     issueClass: gaps.length > 0 ? "missing_evidence" : null,
   };
 }
+
+// Beyond that the last digits are not what the tool has written.
+const isInexact = (value: unknown): boolean =>
+  Array.isArray(value)
+    ? value.slice(0, MAX_LISTED).some(isInexact)
+    : Number.isInteger(value) && !Number.isSafeInteger(value);
+
+const isEmpty = (value: unknown) => value === null || (Array.isArray(value) && value.length === 0);
 
 type Read = { output: Output; facts: GroundedFact[]; shown: readonly ToolFact[]; isFocused: boolean };
 

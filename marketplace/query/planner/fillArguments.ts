@@ -47,7 +47,7 @@ export function fillArguments(method: Method, question: Question, earlier: reado
     usedValues.add(value);
     takers.set(value, property);
     const read = value.kind === "text" && property.kind?.kind !== "text" ? (value.inside ?? value) : value;
-    if (!read.isAmbiguous) return;
+    if (!read.isAmbiguous || !question.values.includes(value)) return;
     const written = question.text.slice(value.start, value.end);
     assumptions.push(`${written} was read as ${read.kind === "numbers" ? "a list" : `the number ${read.value}`}`);
   };
@@ -59,14 +59,36 @@ export function fillArguments(method: Method, question: Question, earlier: reado
   const unused = (values: readonly Value[], kind: Kind) =>
     values.filter((value) => !usedValues.has(value) && readAs(value, kind) !== undefined);
 
-  // What is chosen from a list is named by its own word.
-  for (const property of properties) {
-    if (property.kind?.kind !== "choice") continue;
-    const choice = choiceIn(question, property.kind.choices);
-    if (choice === null) continue;
+  // What is chosen from a list is named by its own word. Where two properties have the same to choose from, each word is for one of
+  // them: for that whose side it is on, as in "from dollars to euros", else in the order in which both are written.
+  const choosing = properties.flatMap((property) =>
+    property.kind?.kind === "choice"
+      ? { property, choices: property.kind.choices, list: `${property.kind.choices}` }
+      : [],
+  );
+  const rivalsOf = Map.groupBy(choosing, ({ list }) => list);
+  // Each list is looked for once: many properties may choose from one that the question names much of.
+  const choicesOf = new Map<string, Choice[]>();
+  for (const { property, choices, list } of choosing.toSorted(
+    (a, b) => Number(isSide(b.property)) - Number(isSide(a.property)),
+  )) {
+    const rivals = rivalsOf.get(list) ?? [];
+    const named = choicesOf.get(list) ?? choicesIn(question, choices);
+    choicesOf.set(list, named);
+    if (named.length === 0) continue;
+    const free = named.filter(({ words }) => !words.some((word) => usedWords.has(word)));
+    const beside = isSide(property) ? free.find((choice) => isOnSide(property, choice)) : undefined;
+    const sides = rivals.flatMap(({ property: other }) =>
+      other !== property && !given.has(other.name) && SIDES.some((side) => side.has(other.name)) ? other : [],
+    );
+    const unclaimed = free.filter((choice) => !sides.some((other) => isOnSide(other, choice)));
+    const choice = beside ?? unclaimed[0];
+    if (choice === undefined) continue;
     given.set(property.name, choice.value);
     for (const word of choice.words) usedWords.add(word);
     for (const value of choice.values) usedValues.add(value);
+    if (rivals.length > 1 && beside === undefined && unclaimed.length > 1)
+      assumptions.push(`${choice.value} was taken for ${property.name}`);
   }
 
   // Lists of days are whatever days stand behind their name, or are said to be it: "holidays 2026-12-25 and 2026-12-28", "if
@@ -126,6 +148,16 @@ export function fillArguments(method: Method, question: Question, earlier: reado
     else if (kind.kind === "numbers") gatherNumbers(property);
   }
 
+  // "And how many …?" asks about what was asked about before, though the method could do without.
+  if (usedValues.size === 0 && isAboutTheSame(question)) {
+    for (const property of properties.filter(open)) {
+      const value = property.kind === null ? undefined : unused(earlier, property.kind)[0];
+      if (property.kind === null || property.kind.kind === "text" || value === undefined) continue;
+      use(property, value, readAs(value, property.kind));
+      assumptions.push(`${value.value}, which was asked about before, was taken for ${property.name}`);
+    }
+  }
+
   // A number that is left over belongs to the one property that could still take it, or to nobody.
   const left = unused(question.values, { kind: "number" });
   const able = properties.filter((property) => open(property) && isNumeric(property.kind));
@@ -182,7 +214,8 @@ export function fillArguments(method: Method, question: Question, earlier: reado
     for (const [i, { start, end }] of values.entries()) {
       const next = values[i + 1];
       if (next === undefined) return;
-      const isSpan = SPAN.test(question.text.slice(end, next.start)) || BETWEEN.test(question.text.slice(0, start));
+      const isSpan =
+        SPAN.test(question.text.slice(end, next.start)) || LIES_BETWEEN.test(question.text.slice(0, start));
       if (!isSpan) continue;
       assumptions.push(
         `${question.text.slice(start, next.end)} was read as these two, and not as what lies between them`,
@@ -191,8 +224,16 @@ export function fillArguments(method: Method, question: Question, earlier: reado
   }
 }
 
+// Whoever names something, or the newest of it, asks about that.
+const isAboutTheSame = ({ text, values, words }: Question) =>
+  values.length === 0 &&
+  !words.some(({ stem }) => stem === NEWEST) &&
+  /^\s*(?:and|also|(?:what|how)\s+about)\b|\b(?:it|its|they|their|them|that|this|these|those|same)\b/i.test(text);
+const NEWEST = stemOf("newest");
+
 const SPAN = /^\s*(?:up\s+)?(?:to|through|thru|till|until)\s*$/i;
 const BETWEEN = /\bbetween\s+$/i;
+const LIES_BETWEEN = /\bbetween\s+(?:\p{L}+\s+){0,2}$/iu;
 const isLink = (text: string) => /^\s*(?:[,;]|,?\s*(?:and|or)\s)\s*$/i.test(text);
 
 // A value and those that stand beside it in an enumeration: "1, 2 and block 3".
@@ -257,12 +298,13 @@ function namedBy(
   question: Question,
   usedWords: Set<Word>,
 ): Value | undefined {
+  const names = new Set(stemsOf(property.name));
   const named = able.flatMap((value) => {
-    const word = nameOf(property, value, question);
+    const word = nameOf(property, names, value, question);
     return word === undefined ? [] : [{ value, word, gap: Math.max(word.start - value.end, value.start - word.end) }];
   });
   const [nearest] = named.sort((a, b) => a.gap - b.gap);
-  if (nearest === undefined) return able.find((value) => describesIt(property, value, question));
+  if (nearest === undefined) return describedBy(property, able, question);
   // "from" and "to" say no more than which of two it is.
   if (!isSide(property)) usedWords.add(nearest.word);
   return nearest.value;
@@ -270,8 +312,7 @@ function namedBy(
 
 const isSide = ({ name }: Property) => BEGINS.has(name) || ENDS.has(name);
 
-function nameOf(property: Property, value: Value, question: Question): Word | undefined {
-  const names = new Set(stemsOf(property.name));
+function nameOf(property: Property, names: ReadonlySet<string>, value: Value, question: Question): Word | undefined {
   const { before, near } = besides(value, question);
   // "from" and "to" say what follows them, and nothing of what they follow.
   const side = BEGINS.has(property.name) ? BEGINS : ENDS;
@@ -280,16 +321,32 @@ function nameOf(property: Property, value: Value, question: Question): Word | un
 }
 
 // Only numbers are found by the property's description: everything else is known by its form.
-function describesIt(property: Property, value: Value, question: Question): boolean {
-  if ((value.kind !== "number" && value.kind !== "numbers") || isSide(property)) return false;
+function describedBy(property: Property, able: readonly Value[], question: Question): Value | undefined {
+  const numbers = able.filter(({ kind }) => kind === "number" || kind === "numbers");
+  if (numbers.length === 0 || isSide(property)) return undefined;
   const described = new Set(stemsOf(property.description).filter((stem) => stem.length > 2 && !COMMON.has(stem)));
-  return besides(value, question)
-    .near.slice(0, 2)
-    .some(({ stem }) => described.has(stem));
+  return numbers.find((value) =>
+    besides(value, question)
+      .near.slice(0, 2)
+      .some(({ stem }) => described.has(stem)),
+  );
 }
 
+type Beside = { before: Word | undefined; near: readonly Word[] };
+
+// Looked for once: each property of each method asks for them.
+const neighbours = new WeakMap<Question, Map<Value, Beside>>();
+
 // The words around a value, the nearest first. What stands beyond another value is beside that one.
-function besides(value: Value, { words, values }: Question): { before: Word | undefined; near: readonly Word[] } {
+function besides(value: Value, question: Question): Beside {
+  const known = neighbours.get(question) ?? new Map<Value, Beside>();
+  neighbours.set(question, known);
+  const beside = known.get(value) ?? wordsBeside(value, question);
+  known.set(value, beside);
+  return beside;
+}
+
+function wordsBeside(value: Value, { words, values }: Question): Beside {
   const at = words.findIndex(({ start }) => start > value.start);
   const index = at === -1 ? words.length : at;
   const reaches = (word: Word) =>
@@ -310,21 +367,42 @@ function besides(value: Value, { words, values }: Question): { before: Word | un
 const COMMON = new Set(["the", "how", "many", "are", "and", "left", "out", "count", "newest"].map(stemOf));
 
 const MAX_CHOICES = 200;
+// What a question names of them: so many in all, and each so often. Whoever writes more than that asks for nothing.
+const MAX_NAMED = 60;
+const MAX_TIMES = 3;
+const MAX_LOOKS = 20;
 
-// The longest choice that the question has as a word of its own.
-function choiceIn(
-  { text, words, values }: Question,
-  choices: readonly string[],
-): { value: string; words: Word[]; values: Value[] } | null {
+// `before` is the word before it.
+type Choice = { value: string; start: number; before: string; words: Word[]; values: Value[] };
+
+// The choices that the question has as words of their own, the longest where one is in another, in the order in which they stand.
+function choicesIn({ text, words, values }: Question, choices: readonly string[]): Choice[] {
   const lower = text.toLowerCase();
+  const found: (Omit<Choice, "before"> & { end: number })[] = [];
   for (const choice of choices.slice(0, MAX_CHOICES).toSorted((a, b) => b.length - a.length)) {
-    const start = lower.indexOf(choice.toLowerCase());
-    const end = start + choice.length;
-    if (start === -1 || isLetter(lower[start - 1]) || isLetter(lower[end])) continue;
-    const inside = (part: { start: number; end: number }) => part.start >= start && part.end <= end;
-    return { value: choice, words: words.filter(inside), values: values.filter(inside) };
+    if (choice === "") continue;
+    const wanted = choice.toLowerCase();
+    let start = lower.indexOf(wanted);
+    let times = 0;
+    for (let looks = 0; start !== -1 && looks < MAX_LOOKS && times < MAX_TIMES; looks += 1) {
+      if (found.length === MAX_NAMED) break;
+      const end = start + choice.length;
+      const isWord = !isLetter(lower[start - 1]) && !isLetter(lower[end]);
+      if (isWord && !found.some((one) => start < one.end && end > one.start)) {
+        const inside = (part: { start: number; end: number }) => part.start >= start && part.end <= end;
+        found.push({ value: choice, start, end, words: words.filter(inside), values: values.filter(inside) });
+        times += 1;
+      }
+      start = lower.indexOf(wanted, end);
+    }
   }
-  return null;
+  return found
+    .sort((a, b) => a.start - b.start)
+    .map((one) => ({ ...one, before: words.findLast(({ end }) => end <= one.start)?.text.toLowerCase() ?? "" }));
 }
+
+const SIDES = [BEGINS, new Set([...ENDS, "in", "into"])];
+
+const isOnSide = ({ name }: Property, { before }: Choice) => SIDES.some((side) => side.has(name) && side.has(before));
 
 const isLetter = (character = " ") => /[\p{L}\p{N}]/u.test(character);

@@ -43,7 +43,8 @@ export function fitOf(
   if (other !== undefined)
     return misfit(`the question is about what ${other} of ${listing.name} is for, which does not answer it`);
   const given = [...filled.takers].find(
-    ([value, { name, kind }]) => kind !== null && isGiven(value, name, kind, question, method),
+    ([value, { name, kind }]) =>
+      kind !== null && question.values.includes(value) && isGiven(value, name, kind, question, method),
   );
   if (given !== undefined) {
     const [{ start, end }, { name }] = given;
@@ -55,14 +56,28 @@ export function fitOf(
     outputs.length > 1 && !hasCount(outputs) ? countedIn(question).find((word) => !isAmong(word, outputs)) : undefined;
   if (uncounted !== undefined)
     return misfit(`the tool ${listing.name} does not say with ${method.name} how many ${uncounted.text}`);
-  const composed = composedIn(question, outputs, OF);
+  const composed = composedIn(question, outputs, OF) ?? compoundIn(question, outputs, method);
   if (composed !== null)
     return misfit(
       `the tool ${listing.name} answers with ${method.name} both of “${composed}”, and not the one of the other`,
     );
+  const listed = oneOfListed(question, method);
+  if (listed !== null)
+    return misfit(`the tool ${listing.name} lists with ${method.name}, and does not say the ${listed}`);
+  if (filled.calls.length > 1 && question.words.some(({ stem }) => stem === NEWEST))
+    return misfit(`the tool ${listing.name} answers of each with ${method.name}, and not which of them is the newest`);
   const wrongType = wrongTypeOf(question, method, relevant);
   if (wrongType !== null) return misfit(wrongType);
+  const chosen = chosenOf(question, method, filled);
   const doubts = [
+    ...(chosen === null ? [] : [`the tool does not say that there is a ${chosen}`]),
+    ...(isNewestOfList(question, method) ? [`${method.name} lists them and does not say which is the newest`] : []),
+    ...(isYesOrNo(question) && !saysYesOrNo(method, relevant)
+      ? [`${method.name} answers ${listOf((relevant[0] ? relevant : outputs).map(labelOf))}, and neither yes nor no`]
+      : []),
+    ...(question.words.some(({ text }) => /^(?:should|ought)$/i.test(text))
+      ? ["a tool says what is, and not what should be"]
+      : []),
     ...(relevant.length > 0 && relevant.every(({ path }) => isPartial(path, asked, method))
       ? [`${method.name} answers ${listOf(relevant.map(labelOf))}, and the question does not say which`]
       : []),
@@ -122,12 +137,17 @@ function isGiven(value: Value, property: string, kind: Kind, { words }: Question
   const isContent = (word: Word) => !isAsking(word);
   const behind = before.slice(0, REACH).find(isContent);
   const isBound = before[0] !== undefined && PREPOSITIONS.has(before[0].text.toLowerCase());
+  // "The averages of 1, 2 and 3" are made of these, and "the licence of “a/b”" is one that it has; "200 grams" are grams.
+  if (["numbers", "text"].includes(kind.kind) && /^(?:of|for|over|in)$/i.test(before[0]?.text ?? "")) return false;
+  if (kind.kind === "number" && after[0] !== undefined && isCalled(after[0], property)) return false;
   const next = after[0];
   const beside =
     isBound || before[0] === behind || next === undefined || !results.has(next.stem) || own.has(next.stem)
       ? behind
       : next;
-  return beside !== undefined && results.has(beside.stem) && !isCalled(beside, property);
+  // "Convert 100 …" says what is to be done with it.
+  const isOrder = beside !== undefined && beside === words[0] && own.has(beside.stem);
+  return beside !== undefined && results.has(beside.stem) && !isCalled(beside, property) && !isOrder;
 }
 
 const isCalled = ({ stem }: Word, property: string) => stemsOf(property).includes(stem);
@@ -144,13 +164,135 @@ const OVER = /^\s*\/\s*$/;
 function composedIn({ text, words }: Question, outputs: readonly { path: string }[], link: RegExp): string | null {
   const results = new Set(outputs.map(({ path }) => partsOf(path).map(stemOf).join(" ")));
   const named = words.filter(({ stem }) => results.has(stem));
-  for (const [i, { end, stem, text: first }] of named.entries()) {
+  for (const [i, { end, text: first }] of named.entries()) {
     const next = named[i + 1];
-    if (next === undefined || next.stem === stem || /^(?:numbers?|counts?|amount)$/i.test(first)) continue;
+    if (next === undefined || COUNTED.test(first)) continue;
     if (link.test(text.slice(end, next.start))) return text.slice(end - first.length, next.end).replace(/\s+/g, " ");
   }
   return null;
 }
+
+const YES_OR_NO = /^(?:is|are|was|were|do|does|did|has|have|had|will|can|could|would)$/i;
+const isYesOrNo = ({ words: [first, second] }: Question) =>
+  YES_OR_NO.test(first?.text ?? "") && !/^(?:you|i|we|there)$/i.test(second?.text ?? "");
+
+// A flag or one of several words is as good as a yes.
+const saysYesOrNo = ({ outputSchema }: Method, relevant: readonly { path: string }[]) =>
+  propertiesOf(outputSchema ?? {}).some(
+    ({ name, schema }) => relevant.some(({ path }) => path === name) && (schema.type === "boolean" || "enum" in schema),
+  );
+
+const COUNTED = /^(?:numbers?|counts?|amount|many|much)$/i;
+const NEWEST = stemOf("newest");
+
+// Words that stand together, with nothing but spaces between them.
+function runsOf({ text, words }: Question): Word[][] {
+  const runs: Word[][] = [];
+  for (const [i, word] of words.entries()) {
+    const before = words[i - 1];
+    const isNext = before !== undefined && /^[ -]$/.test(text.slice(before.end, word.start));
+    if (isNext && !isAsking(word)) runs.at(-1)?.push(word);
+    else runs.push([word]);
+  }
+  return runs;
+}
+
+const namesIn = (path: string) => partsOf(path).map(stemOf);
+
+// Two results beside each other, as in "mean deviation" and "transaction hash", are a third one, unless the tool says them so or is
+// called by the second. So is one of itself, as in "average moving average", and one beside a part of another, as in "total payment" of what answers a payment and the total interest.
+function compoundIn(
+  question: Question,
+  outputs: readonly { path: string }[],
+  { name, description }: Method,
+): string | null {
+  const results = outputs.map(({ path }) => namesIn(path));
+  const own = new Set(nounsOf(name));
+  const isOwn = (stem: string) => own.has(stem) && !turnsQuestion(stem);
+  for (const run of runsOf(question)) {
+    const twice = run.find(({ stem }, i) => isOneOf(stem) && run.slice(0, i).some((one) => one.stem === stem));
+    if (twice !== undefined) return run.map(({ text }) => text).join(" ");
+    for (const [i, { stem, text }] of run.entries()) {
+      const next = run[i + 1];
+      if (next === undefined || isOwn(stem) || COUNTED.test(text) || COUNTED.test(next.text)) continue;
+      const firsts = results.filter((names) => names.includes(stem));
+      const isTwo = firsts.length > 0 && results.some((names) => names.includes(next.stem)) && next.stem !== stem;
+      const isOne = results.some((names) => names.includes(stem) && names.includes(next.stem));
+      const isOfIt = own.has(next.stem) && firsts.some((names) => names.length === 1);
+      if (isTwo && !isOne && !isOfIt && !saysTogether(description, stem, next.stem)) return `${text} ${next.text}`;
+    }
+  }
+  return null;
+}
+
+// "Most frequent" is one of these and no more.
+const isOneOf = (stem: string) => turnsQuestion(stem) && stem !== MOST;
+const MOST = stemOf("most");
+
+const saysTogether = (description: string, first: string, second: string) =>
+  description.split(/[^\p{L}\p{N}\s-]+/u).some((part) => {
+    const stems = stemsOf(part);
+    return stems.some((one, at) => one === first && stems[at + 1] === second);
+  });
+
+const listsIn = ({ outputSchema }: Method) =>
+  new Set(
+    propertiesOf(outputSchema ?? {})
+      .filter(({ schema }) => schema.type === "array")
+      .flatMap(({ name }) => namesIn(name)),
+  );
+
+// Words before what a method lists, in one run with it, of which the first is one of these: "the largest return".
+function listedBy(question: Question, method: Method, isFirst: (stem: string) => boolean): string | null {
+  const lists = listsIn(method);
+  for (const run of runsOf(question)) {
+    const at = run.findIndex(({ stem }) => isFirst(stem));
+    if (at !== -1 && run.slice(at + 1).some(({ stem }) => lists.has(stem))) {
+      return run.map(({ text }) => text).join(" ");
+    }
+  }
+  return null;
+}
+
+// One of them, or one number for them all, which whoever lists them does not say.
+function oneOfListed(question: Question, method: Method): string | null {
+  const named = propertiesOf(method.outputSchema ?? {}).flatMap(({ name }) => namesIn(name));
+  const own = new Set([...nounsOf(method.name), ...named]);
+  return listedBy(question, method, (stem) => ONE_OF_ALL.has(stem) && !own.has(stem));
+}
+
+const ONE_OF_ALL = new Set(["maximum", "minimum", "mean", "median", "sum"].map(stemOf));
+
+// In which order they are listed is not known.
+const isNewestOfList = (question: Question, method: Method) =>
+  !stemsOf(method.description).includes(NEWEST) && listedBy(question, method, (stem) => stem === NEWEST) !== null;
+
+// What was chosen is of what the method is called by. "Log returns" are; a "log drawdown" is nothing that the tool has said.
+function chosenOf(
+  question: Question,
+  { name, description, inputSchema, outputSchema }: Method,
+  { calls }: Calls,
+): string | null {
+  const own = new Set(nounsOf(name));
+  const results = new Set(propertiesOf(outputSchema ?? {}).flatMap(({ name }) => namesIn(name)));
+  for (const { name, kind } of propertiesOf(inputSchema)) {
+    const choice = kind?.kind === "choice" ? calls[0]?.[name] : undefined;
+    if (typeof choice !== "string") continue;
+    const start = question.text.toLowerCase().indexOf(choice.toLowerCase());
+    if (start === -1) continue;
+    const end = start + choice.length;
+    const next = question.words.find((word) => word.start >= end);
+    const run = runsOf(question).find((run) => next !== undefined && run.includes(next));
+    const head = run?.at(-1);
+    if (next === undefined || head === undefined || !/^[ -]$/.test(question.text.slice(end, next.start))) continue;
+    if (!results.has(head.stem) || own.has(head.stem)) continue;
+    if (saysTogether(description, stemOf(choice), head.stem)) continue;
+    return question.text.slice(start, head.end);
+  }
+  return null;
+}
+
+type Calls = { calls: readonly Readonly<Record<string, unknown>>[] };
 
 // What is counted: the words after "how many" and "how much", as far as they are one thing.
 function countedIn({ words }: Question): Word[] {
@@ -171,11 +313,17 @@ const isAmong = ({ stem }: Word, outputs: readonly { path: string; description: 
   outputs.some(({ path, description }) => stemsOf(`${path} ${description}`).includes(stem));
 
 // Whether a number is asked for of what the method lists.
-const isCounted = (question: Question, method: Method, relevant: readonly Relevant[]) =>
-  countedIn(question).length > 0 &&
-  propertiesOf(method.outputSchema ?? {}).some(
-    ({ name, schema }) => schema.type === "array" && relevant[0]?.path === name && relevant.length === 1,
+function isCounted(question: Question, { outputSchema }: Method, relevant: readonly Relevant[]): boolean {
+  if (countedIn(question).length === 0 && !/\b(?:number|count|amount)\s+of\s/i.test(question.text)) return false;
+  const properties = propertiesOf(outputSchema ?? {});
+  if (hasCount(properties.map(({ name }) => ({ path: name })))) return false;
+  // The number of them is none of the numbers that it may list too.
+  const things = relevant.filter(({ path }) => !partsOf(path).every((part) => COUNTED.test(part)));
+  return properties.some(
+    ({ name, schema }) =>
+      schema.type === "array" && (properties.length === 1 || (things.length === 1 && things[0]?.path === name)),
   );
+}
 
 type Relevant = { path: string; description: string; relevance: number };
 

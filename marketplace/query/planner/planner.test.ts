@@ -5,7 +5,7 @@ import type { Listing, Method } from "../../registry/listing.ts";
 import type { Task } from "../turn/agent.ts";
 import type { Output } from "../turn/createCaller.ts";
 import { createTrace } from "../turn/createTrace.ts";
-import { shownValue } from "./composeAnswer.ts";
+import { composeAnswer, shownValue } from "./composeAnswer.ts";
 import { createPlanner } from "./createPlanner.ts";
 import { factsOf, focusOf } from "./factsOf.ts";
 import { fillArguments } from "./fillArguments.ts";
@@ -108,6 +108,27 @@ const SERIES = methodOf(
 );
 
 describe("what a question names", () => {
+  it.each<[string, unknown[]]>([
+    ["13/11/2026, 11/13/2026, 13.11.2026, 2026/11/13", Array(4).fill(["date", "2026-11-13"])],
+    ["5/5/2026", [["date", "2026-05-05"]]],
+    [
+      "mean of .5 and -.5",
+      [
+        ["number", 0.5],
+        ["number", -0.5],
+      ],
+    ],
+    ["[.5, 1.5]", [["numbers", [0.5, 1.5]]]],
+  ])("%s", (text, expected) => {
+    expect(valuesOf(text)).toEqual(expected);
+  });
+
+  it("is no day where the month could be either of two, or is none", () => {
+    for (const text of ["03/04/2026", "13/13/2026", "1.2.3.2026", "31/02/2026"]) {
+      expect(valuesOf(text).filter(([kind]) => kind === "date")).toEqual([]);
+    }
+  });
+
   it.each<[string, unknown[]]>([
     [
       "from 2026-01-31 to 13 November 2026 or Nov 3rd, 2026",
@@ -231,6 +252,37 @@ describe("what a question names", () => {
       // would not end.
       expect([part, process.cpuUsage(before).user < 10_000_000]).toEqual([part, true]);
     }
+  });
+});
+
+describe("arguments are found in time that does not run away,", () => {
+  // As generous as above. Each took minutes, or a good part of one.
+  const isInTime = (work: () => void) => {
+    const before = process.cpuUsage();
+    work();
+    return process.cpuUsage(before).user < 5_000_000;
+  };
+
+  it("however much a question names of what many properties choose from", () => {
+    const letters = [..."abcdefghijklmnopqrstuvwxyz"];
+    const properties = Array.from({ length: 80 }, (_, i) => [
+      `of ${letters[i] ?? i}`,
+      { type: "string", enum: letters },
+    ]);
+    const method = methodOf("choose", "Chooses.", Object.fromEntries(properties), {});
+    const question = read(Array.from({ length: 2_000 }, (_, i) => letters[i % letters.length]).join(" "));
+    expect(isInTime(() => fillArguments(method, question))).toBe(true);
+    expect(fillArguments(method, question)).toMatchObject({
+      kind: "filled",
+      calls: [{ "of a": "a", "of b": "b", "of j": "j" }],
+    });
+  });
+
+  it("however many numbers it has, and however many properties could take them", () => {
+    const number = { type: "number", description: "a number of that" };
+    const properties = Object.fromEntries(Array.from({ length: 1_000 }, (_, i) => [`n${i}`, number]));
+    const question = read("n 1 ".repeat(1_000));
+    expect(isInTime(() => fillArguments(methodOf("count", "Counts.", properties, {}), question))).toBe(true);
   });
 });
 
@@ -401,6 +453,55 @@ describe("a plan", () => {
     expect(plan.kind === "steps" && plan.steps[0]?.chosen.filled.calls).toEqual([
       { from: "2026-01-01", to: "2026-02-01" },
     ]);
+  });
+
+  it("is made in time that does not run away, whatever is asked and whatever a listing takes", () => {
+    const many = (count: number, schema: object) =>
+      Object.fromEntries(Array.from({ length: count }, (_, i) => [`argument_${i}`, schema]));
+    const choice = { type: "string", enum: Array.from({ length: 200 }, (_, i) => `C${i}`) };
+    const methods = [many(80, { type: "number" }), many(80, choice)].flatMap((input, kind) =>
+      Array.from({ length: 10 }, (_, i) =>
+        methodOf(`convert_${kind}_${i}`, "From one to another. ".repeat(200), input, many(100, { type: "array" })),
+      ),
+    );
+    const found = [listingOf("Everything", methods)];
+    for (const part of [
+      "1/2/2026 ",
+      "1 of ",
+      "C1 ",
+      "C1 to C2 ",
+      "argument 1 ",
+      "between a 1 and ",
+      "2026-01-01 ",
+      "not ",
+    ]) {
+      const question = read(part.repeat(4_000).slice(0, 4_000));
+      const before = process.cpuUsage();
+      planQuestion(question, found);
+      expect([part, process.cpuUsage(before).user < 10_000_000]).toEqual([part, true]);
+    }
+  });
+
+  it("that goes on about what was asked before asks about that, and says so", () => {
+    const BLOCK = methodOf(
+      "get_block",
+      "The newest block, or one by its number: hash, transactions.",
+      { number: { type: "string", pattern: "^\\d+$", description: "the block's number" } },
+      { hash: { type: "string" }, transactions: { type: "integer" } },
+    );
+    const earlier = read("What is the hash of block 17?").values;
+    const planOf = (text: string) => {
+      const plan = planQuestion(read(text), [listingOf("Chain", [BLOCK])], earlier);
+      return plan.kind === "miss"
+        ? "miss"
+        : plan.steps.map(({ chosen, level, assumptions }) => [level, chosen.filled.calls, assumptions]);
+    };
+    const said = ["17, which was asked about before, was taken for number"];
+    expect(planOf("And how many transactions?")).toEqual([["medium", [{ number: "17" }], said]]);
+    expect(planOf("How many transactions are in it?")).toEqual([["medium", [{ number: "17" }], said]]);
+    expect(planOf("And how many transactions are in block 18?")).toEqual([["high", [{ number: "18" }], []]]);
+    expect(planOf("How many transactions are in the newest block?")).toEqual([["high", [{}], []]]);
+    expect(planOf("And how many transactions are in the newest block?")).toEqual([["high", [{}], []]]);
   });
 
   it("does not take a method for one of which it has only half the name", () => {
@@ -623,6 +724,217 @@ describe("a question as people type it", () => {
   });
 });
 
+describe("a question that sounds like what a tool answers, and is another", () => {
+  const values = { type: "array", items: { type: "number" } };
+  const DESCRIBE = methodOf(
+    "describe",
+    "Mean, standard deviation and maximum of a series.",
+    { values },
+    { mean: { type: "number" }, deviation: { type: "number" }, max: { type: "number" } },
+    ["values"],
+  );
+  const RETURNS = methodOf(
+    "returns",
+    "The change from each value to the next, and the deepest fall, called drawdown.",
+    { values, kind: { enum: ["simple", "log"], type: "string", default: "simple" } },
+    { returns: values, drawdown: { type: "number" } },
+    ["values"],
+  );
+  const KEYWORDS = methodOf(
+    "keywords",
+    "The words that a text uses most, without the common ones.",
+    { text: { type: "string" } },
+    {
+      keywords: {
+        type: "array",
+        items: { type: "object", properties: { word: { type: "string" }, count: { type: "integer" } } },
+      },
+    },
+    ["text"],
+  );
+  const BLOCK = methodOf(
+    "get_block",
+    "The newest block, or one by its number: hash, time, transactions.",
+    { number: { type: "string", pattern: "^\\d+$", description: "the block's number; the newest if it is left out" } },
+    { hash: { type: "string" }, time: { type: "string" }, transactions: { type: "integer" } },
+  );
+  const EXTRACT = methodOf(
+    "extract",
+    "Every web address, e-mail address and number in a text.",
+    { text: { type: "string" } },
+    {
+      urls: { type: "array", items: { type: "string" } },
+      emails: { type: "array", items: { type: "string" } },
+      numbers: values,
+    },
+    ["text"],
+  );
+  const found = [
+    listingOf("Series", [DESCRIBE, RETURNS]),
+    listingOf("Texts", [KEYWORDS, EXTRACT]),
+    listingOf("Chain", [BLOCK]),
+  ];
+  const planOf = (text: string) => {
+    const plan = planQuestion(read(text), found);
+    return plan.kind === "miss" ? "miss" : plan.steps.map(({ chosen, level }) => [chosen.method.name, level]);
+  };
+
+  it.each<[string, unknown]>([
+    // One of what is only listed, though another result is described in that word.
+    ["What is the maximum drawdown of 100, 90?", [["returns", "high"]]],
+    ["What is the maximum return of 100, 110, 99?", "miss"],
+    ["largest log return of 100, 110, 99", "miss"],
+    // A choice of something else than it is said of.
+    ["log returns of 100, 90", [["returns", "high"]]],
+    ["log drawdown of 100, 90", [["returns", "medium"]]],
+    // Two results as one.
+    ["mean and deviation of 1, 2, 3", [["describe", "high"]]],
+    ["mean, deviation of 1, 2, 3", [["describe", "high"]]],
+    ["standard deviation of 1, 2, 3", [["describe", "high"]]],
+    ["mean deviation of 1, 2, 3", "miss"],
+    ["mean of means of 1, 2, 3", "miss"],
+    ["average mean of 1, 2, 3", "miss"],
+    ["mean mean 1 2 3", "miss"],
+    ["transaction hash of block 1", "miss"],
+    ["transaction count of block 1", [["get_block", "high"]]],
+    // A verb and an adjective that are written like a result.
+    ["What does the series 3, 1, 2 mean?", "miss"],
+    ["How mean is 3, 1, 2?", "miss"],
+    ["What do 3, 1, 2 have for a mean?", [["describe", "high"]]],
+    // A part of what is given, and not what is given.
+    ['Which word is most common in the text "a b b"?', [["keywords", "high"]]],
+    ['Which word does the sentence "a b b" use most?', [["keywords", "high"]]],
+    ['Which sentence is most common in "a b b"?', "miss"],
+    // What is left out of what is answered, and how many they are.
+    ['Which common words does "a b b" use?', "miss"],
+    ['How many words does "a b b" use most?', [["keywords", "medium"]]],
+    ['How many e-mails are in "a@b.co"?', [["extract", "medium"]]],
+    ['the number of emails in "a@b.co"', [["extract", "medium"]]],
+    ['Which emails are in "a@b.co"?', [["extract", "high"]]],
+    ['the number of keywords in "a b"', [["keywords", "medium"]]],
+    ['the most frequent word in "a b"', [["keywords", "high"]]],
+    // Yes or no, of what says neither.
+    ["Is 2 the mean of 1, 2, 3?", "miss"],
+    ['Does "a@b.co" have an e-mail?', [["extract", "medium"]]],
+    ["Could you tell me the mean of 1, 2, 3?", [["describe", "high"]]],
+    // One of several, and what is between them.
+    ["hash of the newest block", [["get_block", "high"]]],
+    ["newest hash of block 1 and block 2", "miss"],
+    ["hash of blocks 1 and 2", [["get_block", "high"]]],
+    ["time between block 1 and 2", [["get_block", "medium"]]],
+    ["time between blocks 1 and 2", [["get_block", "medium"]]],
+    // What ought to be.
+    ["What should the mean of 1, 2, 3 be?", [["describe", "medium"]]],
+  ])("%s", (text, expected) => {
+    expect(planOf(text)).toEqual(expected);
+  });
+});
+
+// The rules are about words and forms, and not about the examples.
+describe("a question to other tools", () => {
+  const [number, text, integer] = [{ type: "number" }, { type: "string" }, { type: "integer" }];
+  const list = { type: "array", items: text };
+  const currency = { type: "string", enum: ["USD", "EUR", "GBP", "JPY"] };
+  const found = [
+    listingOf("Skycast", [
+      methodOf(
+        "get_forecast",
+        "Tomorrow's weather of a city: temperature in Celsius, chance of rain, wind.",
+        { city: text, day: date },
+        { temperature: number, rainProbability: number, windKmh: number },
+        ["city"],
+      ),
+      methodOf("list_alerts", "Active alerts of a region.", { region: text }, { alerts: list, count: integer }, [
+        "region",
+      ]),
+    ]),
+    listingOf("Ticker", [
+      methodOf(
+        "get_quote",
+        "The price of a share by its symbol.",
+        { symbol: text },
+        { price: number, volume: integer, marketCap: number, high: number, low: number },
+        ["symbol"],
+      ),
+    ]),
+    listingOf("Fx", [
+      methodOf(
+        "convert",
+        "An amount of one currency in another, at today's rate.",
+        { amount: number, from: currency, to: currency },
+        { converted: number, rate: number },
+        ["amount", "from", "to"],
+      ),
+    ]),
+    listingOf("Repositories", [
+      methodOf(
+        "get_repository",
+        "Stars, forks and open issues of a repository, and its license.",
+        { repository: text },
+        { stars: integer, forks: integer, openIssues: integer, license: text },
+        ["repository"],
+      ),
+    ]),
+    listingOf("Nutrition", [
+      methodOf(
+        "nutrients",
+        "Calories, protein and fat of a food per 100 grams.",
+        { food: text, grams: { type: "number", default: 100 } },
+        { calories: number, protein: number, fat: number },
+        ["food"],
+      ),
+    ]),
+    listingOf("Loans", [
+      methodOf(
+        "monthly_payment",
+        "The monthly payment of a loan with a fixed rate.",
+        { principal: number, rate: number, years: integer },
+        { payment: number, totalInterest: number },
+        ["principal", "rate", "years"],
+      ),
+    ]),
+  ];
+  const LOAN = { principal: 200_000, rate: 4.5, years: 30 };
+  const planOf = (text: string) => {
+    const plan = planQuestion(read(text), found);
+    return plan.kind === "miss" ? "miss" : plan.steps.map(({ chosen, level }) => [level, chosen.filled.calls]);
+  };
+
+  it.each<[string, unknown]>([
+    ['chance of rain in "Oslo"', [["high", [{ city: "Oslo" }]]]],
+    ['chance of snow in "Oslo"', "miss"],
+    ['wind temperature in "Oslo"', "miss"],
+    ['average temperature of "Oslo"', "miss"],
+    ['How many alerts are there for "Texas"?', [["high", [{ region: "Texas" }]]]],
+    ['latest alert for "Texas"', [["medium", [{ region: "Texas" }]]]],
+    ['price of "AAPL"', [["high", [{ symbol: "AAPL" }]]]],
+    ['price of "AAPL" yesterday', "miss"],
+    ['market price of "AAPL"', "miss"],
+    ['high price of "AAPL"', "miss"],
+    ['closing price of "AAPL"', "miss"],
+    ['Should I buy "AAPL"?', "miss"],
+    ["convert 100 from USD to EUR", [["high", [{ amount: 100, from: "USD", to: "EUR" }]]]],
+    ["convert 100 to EUR from USD", [["high", [{ amount: 100, from: "USD", to: "EUR" }]]]],
+    ["convert 100 USD to EUR", [["high", [{ amount: 100, from: "USD", to: "EUR" }]]]],
+    ["convert 100 EUR, USD", [["medium", [{ amount: 100, from: "EUR", to: "USD" }]]]],
+    ["convert 100 USD", "miss"],
+    ["convert 100 USD to BTC", "miss"],
+    ['What is the license of "a/b"?', [["high", [{ repository: "a/b" }]]]],
+    ['How many forks and stars has "a/b"?', [["high", [{ repository: "a/b" }]]]],
+    ['star forks of "a/b"', "miss"],
+    ['closed issues of "a/b"', "miss"],
+    ['calories in 200 grams of "apple"', [["high", [{ food: "apple", grams: 200 }]]]],
+    ['sugar in "apple"', "miss"],
+    ['fat calories of "apple"', "miss"],
+    ["monthly payment for principal 200000, rate 4.5, years 30", [["high", [LOAN]]]],
+    ["total interest for principal 200000, rate 4.5, years 30", [["high", [LOAN]]]],
+    ["total payment for principal 200000, rate 4.5, years 30", "miss"],
+    ["Which rate has a payment of 1000 for principal 200000 and years 30?", "miss"],
+  ])("%s", (text, expected) => {
+    expect(planOf(text)).toEqual(expected);
+  });
+});
+
 describe("an answer", () => {
   const focus = (text: string) =>
     focusOf(factsOf({ days: 59, businessDays: 42 }, { question: read(text), method: DAYS, args: {} })).map(
@@ -633,6 +945,29 @@ describe("an answer", () => {
     expect(focus("How many days lie between them?")).toEqual([["days", 59]]);
     expect(focus("How many business days lie between them?")).toEqual([["business days", 42]]);
     expect(focus("What lies between them?")).toEqual([]);
+  });
+
+  it("that is none, or a number that JSON rounds, is not sure", () => {
+    const method = methodOf("weigh_parcel", "The weight.", {}, { weight: { type: "number" } });
+    const plan = planQuestion(read("What is the weight of the parcel?"), [listingOf("Scales", [method])]);
+    if (plan.kind === "miss") throw new Error(plan.message);
+    const [step] = plan.steps;
+    if (step === undefined) throw new Error("there is no step");
+    const levelOf = (weight: unknown) => {
+      const value = { weight };
+      const { listing } = step.chosen;
+      const output = {
+        ...{ alias: "weigh_1", listing, method, args: {}, value, text: JSON.stringify(value), atMs: 0, durationMs: 0 },
+      };
+      return composeAnswer(
+        [{ step, question: step.question, outputs: [output], failed: 0, leftOut: 0 }],
+        [],
+        false,
+        false,
+      ).level;
+    };
+    expect([0, null, [1], []].map(levelOf)).toEqual(["high", "medium", "high", "medium"]);
+    expect([2 ** 53 - 1, 2 ** 53, [1, 2 ** 60], 0.1].map(levelOf)).toEqual(["high", "medium", "medium", "high"]);
   });
 
   it("has nothing of a tool's text but one inert line of bounded length", () => {

@@ -87,8 +87,12 @@ function vocabularyOf(method: Method): Vocabulary {
       to?.add(stem);
     }
   };
+  const describe = (text: string, weight: number) => {
+    add(text, weight);
+    for (const stem of stemsOf(text.replace(LEFT_OUT, " "))) described.add(stem);
+  };
   add(method.name, WEIGHTS.name, named);
-  add(method.description, WEIGHTS.description, described);
+  describe(method.description, WEIGHTS.description);
   for (const { name, description, kind } of propertiesOf(method.inputSchema)) {
     add(name, WEIGHTS.input, named);
     if (kind !== null) add(NAMES[kind.kind] ?? "", WEIGHTS.input, forms);
@@ -100,12 +104,15 @@ function vocabularyOf(method: Method): Vocabulary {
   for (const { path, description } of outputsOf(method.outputSchema)) {
     const weight = path.includes(".") ? WEIGHTS.inner : WEIGHTS.output;
     add(path, weight, named);
-    add(description, weight, described);
+    describe(description, weight);
   }
   const vocabulary = { words, named, described, forms, hints };
   vocabularies.set(method, vocabulary);
   return vocabulary;
 }
+
+// "Without the common ones": what a tool says that it does not answer.
+const LEFT_OUT = /(?<=\b(?:without|except|excluding|not|no|never))\b[^,.;:]*/gi;
 
 const NAMES: Readonly<Record<string, string>> = {
   date: "day date",
@@ -197,11 +204,21 @@ export const isAsking = ({ stem, text }: Word): boolean => ASKING.has(stem) || t
 
 const MANNERS = /^(?:do|does|did|is|are|was|were|can|could|should|would|will|to)$/i;
 
-// "How many" and "how alike" ask for what follows; "how does it" asks for a manner, which is nothing that a tool answers.
+// "How many" and "how alike" ask for what follows; "how does it" asks for a manner, which is nothing that a tool answers, and "how mean"
+// is none of its numbers. "What does it mean" asks what it says to people.
 function asksFor(word: Word, i: number, words: readonly Word[]): boolean {
-  if (word.text.toLowerCase() === "how") return MANNERS.test(words[i + 1]?.text ?? "");
+  const next = words[i + 1];
+  if (/^how$/i.test(word.text)) return MANNERS.test(next?.text ?? "") || (next !== undefined && isComputed(next));
+  if (/^(?:do|does|did)$/i.test(word.text)) return isVerb(words.at(-1), words.at(-2));
+  if (FREQUENT.test(word.text) && words[i - 1]?.text.toLowerCase() === "most") return false;
   return !isAsking(word);
 }
+
+const isComputed = ({ stem, text }: Word) => COMPUTING.has(stem) && !isAsking({ stem, text } as Word);
+const isVerb = (last?: Word, before?: Word) =>
+  /^means?$/i.test(last?.text ?? "") && !/^(?:an?|the|as|its|their|which|what|whose)$/i.test(before?.text ?? "");
+// "Most common" is no more than most.
+const FREQUENT = /^(?:common|commonly|often|frequent|frequently)$/i;
 
 // Words of a part of the question that nothing about a method explains.
 export function strangeTo(part: Question, { listing, method, filled }: Ranked): string[] {
@@ -224,8 +241,9 @@ function explains(word: Word, { question, listing, method, filled, about }: Abou
     const isNamed = (ASKS_FOR[word.text.toLowerCase()] ?? []).some((name) => named.has(stemOf(name)));
     return isNamed || saysSo(word, question, method) ? "well" : "not";
   }
-  // What is counted is none of the numbers that it takes.
-  if (named.has(stem) || (forms.has(stem) && !/^(?:counts?|amount)$/i.test(word.text))) return "well";
+  // What is counted is none of the numbers that it takes, and a part of a text is not the text.
+  const isForm = forms.has(stem) && !/^(?:counts?|amount)$/i.test(word.text) && !isPartOfText(word, question);
+  if (named.has(stem) || isForm) return "well";
   if (described.has(stem)) return TURNING.has(stem) ? "loosely" : "well";
   if (isOperator(stem)) return "not";
   // What an argument says of itself is about the question if that gives it.
@@ -234,6 +252,13 @@ function explains(word: Word, { question, listing, method, filled, about }: Abou
   // What another method of the listing is called by is for that one to answer.
   const isOthers = listing.methods.some((other) => other.name !== method.name && nounsOf(other.name).includes(stem));
   return about.has(stem) && !isOthers ? "loosely" : "not";
+}
+
+// "Which sentence in “…”", and not "the sentence “…”".
+function isPartOfText({ text: word, end }: Word, { text, values }: Question): boolean {
+  if (!/^(?:words?|sentences?|phrases?)$/i.test(word)) return false;
+  const next = values.find(({ kind, start }) => kind === "text" && start >= end);
+  return next !== undefined && /\b(?:in|of|from|within)\b/i.test(text.slice(end, next.start));
 }
 
 // A tool that answers "who sent it" says so in these words.

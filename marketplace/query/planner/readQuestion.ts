@@ -27,7 +27,7 @@ export type Question = {
 
 type Found = Value extends infer V ? (V extends Value ? Omit<V, "id"> : never) : never;
 
-const NUMBER = String.raw`-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?`;
+const NUMBER = String.raw`-?(?:\d+(?:\.\d+)?|\.\d+)(?:[eE][+-]?\d+)?`;
 const MONTHS = "jan feb mar apr may jun jul aug sep oct nov dec".split(" ");
 const MONTH = "(jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\\.?";
 const NUMBER_WORDS = new Map(
@@ -75,6 +75,12 @@ function readText(text: string, nowMs: number, { isQuoted, isCalled }: Reading):
   take(/\b0x[0-9a-fA-F]{64}\b/g, ([value]) => ({ kind: "hash", value }));
   take(/\b0x[0-9a-fA-F]{40}\b/g, ([value]) => ({ kind: "address", value }));
   take(/\b(\d{4})-(\d{2})-(\d{2})\b/g, ([, year, month, day]) => dateOf(Number(year), Number(month), Number(day)));
+  take(/(?<![\w./])(\d{4})\/(\d{1,2})\/(\d{1,2})(?![\w/]|\.\d)/g, ([, year, month, day]) =>
+    dateOf(Number(year), Number(month), Number(day)),
+  );
+  take(/(?<![\w./])(\d{1,2})([./])(\d{1,2})\2(\d{4})(?![\w/]|\.\d)/g, ([, first, , second, year]) =>
+    dayOrMonth(Number(first), Number(second), Number(year)),
+  );
   take(new RegExp(`\\b(\\d{1,2})(?:st|nd|rd|th)?(?: of)? ${MONTH},? (\\d{4})\\b`, "gi"), ([, day, month, year]) =>
     dateOf(Number(year), monthOf(month), Number(day)),
   );
@@ -177,6 +183,10 @@ function dateOf(year: number, month: number, day: number): object | null {
   if (date.getUTCMonth() !== month - 1 || date.getUTCDate() !== day) return null;
   return { kind: "date", value: date.toISOString().slice(0, 10) };
 }
+
+// 13/11/2026 is one day, 03/04/2026 is another in each half of the world, and so none.
+const dayOrMonth = (first: number, second: number, year: number): object | null =>
+  first === second || second > 12 ? dateOf(year, first, second) : first > 12 ? dateOf(year, second, first) : null;
 
 // Null if one of them is larger than any number here.
 function numbersOf(list: string): object | null {

@@ -43,6 +43,9 @@ const SYNONYMS: readonly (readonly string[])[] = [
   ["email", "mail"],
   ["count", "many", "number"],
   ["fall", "drop", "decline", "loss"],
+  ["moving", "rolling"],
+  ["total", "overall"],
+  ["url", "link", "hyperlink"],
 ];
 
 const CANONICAL = new Map(

@@ -338,7 +338,10 @@ function traceOf(parts: Parts, { grounded, toolCallCount, ...registry }: QueryRe
     requestId: attemptId,
     executionSuccess: conclusion.kind === "answer",
     withoutOutputs: isWithheld(parts),
-  }) as { diagnostics: object };
+    maxRepairs: stepBudget,
+    gaps: conclusion.kind === "answer" ? conclusion.gaps.map(({ detail }) => detail) : [],
+    missingCapability: conclusion.kind === "miss" ? (conclusion.missing[0] ?? conclusion.message) : null,
+  });
   return {
     ...view,
     diagnostics: {
@@ -367,12 +370,6 @@ function traceOf(parts: Parts, { grounded, toolCallCount, ...registry }: QueryRe
         totalModelCostUsd: Number(cost.modelCostUsd),
         toolCostUsd: Number(cost.toolCostUsd),
         totalChargedUsd: Number(cost.totalCostUsd),
-      },
-      verification: {
-        evaluations: [],
-        repairEvents: [],
-        triggerNeedsDifferentTools: trace.counts().rediscoveries > 0,
-        triggerMissingCapability: conclusion.kind === "miss" ? (conclusion.missing[0] ?? conclusion.message) : null,
       },
       execution: {
         // The trace says so where no model was used.

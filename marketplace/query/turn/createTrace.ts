@@ -42,7 +42,12 @@ export type Trace = {
     requestId: string;
     executionSuccess: boolean;
     withoutOutputs: boolean;
-  }): Record<string, unknown>;
+    // How often a mistake may be repaired at the most.
+    maxRepairs: number;
+    // What the checks have found to be lacking in the answer, and what there was none for.
+    gaps: readonly string[];
+    missingCapability: string | null;
+  }): Record<string, unknown> & { diagnostics: object };
 };
 
 // Of one answer in the trace; the whole is behind `dataUrl`.
@@ -60,6 +65,8 @@ export function createTrace(nowMs: () => number): Trace {
   const schemas = new Map<string, object>();
   const contributorSearches: object[] = [];
   const counts = { calls: 0, failures: 0, retries: 0, rediscoveries: 0, checks: 0 };
+  const checks: { evaluation: string; status: string }[] = [];
+  const repairs: { strategy: "patch" | "replan"; summary: string }[] = [];
 
   const add = (step: Omit<Step, "timestampMs">) => {
     if (timeline.length < MAX_STEPS) timeline.push({ ...step, timestampMs: nowMs() });
@@ -68,7 +75,10 @@ export function createTrace(nowMs: () => number): Trace {
 
   return {
     step(stepType, event, status, message, metadata) {
-      if (stepType === "completion-check") counts.checks += 1;
+      if (stepType === "completion-check") {
+        counts.checks += 1;
+        checks.push({ evaluation: event, status });
+      }
       add({ stepType, event, status, ...(message !== undefined && { message }), ...(metadata && { metadata }) });
     },
     called({ listing, method, args, output, durationMs }) {
@@ -163,39 +173,65 @@ export function createTrace(nowMs: () => number): Trace {
     },
     retried(message) {
       counts.retries += 1;
+      repairs.push({ strategy: "patch", summary: message });
       add({ stepType: "retry", event: "reflection", status: "retry", message });
     },
     rediscovered(message) {
       counts.rediscoveries += 1;
+      repairs.push({ strategy: "replan", summary: message });
       add({ stepType: "fallback", event: "bounded-rediscovery", status: "retry", message });
     },
     counts: () => ({ ...counts }),
-    view: ({ query, requestId, executionSuccess, withoutOutputs }) => ({
-      summary: {
-        toolCalls: counts.calls + counts.failures,
-        retryCount: counts.retries,
-        selfHealCount: counts.retries,
-        fallbackCount: counts.rediscoveries,
-        failureCount: counts.failures,
-        recoveryCount: executionSuccess ? Math.min(counts.failures, counts.retries + counts.rediscoveries) : 0,
-        completionChecks: counts.checks,
-        loopCount: 1,
-      },
-      timeline: withoutOutputs ? timeline.map(withheldStep) : timeline,
-      requestId,
-      query,
-      source: "backend-runtime",
-      executionSuccess,
-      // What the last call has brought.
-      executionResult: withoutOutputs ? null : (toolCallHistory.at(-1)?.result ?? null),
-      attemptCount: 1,
-      toolCallHistory: withoutOutputs ? toolCallHistory.map(withheldCall) : toolCallHistory,
-      toolSchemas: [...schemas.values()],
-      executionTrace,
-      initialCode: NO_CODE,
-      finalCode: NO_CODE,
-      diagnostics: { contributorSearches: withoutOutputs ? [] : contributorSearches },
-    }),
+    view: ({ query, requestId, executionSuccess, withoutOutputs, maxRepairs, gaps, missingCapability }) => {
+      const verification = {
+        evaluations: checks.map((check, i) => ({ ...check, gaps: i === checks.length - 1 ? gaps : [] })),
+        // Only what can be told of each without an output, where nobody pays for that.
+        repairEvents: repairs.slice(0, MAX_STEPS).map(({ strategy, summary }, i) => ({
+          attempt: i + 1,
+          outcome: executionSuccess ? "patched" : "attempted",
+          semanticRetryCount: i + 1,
+          maxSemanticRetries: maxRepairs,
+          strategy,
+          summary: withoutOutputs ? null : summary,
+          failReason: null,
+          requestedReplan: strategy === "replan",
+          hadSyntaxFix: false,
+          editCount: null,
+          skipReason: null,
+          boundedAnswerReason: null,
+          blockingDiagnostics: [],
+        })),
+        triggerNeedsDifferentTools: counts.rediscoveries > 0,
+        triggerMissingCapability: missingCapability,
+      };
+      return {
+        summary: {
+          toolCalls: counts.calls + counts.failures,
+          retryCount: counts.retries,
+          selfHealCount: counts.retries,
+          fallbackCount: counts.rediscoveries,
+          failureCount: counts.failures,
+          recoveryCount: executionSuccess ? Math.min(counts.failures, counts.retries + counts.rediscoveries) : 0,
+          completionChecks: counts.checks,
+          loopCount: 1,
+        },
+        timeline: withoutOutputs ? timeline.map(withheldStep) : timeline,
+        requestId,
+        query,
+        source: "backend-runtime",
+        executionSuccess,
+        // What the last call has brought.
+        executionResult: withoutOutputs ? null : (toolCallHistory.at(-1)?.result ?? null),
+        attemptCount: 1,
+        toolCallHistory: withoutOutputs ? toolCallHistory.map(withheldCall) : toolCallHistory,
+        toolSchemas: [...schemas.values()],
+        executionTrace,
+        verification,
+        initialCode: NO_CODE,
+        finalCode: NO_CODE,
+        diagnostics: { contributorSearches: withoutOutputs ? [] : contributorSearches, verification },
+      };
+    },
   };
 }
 

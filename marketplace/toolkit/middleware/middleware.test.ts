@@ -10,6 +10,7 @@ import { createVerifier } from "./createVerifier.ts";
 import { isOpenMcpMethod, isProtectedMcpMethod } from "./methods.ts";
 import { createContextHook, createContextMiddleware, withContext } from "./middleware.ts";
 import { TOOL_ID_HEADER } from "./toolIdHeader.ts";
+import { verifyContextRequest } from "./verifyContextRequest.ts";
 
 const issuer = "https://market.example";
 const audience = "https://tools.example.com/mcp";
@@ -212,6 +213,52 @@ it("a tool that knows its id answers no call that was sold as somebody else's to
   await expect(show({ toolId: "smoke-test", purpose: "smoke-test" })).resolves.toBeDefined();
   await expect(show({ toolId: "1190a1b2-c3d4-8e5f-9a6b-7c8d9e0f1a2b" })).rejects.toThrow("Invalid");
   await expect(show({ toolId: "smoke-test" })).rejects.toThrow("Invalid");
+});
+
+describe("one header, without a middleware", () => {
+  it("is verified under the SDK's name, and what is no token for this tool is thrown as it throws it", async () => {
+    const ask = async (authorizationHeader: string | undefined) =>
+      verifyContextRequest({ ...named, authorizationHeader });
+    expect(await ask(`Bearer ${await sign(claims({ sub: "a payer" }))}`)).toMatchObject({ toolId, sub: "a payer" });
+    const unauthorized = { code: "unauthorized", statusCode: 401 };
+    await expect(ask(undefined)).rejects.toMatchObject({
+      ...unauthorized,
+      message: "Missing or invalid Authorization header",
+    });
+    for (const token of [sign(claims({ aud: `${audience}/` })), sign(claims(), stranger.privateKey), "nonsense"]) {
+      await expect(ask(`Bearer ${await token}`)).rejects.toMatchObject({
+        ...unauthorized,
+        message: "Invalid Context Protocol signature",
+      });
+    }
+  });
+
+  it("is verified with keys that were fetched once, after whoever made up options before", async () => {
+    let fetches = 0;
+    const published = [{ ...(await exportJWK(keys.publicKey)), kid: "current", alg: "RS256" }];
+    const jwks = await listening(
+      createServer((_request, response) => {
+        fetches++;
+        response.setHeader("content-type", "application/json").end(JSON.stringify({ keys: published }));
+      }),
+    );
+    try {
+      const authorizationHeader = `Bearer ${await sign(claims(), keys.privateKey, "current")}`;
+      const options = { issuer, jwksUrl: jwks.url, authorizationHeader };
+      for (let i = 0; i < 200; i += 1) {
+        const madeUp = verifyContextRequest({
+          ...options,
+          audience: `${audience}/${i}`,
+          authorizationHeader: undefined,
+        });
+        await expect(madeUp).rejects.toThrow("Missing");
+      }
+      for (let i = 0; i < 3; i += 1) await verifyContextRequest({ ...options, audience });
+      expect(fetches).toBe(1);
+    } finally {
+      await jwks.close();
+    }
+  });
 });
 
 describe("keys from the marketplace", () => {

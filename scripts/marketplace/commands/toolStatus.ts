@@ -27,7 +27,7 @@ export default command<Arguments>(async (args, session) => {
   const { output } = session;
   output.say(`Tool ${uuid} at ${url.origin}`);
   output.rows([
-    ["offered", status.offered === true ? "yes" : `no: ${shown("reason")}`],
+    ["offered", `${status.offered === true ? "yes" : "no"}${status.reason === null ? "" : `: ${shown("reason")}`}`],
     ["endpoint", shown("endpoint")],
     ["stake", `${shown("stakeUsd")} USDC of ${shown("requiredStakeUsd")} required`],
     ["uptime", `${shown("pingsAnswered")} of ${shown("pings")} pings answered`],

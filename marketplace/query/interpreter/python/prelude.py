@@ -299,7 +299,7 @@ def _run(text):
     request = json.loads(text)
     inputs = request["inputs"]
     with open("inputs.json", "w", encoding="utf-8") as file:
-        json.dump(inputs, file, ensure_ascii=False)
+        file.write(_whole(json.dumps(inputs, ensure_ascii=False)))
     namespace = {"__name__": "__main__", "inputs": inputs, **inputs, **_HELPERS}
     printed = _Bounded()
     answer = {}
@@ -315,7 +315,12 @@ def _run(text):
     answer["result"] = _call.result
     answer["hasResult"] = _call.has_result
     answer["charts"] = _call.charts
-    return json.dumps(answer, ensure_ascii=False)
+    return _whole(json.dumps(answer, ensure_ascii=False))
+
+
+def _whole(text):
+    # Tools say halves of characters, which nothing writes. A replacement stands for each, as everywhere else.
+    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
 
 def _read(image):
@@ -400,6 +405,13 @@ def _holes(port):
     attempt("a function from text", construct)
     for path in ("/etc/passwd", "/etc/hostname", "/proc/1/environ", "/root/.bashrc"):
         attempt(f"the file {path}", lambda path=path: read(path))
+    def write(path):
+        # Opened and not written: where it could be, it would be another machine.
+        os.close(os.open(path, os.O_WRONLY))
+        return True
+
+    for path in ("/proc/sys/kernel/core_pattern", "/proc/sys/kernel/modprobe", "/proc/sysrq-trigger"):
+        attempt(f"the kernel's settings in {path}", lambda path=path: write(path))
     attempt("the environment", lambda: any(name not in _ENVIRONMENT for name in os.environ))
     return json.dumps(holes)
 
