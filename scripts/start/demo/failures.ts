@@ -20,7 +20,7 @@ const CALLS = 3;
 export async function runFailures(options: FailureOptions): Promise<void> {
   const { signal } = options;
   const wait = (ms: number) => pause(ms, undefined, { signal });
-  await fix(options);
+  await clearDebt(options, "fix");
   await wait(FIRST_AFTER_MS);
   while (!signal.aborted) {
     for (const failure of [lowStake, lateAllowance, lowStake, lostAllowance]) {
@@ -32,8 +32,9 @@ export async function runFailures(options: FailureOptions): Promise<void> {
 
 type Wait = (ms: number) => Promise<void>;
 
-// Whoever stopped the stack may have done so in the middle of a failure.
-async function fix({ platform, cast }: FailureOptions): Promise<void> {
+// Whoever stopped the stack may have done so in the middle of a failure. The marketplace lists no tool whose stake is too low, so this
+// comes before the tools are offered again.
+export async function undoFailures(cast: Cast): Promise<void> {
   const { payer, tool } = fickle(cast);
   if ((await cast.router.spendable(payer.address)).allowance === 0n) {
     await cast.approve(payer, FUNDS.payerAllowance);
@@ -41,7 +42,11 @@ async function fix({ platform, cast }: FailureOptions): Promise<void> {
   if ((await cast.staking.tool(tool.toolId)).withdrawing > 0n) {
     await cast.cancelWithdrawal(tool);
   }
-  await platform("POST", `/v1/payers/${payer.address}/clear-debt`, {}, { idempotencyKey: `fix-${Date.now()}` });
+}
+
+async function clearDebt({ platform, cast }: FailureOptions, reason: string): Promise<void> {
+  const { address } = fickle(cast).payer;
+  await platform("POST", `/v1/payers/${address}/clear-debt`, {}, { idempotencyKey: `${reason}-${Date.now()}` });
 }
 
 async function lowStake(options: FailureOptions, wait: Wait): Promise<void> {
@@ -82,7 +87,7 @@ async function lostAllowance(options: FailureOptions, wait: Wait): Promise<void>
   tell("absorbed", `the platform pays ${debtUsd} USDC to the developers for ${payer.name}, who is refused from now on`);
   await wait(REVOKED_MS);
   await cast.approve(payer, FUNDS.payerAllowance);
-  await platform("POST", `/v1/payers/${payer.address}/clear-debt`, {}, { idempotencyKey: `debt-${Date.now()}` });
+  await clearDebt(options, "debt");
   tell("debt", `${payer.name} pays the debt and may go on`);
 }
 

@@ -9,7 +9,7 @@ import { runAgents } from "../demo/agents.ts";
 import { createAnswerKey, promise, signingOf } from "../demo/answers.ts";
 import { apiKeysOf } from "../demo/apiKeys.ts";
 import { type Cast, createCast } from "../demo/cast.ts";
-import { runFailures } from "../demo/failures.ts";
+import { runFailures, undoFailures } from "../demo/failures.ts";
 import { follow } from "../demo/follow.ts";
 import { invitation } from "../demo/invitation.ts";
 import { offerTools } from "../demo/offerTools.ts";
@@ -70,11 +70,13 @@ export async function runStack(
     startMarketplace({ ...running, port: marketplacePort, daemonPort: port }),
   );
   const cast = await createCast(chain, record.parties.operator, signal);
+  if (continued) await begin("what was interrupted is undone", () => undoFailures(cast));
   const ask = createClient({ url: marketplace.url, serviceToken: "", persistent: signal });
   const signing = signingOf(paths, cast, record);
-  const offer = { ask, cast, chainUrl: chain.url, marketplaceUrl: marketplace.url, signing };
+  const offer = { ask, cast, chainUrl: chain.url, marketplaceUrl: marketplace.url, signing, continued };
   const tools = await begin("tools served and listed", () => offerTools(offer));
   endings.inOrder.push(tools.close);
+  for (const refusal of tools.refusals) tell("tools", refusal);
   await begin("signed answers promised", () => promise(chain, cast, signing, tools.methods.get(SIGNING_TOOL) ?? []));
   const keys = await begin("wallets signed in, API keys", () => apiKeysOf(paths, ask, cast));
   if (!continued) {

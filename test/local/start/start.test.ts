@@ -11,11 +11,12 @@ import { type Program, startProgram } from "../../../scripts/process/startProgra
 import { PATIENTLY } from "../../../scripts/waiting/until.ts";
 import { readDeployment } from "../../../settlement/deployment.ts";
 import { toolIdFromUuid } from "../../../settlement/domain/toolId.ts";
-import { SchemaCourt__factory } from "../../../typechain-types/index.ts";
+import { SchemaCourt__factory, ToolStaking__factory } from "../../../typechain-types/index.ts";
 import { askOf } from "../daemon/testDaemon.ts";
 
 // Which of the node's accounts are developers, and where Base and every local chain have USDC.
 const DEVELOPERS = [10, 11, 12, 13, 14];
+const [, , , DATES_DEVELOPER = 0, MISCHIEF_DEVELOPER = 0] = DEVELOPERS;
 const SECRETS = [
   "service-token",
   "console-token",
@@ -91,6 +92,17 @@ async function paidOut(url: string): Promise<bigint> {
   return sum;
 }
 
+// Half of a tool's stake, and some of it in any case: the demo may have asked for it itself, and cannot ask twice.
+async function requestWithdrawal(url: string, toolId: string, developer: number): Promise<void> {
+  const provider = new JsonRpcProvider(url, undefined, { staticNetwork: true });
+  const staking = ToolStaking__factory.connect(stakingOf("whole"), await provider.getSigner(developer));
+  const id = toolIdFromUuid(toolId);
+  const { stake } = await staking.tool(id);
+  await staking.requestWithdrawal(id, stake / 2n).catch(() => undefined);
+  await expect.poll(async () => (await staking.tool(id)).withdrawing, PATIENTLY).toBeGreaterThan(0n);
+  provider.destroy();
+}
+
 const tokenOf = (name: string) => readFileSync(join(stateOf(name), "service-token"), "utf8").trim();
 
 const settledUsd = async (api: string, name: string) => {
@@ -98,8 +110,9 @@ const settledUsd = async (api: string, name: string) => {
   return Number((body as unknown as { totals: { settledUsd: string } }).totals.settledUsd);
 };
 
-const routerOf = (name: string) =>
-  JSON.parse(readFileSync(join(stateOf(name), "deployments", "local.json"), "utf8")).contracts.router.address;
+const contractsOf = (name: string) => readDeployment(join(stateOf(name), "deployments", "local.json")).contracts;
+const routerOf = (name: string) => contractsOf(name).router.address;
+const stakingOf = (name: string) => contractsOf(name).staking.address;
 
 // What a stack has started, by the processes that its lock and its children name.
 function childrenOf(pid: number): number[] {
@@ -143,8 +156,7 @@ it("one command runs everything until Ctrl-C, and the next one goes on, whatever
   const order = { toolId: dates?.id ?? "", toolName, args };
   const { signedAnswer } = (await shop("POST", "/api/v1/tools/execute", order)).body as unknown as Bought;
   const provider = new JsonRpcProvider(rpcUrl, undefined, { staticNetwork: true });
-  const courtAddress = readDeployment(join(stateOf("whole"), "deployments", "local.json")).contracts.schemaCourt
-    .address as Address;
+  const courtAddress = contractsOf("whole").schemaCourt.address as Address;
   const verified = await verifyAnswer(
     { [ANSWER_META]: signedAnswer },
     {
@@ -179,6 +191,11 @@ it("one command runs everything until Ctrl-C, and the next one goes on, whatever
     expect(log).not.toContain("sk_live_");
   }
 
+  // It is stopped while the developer whose luck changes has asked for a part of the stake, as has one who is somebody's experiment.
+  const [mischief] = (await shop("GET", "/api/v1/tools/search?q=mischief")).body.tools as unknown as Found[];
+  await requestWithdrawal(rpcUrl, order.toolId, DATES_DEVELOPER);
+  await requestWithdrawal(rpcUrl, mischief?.id ?? "", MISCHIEF_DEVELOPER);
+
   const second = startOn("whole");
   expect(await second.ended).toMatchObject({ code: 1 });
   expect(second.output()).toContain(`already, as process ${first.pid}`);
@@ -195,6 +212,8 @@ it("one command runs everything until Ctrl-C, and the next one goes on, whatever
   const again = startOn("whole");
   const { api: newApi, market: newMarket, rpcUrl: newRpcUrl, curl: newCurl } = await running(again);
   expect(again.output()).toContain("Going on from");
+  expect(again.output()).not.toContain("does not list Settlement dates");
+  expect(again.output()).toContain("the marketplace does not list Mischief: The stake is below");
   expect(routerOf("whole")).toBe(router);
   const before = await settledUsd(newApi, "whole");
   expect(before).toBeGreaterThan(0);
