@@ -3,7 +3,7 @@ import { z } from "zod";
 import { SettlementError } from "./domain/errors.ts";
 import { microUsdc, parseUsd } from "./domain/money.ts";
 import { isPostgres } from "./domain/text/isPostgres.ts";
-import { nearestOf } from "./domain/text/nearest.ts";
+import { suggestionOf } from "./domain/text/nearest.ts";
 
 // What settings are made of and how they are read from the environment. Which there are is up to each program.
 export type Environment = Readonly<Record<string, string | undefined>>;
@@ -126,8 +126,5 @@ function refuseUnknownNames<S extends z.ZodObject>(
   const known = [...Object.keys(schema.shape), ...inFiles.map((name) => `${name}_FILE`)];
   const unknown = Object.keys(environment).find((name) => name.startsWith(prefix) && !known.includes(name));
   if (unknown === undefined) return;
-  throw new SettlementError(
-    "invalid_config",
-    `${unknown} is not a setting; did you mean ${nearestOf(unknown, known)}?`,
-  );
+  throw new SettlementError("invalid_config", `${unknown} is not a setting${suggestionOf(unknown, known)}`);
 }

@@ -4,7 +4,7 @@ import type { Clock } from "../../settlement/clock.ts";
 import { ApiError } from "../../settlement/daemon/http/errors.ts";
 import { chargeIdOfCall, NO_HASH } from "../../settlement/domain/charges/charge.ts";
 import { formatUsd, type MicroUsdc, microUsdc, parseUsd } from "../../settlement/domain/money.ts";
-import { nearestOf } from "../../settlement/domain/text/nearest.ts";
+import { suggestionOf } from "../../settlement/domain/text/nearest.ts";
 import { toolIdFromUuid } from "../../settlement/domain/toolId.ts";
 import type { Sql } from "../../settlement/ledger/database/sql.ts";
 import type { SessionView } from "../../settlement/views/session.ts";
@@ -323,14 +323,12 @@ async function eligible(
   const { methods } = listing;
   const method = methods.find((candidate) => candidate.name === name);
   if (method === undefined) {
-    const nearest = nearestOf(
+    const suggestion = suggestionOf(
       name,
       methods.map((candidate) => candidate.name),
     );
-    throw new ApiError(
-      "invalid_tool_method",
-      `the tool has no method ${JSON.stringify(name)}; did you mean ${nearest}?`,
-    );
+    const wayOut = suggestion || `; GET /api/v1/tools/${toolId} lists those that it has`;
+    throw new ApiError("invalid_tool_method", `the tool has no method ${JSON.stringify(name)}${wayOut}`);
   }
   if (!method.executeEligible) {
     const why = method.executePriceUsd === null ? "has no execute price" : "is for answers only";

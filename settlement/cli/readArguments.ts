@@ -1,5 +1,5 @@
 import { type ParseArgsConfig, parseArgs } from "node:util";
-import { nearestOf } from "../domain/text/nearest.ts";
+import { suggestionOf } from "../domain/text/nearest.ts";
 import { sentenceOf } from "../domain/text/sentence.ts";
 
 // What was typed is not understood. Its message names the option and is shown with the usage line.
@@ -30,11 +30,8 @@ const AMBIGUOUS = /^Option '(?:-\w, )?(--[\w-]+)[^']*' argument is ambiguous/;
 function reasonOf(message: string, { options = {} }: ParseArgsConfig): string {
   const [, unknown] = UNKNOWN.exec(message) ?? [];
   if (unknown !== undefined) {
-    const meant = nearestOf(
-      unknown,
-      Object.keys(options).map((name) => `--${name}`),
-    );
-    return `there is no option ${unknown}${meant === undefined ? "" : `; did you mean ${meant}?`}`;
+    const known = Object.keys(options).map((name) => `--${name}`);
+    return `there is no option ${unknown}${suggestionOf(unknown, known)}`;
   }
   const [, ambiguous] = AMBIGUOUS.exec(message) ?? [];
   if (ambiguous !== undefined) return `${ambiguous} needs a value; write ${ambiguous}=… if it begins with a dash`;

@@ -24,6 +24,7 @@ afterEach(() => void vi.restoreAllMocks());
 
 it.each([
   [["cpy", "a"], 'There is no command "cpy"; did you mean copy?'],
+  [["format", "a"], 'There is no command "format".'],
   [["copy"], "Write copy <file>."],
   [["copy", "a", "b"], '"b" is a word too many; write copy <file>.'],
   [["copy", ""], "A word is empty; write copy <file>."],

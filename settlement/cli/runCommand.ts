@@ -1,6 +1,6 @@
 import type { ParseArgsConfig } from "node:util";
 import type { Environment } from "../config.ts";
-import { nearestOf } from "../domain/text/nearest.ts";
+import { suggestionOf } from "../domain/text/nearest.ts";
 import { sentenceOf } from "../domain/text/sentence.ts";
 import type { Command, Output, Values } from "./command.ts";
 import { readArguments, UsageError } from "./readArguments.ts";
@@ -32,11 +32,11 @@ export async function runCommand(
   }
   const picked = commands.find((candidate) => candidate.name === name);
   if (picked === undefined) {
-    const meant = nearestOf(
+    const suggestion = suggestionOf(
       name,
       commands.map((command) => command.name),
     );
-    console.error(`There is no command "${name}"; did you mean ${meant}?\n${overview(program)}`);
+    console.error(`There is no command "${name}"${suggestion || "."}\n${overview(program)}`);
     return 2;
   }
   const command = await picked.load();

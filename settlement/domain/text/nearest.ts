@@ -3,7 +3,7 @@ const MAX_COMPARED = 200;
 const MAX_LETTERS = 64;
 
 // Which of some names was probably meant: the one that takes the fewest letters to change. Of very many, or very long ones, only the
-// beginning is looked at.
+// beginning is looked at. None was unless more than a third of the letters stay.
 export function nearestOf(name: string, known: readonly string[]): string | undefined {
   const asked = name.slice(0, MAX_LETTERS);
   let nearest: string | undefined;
@@ -12,7 +12,14 @@ export function nearestOf(name: string, known: readonly string[]): string | unde
     const letters = distance(asked, candidate.slice(0, MAX_LETTERS));
     if (letters < least) [nearest, least] = [candidate, letters];
   }
-  return nearest;
+  const longest = Math.max(asked.length, Math.min(nearest?.length ?? 0, MAX_LETTERS));
+  return 3 * least < 2 * longest ? nearest : undefined;
+}
+
+// As the end of a sentence that says that there is no such name.
+export function suggestionOf(name: string, known: readonly string[]): string {
+  const nearest = nearestOf(name, known);
+  return nearest === undefined ? "" : `; did you mean ${nearest}?`;
 }
 
 // Levenshtein's: how many letters are added, left out or exchanged on the way from one to the other.
