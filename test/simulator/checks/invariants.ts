@@ -379,6 +379,18 @@ export function createInvariants(options: {
     if (exposure > limit) broken(`${payer} owes ${exposure} beyond what is prepaid, and has credit for ${limit}`);
   }
 
+  // Whom a thief, or a batch that was forgotten, has charged is charged again only for what that does not pay.
+  async function checkPlanned(batchId: Hex): Promise<void> {
+    const [paid] = await read.all(
+      `SELECT c.id, c.charged_to, u.amount FROM charges c
+         JOIN unexplained_payments u ON u.charged_to = c.charged_to AND u.tool_id = COALESCE(c.tool_id, '')
+       WHERE c.batch_id = $1 AND u.amount > 0`,
+      [batchId],
+    );
+    if (paid !== undefined)
+      broken(`charge ${paid.id} of ${paid.charged_to} is in a batch, though ${paid.amount} was taken for it before`);
+  }
+
   // What was held for a turn is the turn's: nothing that happened since is a reason to refuse it.
   function checkHeld(held: TurnHold, turn: Turn, { kind }: { kind: string }): void {
     if (kind === "recorded") capturedTurns += 1;
@@ -703,6 +715,8 @@ export function createInvariants(options: {
     // Asked when a call was held or a turn recorded.
     checkCredit,
     checkHeld,
+    // Asked when a batch was planned.
+    checkPlanned,
     capturedTurns: () => capturedTurns,
     isOwedOnly,
     // Told by the ledger when bytes are in it.
