@@ -117,6 +117,7 @@ async function simulateOn(
   const lies = createRng(seed + 9e9);
   const lags = createRng(seed + 11e9);
   const failovers = createRng(seed + 12e9);
+  const inventions = createRng(seed + 16e9);
   const chain = createSimulatedChain(rng, faults, {
     protocol: protocolOf(rng, scenario),
     insurance: INSURANCE,
@@ -125,6 +126,7 @@ async function simulateOn(
     endpoints: scenario.endpoints,
     lies: lies.happens(0.3) ? lies : null,
     lags: lags.happens(0.25) ? lags : null,
+    inventions: inventions.happens(0.4) ? inventions : null,
     startAt: START_MS / 1000,
     finalityBlocks: scenario.finalityBlocks,
   });
@@ -271,7 +273,10 @@ async function simulateOn(
   // For longer than what makes an endpoint stale that does not move. Drawn apart.
   const stalls = createRng(seed + 14e9);
   const stallsForLong = stalls.happens(0.15);
-  const stallLonger = () => (stallsForLong ? stalls.between(10, 40) : 0);
+  const stallLonger = () => {
+    if (stallsForLong) return stalls.between(10, 40);
+    return chain.invents() ? inventions.between(15, 40) : 0;
+  };
 
   // A copy for a restore is old; what a failover falls back to is a moment behind.
   let backup = copy();
@@ -392,6 +397,7 @@ async function simulateOn(
       if (stalledSteps > 0) {
         stalledSteps -= 1;
         nowMs += BLOCK_MS;
+        chain.stall();
       } else produceBlocks();
       if (faults.strike("a reorg", 0.05)) chain.reorg();
       else if (faults.strike("what came from elsewhere is lost", chain.foreign()?.followed ? 0.5 : 0.02)) {

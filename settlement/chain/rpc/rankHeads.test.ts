@@ -167,6 +167,52 @@ describe("of several endpoints", () => {
     });
   });
 
+  describe("one that invents the next blocks while the sequencer stands still, and calls what it stands at final", () => {
+    // No faster than the clock, which then does not tell that they are not there.
+    const seenAt = (honest: readonly SeenHead[], passedMs: number, everyMs: number): SeenHead[] => {
+      const invented = NEWEST + BigInt(Math.floor(passedMs / everyMs));
+      return [{ endpoint: "inventor", head: blockAt(invented, 1), finalized: blockAt(NEWEST) }, ...honest];
+    };
+    const standing = (endpoint: string, head: bigint): SeenHead => ({
+      endpoint,
+      head: blockAt(head),
+      finalized: blockAt(NEWEST - FINALITY_BLOCKS),
+    });
+    const hashAt = async (_: string, number: bigint) => hashOf(number);
+
+    it("does not outrun two that stand at the same place, whatever our clock says", async () => {
+      for (const slowMs of [0, 600_000, -600_000]) {
+        for (const everyMs of [BLOCK_MS, 5 * BLOCK_MS]) {
+          const ranking = createHeadRanking();
+          const honest = [standing("a", NEWEST), standing("b", NEWEST - 3n)];
+          for (let ms = 0; ms <= 600_000; ms += 2_000) {
+            const clock = { nowMs: NOW_MS + ms - slowMs, elapsedMs: ms };
+            const found = await ranking(seenAt(honest, ms, everyMs), clock, hashAt);
+            expect([everyMs, ms, found.finalized]).toEqual([everyMs, ms, blockAt(NEWEST - FINALITY_BLOCKS)]);
+            expect(found.standings.get("a")).toEqual({ kind: "fresh" });
+            if (ms > 16 * everyMs) expect(found.order).toEqual(["a", "b", "inventor"]);
+          }
+        }
+      }
+    });
+
+    it("is believed before two that stand at different places: then they have stopped, and not the sequencer", async () => {
+      const ranking = await rank({ a: { head: NEWEST - 1_000n }, b: { head: NEWEST - 500n }, c: { head: NEWEST } });
+      expect(ranking.order[0]).toBe("c");
+      expect(ranking.finalized).toEqual(blockAt(NEWEST - FINALITY_BLOCKS));
+    });
+
+    it("is believed with as many to support it as there are against it", async () => {
+      const ranking = await rank({
+        a: { head: NEWEST - 1_000n },
+        b: { head: NEWEST - 1_000n },
+        c: { head: NEWEST },
+        d: { head: NEWEST },
+      });
+      expect(ranking.order).toEqual(["c", "d", "a", "b"]);
+    });
+  });
+
   it("one alone that calls its head final does not make it so", async () => {
     const ranking = await rank({ a: { head: NEWEST, finalized: NEWEST }, b: { head: NEWEST } });
     expect(ranking.finalized).toEqual(blockAt(NEWEST - FINALITY_BLOCKS));

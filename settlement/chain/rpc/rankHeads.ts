@@ -54,10 +54,13 @@ export function createHeadRanking() {
       const passedForMs = isPassed(head.number) ? (known ?? 0) + more : known;
       heads.set(endpoint, { number: head.number, passedForMs });
     }
-    const standStill = seen.filter(
+    const standing = seen.filter(
       ({ endpoint, head }) =>
         (heads.get(endpoint)?.passedForMs ?? 0) > MAX_LAG_MS && seen.some((other) => other.head.number > head.number),
     );
+    // As with those that are behind: more of them together than go on are not the ones that have stopped.
+    const together = Math.max(0, ...standing.map(({ head }) => supportersOf(head, standing)));
+    const standStill = together > seen.length - standing.length ? [] : standing;
     return rankHeads(seen, new Set(standStill), nowMs, hashAt);
   };
 }
@@ -100,15 +103,25 @@ async function rankHeads(
 
 const GRADES: readonly Standing["kind"][] = ["fresh", "stale", "contradicts"];
 
-// The newest head that is not ahead of our clock, or that a second endpoint supports: then it is the clock that is slow. Whoever
-// supports one is not behind it, so that a liar can be supported and still makes nobody stale who did that. If there is none, the
-// least that anybody says.
+// The newest head that nobody outvotes, and that is not ahead of our clock, or that a second endpoint supports: then it is the clock
+// that is slow. Whoever supports one is not behind it, so that a liar can be supported and still makes nobody stale who did that. If
+// there is none, the least that anybody says.
 function newestBelievable(seen: readonly SeenHead[], nowMs: number): Block | undefined {
   const heads = seen.map(({ head }) => head).sort((a, b) => b.timestampMs - a.timestampMs);
-  const isSupported = (head: Block) =>
-    heads.some((other) => other !== head && !isBehind(other, head) && !isBehind(head, other));
-  return heads.find((head) => head.timestampMs <= nowMs + MAX_AHEAD_MS || isSupported(head)) ?? heads.at(-1);
+  const believable = heads.find(
+    (head) => !isOutvoted(head, seen) && (head.timestampMs <= nowMs + MAX_AHEAD_MS || supportersOf(head, seen) > 1),
+  );
+  return believable ?? heads.at(-1);
 }
+
+// Whether more endpoints stand together behind this head than support it. Either they have stopped, or the sequencer has, and somebody
+// invents its next blocks: nothing that one endpoint says tells the two apart, and what becomes final too late charges nobody twice.
+const isOutvoted = (head: Block, seen: readonly SeenHead[]) =>
+  seen.some((other) => isBehind(other.head, head) && supportersOf(other.head, seen) > supportersOf(head, seen));
+
+// How many endpoints are level with it, whoever says it included.
+const supportersOf = (head: Block, seen: readonly SeenHead[]) =>
+  seen.filter((other) => !isBehind(other.head, head) && !isBehind(head, other.head)).length;
 
 function standingOf({ number, timestampMs }: Block, newest: Block | undefined, standsStill: boolean): Standing {
   if (standsStill) return { kind: "stale", reason: `stands still at block ${number} while others go on` };

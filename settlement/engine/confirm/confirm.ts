@@ -53,13 +53,18 @@ async function look(context: EngineContext, lease: Lease, submission: Submission
   // the nonce was spent without the batch; then none of its bytes can ever be mined.
   if (!(await final.hasSpent(submission.nonce))) return;
   if (submission.kind === "settle" && (await chain.settledAt(submission.id, final.block)) !== 0n) return;
-  // A batch that reverted and whose receipt nobody showed until it was final would look the same, and means the same for its
-  // charges. A payout whose receipt was missed looks so, too; pushing it again does no harm.
-  if (submission.kind === "settle") {
+  // One that reverted and whose receipt nobody showed until it was final would look the same, and means the same for its charges. What
+  // a restored ledger has forgotten may be mined in the place of what fences it off, and is no alarm: the watch looks for it.
+  if (submission.kind === "settle" || !(await isFenced(context, lease))) {
     context.report({ kind: "key_used_elsewhere", operator: lease.operator, nonce: submission.nonce });
   }
   await ledger.abandon(lease, submission.id, clock.nowMs());
   context.report({ kind: "abandoned", id: submission.id });
+}
+
+async function isFenced({ ledger }: EngineContext, { operator }: Lease): Promise<boolean> {
+  const own = (await ledger.listOperators()).find((known) => known.operator === operator.toLowerCase());
+  return own !== undefined && own.fence !== 0;
 }
 
 // Whether the state of a final block rules out what a receipt says. One endpoint alone may have made the receipt up; that what it

@@ -6,6 +6,7 @@ import { failoverFaults } from "./failoverFaults.ts";
 import type { FaultGroup } from "./faultCase.ts";
 import { keyFaults } from "./keyFaults.ts";
 import { laterMarketplaceFaults, marketplaceFaults } from "./marketplaceFaults.ts";
+import { outageFaults } from "./outageFaults.ts";
 import { processFaults } from "./processFaults.ts";
 import { reconcileFaults } from "./reconcileFaults.ts";
 import { rpcFaults } from "./rpcFaults.ts";
@@ -26,4 +27,5 @@ export const groups: readonly FaultGroup[] = [
   sharedFaults,
   laterMarketplaceFaults,
   failoverFaults,
+  outageFaults,
 ];

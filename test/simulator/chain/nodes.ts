@@ -24,6 +24,11 @@ import { isTenthMore, lower, type Transaction, transactionOf } from "./transacti
 
 const PRIORITY_FEE = 1_000_000n;
 const MAX_GAS = 2n ** 24n;
+const BLOCK_MS = 2_000;
+const INVENTED_HASH: Hex = `0x${"1e".repeat(32)}`;
+const INVENTION = "an endpoint invents blocks while the sequencer stands still";
+// Then whoever goes by who is ahead takes the others for stale.
+const BLOCKS_TO_OUTRUN = 16;
 
 export type NodesOptions = {
   router: Address;
@@ -34,6 +39,8 @@ export type NodesOptions = {
   lies: Rng | null;
   // Decides which of them are always some blocks behind; null where none is.
   lags: Rng | null;
+  // Decides which of three invents the next blocks while the sequencer stands still; null where none does.
+  inventions: Rng | null;
 };
 
 // Less than what makes an endpoint stale, so that it is asked like the others.
@@ -59,6 +66,34 @@ export function createNodes(blocks: Blocks, rng: Rng, faults: Faults, options: N
 
   // One of them calls its head final. It is never believed while another one answers that does not.
   const hasty = options.endpoints > 1 && rng.happens(0.2) ? rng.pick(endpoints) : null;
+
+  // One of them goes on alone while the sequencer stands still, with blocks of its own, and calls what came before them final. It is
+  // never believed while the two others answer.
+  const mayInvent = options.inventions !== null && endpoints.length > 2 && hasty === null;
+  const inventor = mayInvent ? (options.inventions?.pick(endpoints) ?? null) : null;
+  let invented: { on: Block | null; blocks: number } = { on: null, blocks: 0 };
+  let outruns = 0;
+
+  // One more for every block that the sequencer should have made.
+  function stall(): void {
+    const on = blocks.newest().head;
+    invented = { on, blocks: invented.on === on ? invented.blocks + 1 : 1 };
+    if (inventor === null || faults.stopped() || invented.blocks !== BLOCKS_TO_OUTRUN) return;
+    faults.trace(`fault ${INVENTION}`);
+    outruns += 1;
+  }
+
+  // What an endpoint says when all are compared.
+  function headOf(endpoint: Endpoint): SeenHead {
+    const { head, finalized } = viewOf(endpoint);
+    const seen = { endpoint: endpoint.name, head: nameOf(head) };
+    if (endpoint !== inventor || head !== invented.on || faults.stopped()) {
+      return { ...seen, finalized: nameOf(blocks.blockAt({ head, finalized }, finalized) as Block) };
+    }
+    const timestampMs = seen.head.timestampMs + invented.blocks * BLOCK_MS;
+    const block = { number: seen.head.number + BigInt(invented.blocks), hash: INVENTED_HASH, timestampMs };
+    return { ...seen, head: block, finalized: seen.head };
+  }
 
   // One of them says what is not so.
   const liar = options.lies === null || endpoints.length < 2 ? null : createLiar(options.lies, faults);
@@ -236,11 +271,10 @@ export function createNodes(blocks: Blocks, rng: Rng, faults: Faults, options: N
     // As production compares them.
     async function survey(): Promise<void> {
       const seen = endpoints.flatMap((endpoint): SeenHead[] => {
-        // Whoever is alone is believed: nobody is silent beside one that is hasty.
-        if (endpoints.length > 1 && hasty === null && faults.strike("an endpoint is silent", 0.02)) return [];
-        const { head, finalized } = viewOf(endpoint);
-        const final = blocks.blockAt({ head, finalized }, finalized) as Block;
-        return [{ endpoint: endpoint.name, head: nameOf(head), finalized: nameOf(final) }];
+        // Whoever is alone is believed: nobody is silent beside one that is hasty, or invents.
+        const isBelievable = hasty === null && inventor === null;
+        if (endpoints.length > 1 && isBelievable && faults.strike("an endpoint is silent", 0.02)) return [];
+        return [headOf(endpoint)];
       });
       if (seen.length === 0) throw unavailable("no endpoint answers");
       const named = (name: string) => endpoints.find((endpoint) => endpoint.name === name) as Endpoint;
@@ -437,8 +471,9 @@ export function createNodes(blocks: Blocks, rng: Rng, faults: Faults, options: N
   function standStill(lasts: number): void {
     const moving = endpoints.filter(({ still }) => still === null);
     const [endpoint] = rng.shuffled(moving.filter((one) => one !== hasty || hasty === null));
-    const honest = moving.filter((one) => one !== hasty && one !== lying);
-    if (endpoint === undefined || honest.length < 2) return;
+    const honest = moving.filter((one) => one !== hasty && one !== lying && one !== inventor);
+    // Beside one that invents blocks two must be left that outvote it.
+    if (endpoint === undefined || honest.length < (inventor === null ? 2 : 3)) return;
     faults.trace(`${endpoint.name} stands still`);
     stalls += 1;
     endpoint.still = blocks.newest();
@@ -461,10 +496,14 @@ export function createNodes(blocks: Blocks, rng: Rng, faults: Faults, options: N
   return {
     connect,
     standStill,
+    stall,
     wakeUp,
     repair,
+    // Whether one of them does when the sequencer stands still.
+    invents: () => inventor !== null,
     stalls: () => stalls,
-    lies: () => liar?.told() ?? new Map<string, number>(),
+    lies: (): ReadonlyMap<string, number> =>
+      new Map([...(liar?.told() ?? []), ...(outruns > 0 ? [[INVENTION, outruns] as const] : [])]),
     // Whether one of them has made a receipt up.
     hasMadeUp: (txHash: Hex) => liar?.hasMadeUp(txHash) ?? false,
     // Whether a node has ever denied a receipt that it should have had.

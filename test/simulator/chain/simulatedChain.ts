@@ -16,13 +16,15 @@ export type SimulatedChainOptions = Genesis & {
   lies: Rng | null;
   // Decides which of them are always some blocks behind; null where none is.
   lags?: Rng | null;
+  // Decides which of three invents blocks while the sequencer stands still; null where none does.
+  inventions?: Rng | null;
 };
 
 // A chain in memory: what it is, what its nodes say about it, and what only the invariants may ask.
 export function createSimulatedChain(rng: Rng, faults: Faults, options: SimulatedChainOptions) {
-  const { protocol, insurance, maxRows, endpoints, lies, lags = null } = options;
+  const { protocol, insurance, maxRows, endpoints, lies, lags = null, inventions = null } = options;
   const blocks = createBlocks(rng, faults, options);
-  const nodesOptions = { router: protocol.router, insurance, maxRows, endpoints, lies, lags };
+  const nodesOptions = { router: protocol.router, insurance, maxRows, endpoints, lies, lags, inventions };
   const nodes = createNodes(blocks, rng, faults, nodesOptions);
   // One that never lags, forgets or lies.
   const honest = createNodes(
@@ -34,9 +36,10 @@ export function createSimulatedChain(rng: Rng, faults: Faults, options: Simulate
       endpoints: 1,
       lies: null,
       lags: null,
+      inventions: null,
     },
   );
-  const { connect, standStill, wakeUp, repair, stalls, lies: told, wasWithheld, hasMadeUp } = nodes;
+  const { connect, standStill, stall, invents, wakeUp, repair, stalls, lies: told, wasWithheld, hasMadeUp } = nodes;
   const statusIn = (block: Block | undefined, txHash: Hex) =>
     block?.transactions.find(({ transaction }) => transaction.hash === txHash)?.receipt.status ?? null;
   const { produce, reorg, undo, foreign, reorgs, do: plan, pooled, drop, inject } = blocks;
@@ -44,6 +47,8 @@ export function createSimulatedChain(rng: Rng, faults: Faults, options: Simulate
     connect,
     connectHonestly: (nowMs: () => number) => honest.connect({ nowMs, elapsedMs: nowMs }),
     standStill,
+    stall,
+    invents,
     wakeUp,
     repair,
     stalls,

@@ -379,6 +379,18 @@ export function createInvariants(options: {
     if (exposure > limit) broken(`${payer} owes ${exposure} beyond what is prepaid, and has credit for ${limit}`);
   }
 
+  // Whom a thief, or a batch that was forgotten, has charged is charged again only for what that does not pay.
+  async function checkPlanned(batchId: Hex): Promise<void> {
+    const [paid] = await read.all(
+      `SELECT c.id, c.charged_to, u.amount FROM charges c
+         JOIN unexplained_payments u ON u.charged_to = c.charged_to AND u.tool_id = COALESCE(c.tool_id, '')
+       WHERE c.batch_id = $1 AND u.amount > 0`,
+      [batchId],
+    );
+    if (paid !== undefined)
+      broken(`charge ${paid.id} of ${paid.charged_to} is in a batch, though ${paid.amount} was taken for it before`);
+  }
+
   // What was held for a turn is the turn's: nothing that happened since is a reason to refuse it.
   function checkHeld(held: TurnHold, turn: Turn, { kind }: { kind: string }): void {
     if (kind === "recorded") capturedTurns += 1;
@@ -515,8 +527,7 @@ export function createInvariants(options: {
 
   // Somebody who uses a key of ours is noticed, whatever it was for: where nothing was forgotten, a nonce that is spent for good and
   // that no bytes of ours have spent has its alarm. Not so those of before this ledger's first use of the key, which is never a
-  // filler: an endpoint that lags may ask for one on a nonce of before. Nor those that a payout or a filler had, which are tried
-  // again.
+  // filler: an endpoint that lags may ask for one on a nonce of before.
   async function checkForeignNonces(): Promise<void> {
     if (scenario.forgetful || scenario.thief || habits.unfaithful || isFenced) return;
     for (const operator of scenario.operators) {
@@ -527,12 +538,7 @@ export function createInvariants(options: {
           const { from, nonce, hash } = transaction;
           if (from !== operator || nonce < first || sentBytes.has(hash) || foreign.has(`${operator} ${nonce}`))
             continue;
-          const others = await read.all(
-            `SELECT s.id FROM submissions s LEFT JOIN broadcasts b ON b.submission_id = s.id
-             WHERE s.kind <> 'settle' AND s.operator = $1 AND COALESCE(b.nonce, s.nonce) = $2`,
-            [operator, nonce],
-          );
-          if (others.length === 0) broken(`${operator} has used nonce ${nonce} elsewhere, and nobody was told`);
+          broken(`${operator} has used nonce ${nonce} elsewhere, and nobody was told`);
         }
       }
     }
@@ -709,6 +715,8 @@ export function createInvariants(options: {
     // Asked when a call was held or a turn recorded.
     checkCredit,
     checkHeld,
+    // Asked when a batch was planned.
+    checkPlanned,
     capturedTurns: () => capturedTurns,
     isOwedOnly,
     // Told by the ledger when bytes are in it.

@@ -179,6 +179,47 @@ describe("somebody who uses an idle key for something that is no batch", () => {
   });
 });
 
+describe("somebody who uses the nonce of a payout that is on its way", () => {
+  const alarms = () => history.events.filter(({ kind }) => kind === "key_used_elsewhere");
+  async function payOut(daemon: Daemon): Promise<Transaction> {
+    const lease = await history.ledger.acquireLease(operator, "daemon", 15_000);
+    if (lease === null) throw new RangeError("the key is leased");
+    const calldata = encodeFunctionData({ abi: routerAbi, functionName: "payout", args: [[]] });
+    await history.ledger.planSubmission(lease, { id: hexOf(55), kind: "payout", to: ROUTER, calldata, nonce: null }, 0);
+    return sent(daemon);
+  }
+
+  it("is noticed: no batch says that the key was used", async () => {
+    const daemon = history.daemon();
+    history.chain.drop(await payOut(daemon));
+    history.chain.inject({ from: operator, to: operator, calldata: "0x", gasLimit: 21_000n, fleeting: false });
+    history.mine(20);
+    await daemon.tick();
+    expect(alarms()).toEqual([{ kind: "key_used_elsewhere", operator, nonce: 0 }]);
+    await history.deliver(alice, 10n);
+    expect(await history.settle([daemon])).toBe(true);
+    expect(alarms()).toHaveLength(1);
+  });
+
+  it("is no alarm if what the ledger has forgotten was mined in its place", async () => {
+    await history.deliver(alice, 100n);
+    expect(await history.settle([history.daemon()])).toBe(true);
+    await history.deliver(alice, 40n);
+    const copy = history.copy();
+    const forgotten = await sent(history.daemon());
+    await history.restore(copy);
+    const daemon = history.daemon();
+    // The filler that fences the nonce off does not reach whoever makes the blocks.
+    await daemon.tick();
+    await daemon.tick();
+    for (const transaction of history.chain.pooled()) history.chain.drop(transaction);
+    inject(operator, forgotten.calldata);
+    await putRight(daemon);
+    expect(alarms()).toEqual([]);
+    expect(history.overpaid()).toEqual([]);
+  });
+});
+
 describe("a peer who settles our batch first", () => {
   it("and whose batch is in the archive by the time that something waits behind the nonce that ours had", async () => {
     const daemon = history.daemon();

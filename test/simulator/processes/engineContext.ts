@@ -114,8 +114,11 @@ export function createEngineContext(
         invariants().saved(broadcast.raw);
         return saved;
       },
-      planBatch: (lease, request, atMs) =>
-        ledger.planBatch(lease, { ...request, net: noted(request.net, invariants) }, atMs),
+      async planBatch(lease, request, atMs) {
+        const planned = await ledger.planBatch(lease, { ...request, net: noted(request.net, invariants) }, atMs);
+        if (planned !== null) await invariants().checkPlanned(planned.id);
+        return planned;
+      },
     }),
     chain: through("chain", {
       ...port,

@@ -1,0 +1,4 @@
+import { outageFaults } from "./cases/outageFaults.ts";
+import { testFaults } from "./testFaults.ts";
+
+testFaults(outageFaults);
