@@ -57,6 +57,9 @@ export type Chain = {
   credits(accounts: readonly Address[]): Promise<MicroUsdc[]>;
   // What the registry says about tools, in the order asked; null for one that is not listed.
   listings(toolIds: readonly ToolId[]): Promise<(Listing | null)[]>;
+  // What tools have at stake, in the order asked, zero for one that is not listed: at the newest block that all healthy endpoints have,
+  // where nobody is alone with an answer. Null for one of which they do not say the same, or too few say anything.
+  stakes(toolIds: readonly ToolId[]): Promise<(MicroUsdc | null)[]>;
   send(raw: Hex): Promise<SendOutcome>;
   // Every settled batch between two blocks, both included, that any endpoint shows.
   settledBatches(fromBlock: bigint, toBlock: bigint): Promise<SettledBatch[]>;

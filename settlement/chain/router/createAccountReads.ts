@@ -19,7 +19,7 @@ const PAYERS_PER_READ = 200;
 // What a multicall without a contract returns is limited to the size of a contract's code.
 const STRUCTS_PER_MULTICALL = 60;
 // So many must say what nobody is believed about alone, if so many are healthy.
-const SUPPORTED_BY = 2;
+export const SUPPORTED_BY = 2;
 const QUANTITY = /^0x[0-9a-f]+$/i;
 
 // What operators, payers and payees have.

@@ -409,6 +409,14 @@ export function createNodes(blocks: Blocks, rng: Rng, faults: Faults, options: N
             };
           });
         }),
+      stakes: (toolIds) =>
+        ask(() => {
+          const read = ({ protocol }: State) => toolIds.map((toolId) => protocol.tools.get(toolId)?.stake ?? 0n);
+          const shared = ranking?.shared?.block;
+          const [first = [], ...others] =
+            shared === undefined ? [read(stateAt("latest"))] : fromEach(shared, read, (answer) => answer);
+          return first.map((stake, i) => (others.every((other) => other[i] === stake) ? microUsdc(stake) : null));
+        }),
       credits: (accounts) =>
         ask(() => {
           const { credits } = stateAt("latest").protocol;
