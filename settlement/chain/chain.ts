@@ -51,12 +51,20 @@ export type Chain = {
   isSigned(question: { signer: Address; digest: Hex; signature: Hex }): Promise<boolean>;
   // With what is known of these budgets of theirs.
   spendable(payers: readonly Address[], budgets?: readonly BudgetKey[]): Promise<Spendable[]>;
+  // The same as each of several endpoints says, with what has been asked back: for those about whom nobody is believed alone.
+  spendableByEach(
+    payers: readonly Address[],
+    budgets: readonly BudgetKey[],
+  ): Promise<(Spendable & { refunding: MicroUsdc })[][]>;
   // What payers have asked back of their prepaid balances and is still there to be drawn on, and from which second on it can be
   // paid; zero without a request.
   refunds(payers: readonly Address[]): Promise<Refund[]>;
   credits(accounts: readonly Address[]): Promise<MicroUsdc[]>;
   // What the registry says about tools, in the order asked; null for one that is not listed.
   listings(toolIds: readonly ToolId[]): Promise<(Listing | null)[]>;
+  // What tools have at stake, in the order asked, zero for one that is not listed: at the newest block that all healthy endpoints have,
+  // where nobody is alone with an answer. Null for one of which they do not say the same, or too few say anything.
+  stakes(toolIds: readonly ToolId[]): Promise<(MicroUsdc | null)[]>;
   send(raw: Hex): Promise<SendOutcome>;
   // Every settled batch between two blocks, both included, that any endpoint shows.
   settledBatches(fromBlock: bigint, toBlock: bigint): Promise<SettledBatch[]>;

@@ -51,7 +51,7 @@ export async function createChain(options: ChainOptions): Promise<Chain> {
       ...createCourtReads({ endpoints, court }),
       ...createAccountReads({ endpoints, client, router, survey }),
       ...createTokenReads({ client, router, usdc }),
-      ...createToolReads({ client, staking }),
+      ...createToolReads({ endpoints, client, staking, survey }),
       isSigned: (question: Parameters<Chain["isSigned"]>[0]) => isSigned(endpoints, question),
       priorityFee: () => client.estimateMaxPriorityFeePerGas(),
       simulate: (call: Parameters<Chain["simulate"]>[0]) => simulate(endpoints, call, maxTransactionGas),

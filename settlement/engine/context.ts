@@ -6,7 +6,7 @@ import type { BatchBounds } from "../domain/batch/batch.ts";
 import type { Contest, ContestState } from "../domain/batch/contest.ts";
 import type { MicroUsdc } from "../domain/money.ts";
 import type { CreditPolicy } from "../domain/payer/credit.ts";
-import type { ToolId } from "../domain/toolId.ts";
+import { type ToolId, uuidFromToolId } from "../domain/toolId.ts";
 import type { ArchiveLimits, FlushPolicy, Ledger, RetryPolicy } from "../ledger/ledger.ts";
 import type { AnswerBounds } from "./court/answerOf.ts";
 
@@ -134,13 +134,22 @@ export type EngineContext = {
 const ALL_BPS = 10_000n;
 
 // Doubles from the first wait to the longest and adds up to half of jitter, so that payers who failed together do not
-// come back together. The stakes of these tools decide what is absorbed for them; a tool that is not listed has none.
+// come back together. The stakes of these tools decide what is absorbed for them; a tool that is not listed has none. What of them is
+// not known is not absorbed now, and is tried again.
 export async function retryPolicy(
-  { policy, chain, random }: EngineContext,
+  { policy, chain, random, report }: Pick<EngineContext, "policy" | "chain" | "random" | "report">,
   toolIds: readonly ToolId[],
 ): Promise<RetryPolicy> {
-  const listings = toolIds.length === 0 ? [] : await chain.listings(toolIds);
-  const stakes = new Map<ToolId, bigint>(toolIds.map((toolId, i) => [toolId, listings[i]?.stake ?? 0n]));
+  const found = toolIds.length === 0 ? [] : await chain.stakes(toolIds);
+  const stakes = new Map<ToolId, bigint>();
+  for (const [i, toolId] of toolIds.entries()) {
+    const stake = found[i] ?? null;
+    if (stake !== null) stakes.set(toolId, stake);
+    else {
+      const reason = `endpoints do not agree about the stake of tool ${uuidFromToolId(toolId)}; what its payers cannot pay waits until they do`;
+      report({ kind: "chain_unavailable", reason });
+    }
+  }
   return {
     maxAttempts: policy.maxAttempts,
     insurance: chain.insurance,

@@ -41,6 +41,8 @@ export type Asked<P, Q, B, C = Caller, S = Services> = {
 export type Answered<T = unknown> = {
   body: T;
   headers?: Readonly<Record<string, string>>;
+  // A part of it was refused, and may not be when it is asked again: it is not kept under its Idempotency-Key.
+  mayChange?: boolean;
 };
 
 // A text other than JSON, whole or as it comes.

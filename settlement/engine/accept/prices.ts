@@ -16,7 +16,8 @@ export type Prices = {
   refuse(costs: readonly Cost[], unknown: "throw" | "take"): Promise<PriceRefusal | null>;
 };
 
-export type PricesContext = Pick<EngineContext, "chain" | "clock"> & {
+export type PricesContext = Pick<EngineContext, "clock"> & {
+  chain: Pick<EngineContext["chain"], "listings">;
   policy: Pick<EngineContext["policy"], "listingWaitMs">;
 };
 
@@ -61,8 +62,8 @@ export function createPrices({ chain, clock, policy }: PricesContext): Prices {
     async refuse(costs, unknown) {
       const paid = costs.filter(({ amount }) => amount > 0n);
       const readAll = async () => {
-        await read(paid.map(({ toolId }) => toolId).filter((toolId) => !isFresh(toolId)));
-        await read(paid.filter(isAbove).map(({ toolId }) => toolId));
+        await read(toolsOf(paid).filter((toolId) => !isFresh(toolId)));
+        await read(toolsOf(paid.filter(isAbove)));
         return true;
       };
       // Nearly always: every turn and every call asks, and then neither waits nor sets a timer.
@@ -78,6 +79,9 @@ export function createPrices({ chain, clock, policy }: PricesContext): Prices {
     },
   };
 }
+
+// Each once, however many turns name it.
+const toolsOf = (costs: readonly Cost[]) => [...new Set(costs.map(({ toolId }) => toolId))];
 
 // False if it takes longer, or if the chain is away.
 async function inTime(reading: Promise<boolean>, waitMs: number): Promise<boolean> {

@@ -17,6 +17,7 @@ import { createSigner, type TransactionToSign } from "../../../settlement/chain/
 import { systemClock } from "../../../settlement/clock.ts";
 import type { BatchRow } from "../../../settlement/domain/batch/batch.ts";
 import type { ToolId } from "../../../settlement/domain/toolId.ts";
+import { type RpcAnswer, type RpcProxy, startRpcProxy } from "../../faults/proxies/rpcProxy.ts";
 
 const BALANCE = 10_000_000n;
 const OPERATOR_LIMIT = 100_000_000n;
@@ -75,6 +76,50 @@ it("a tool's listing says the highest price that its stake is enough for, as the
   await mined(local.manager.connect(admin).execute(to, data));
   expect(await maxPrice()).toBe(tool.stake / 1_000n);
   expect(await chain.listings([])).toEqual([]);
+});
+
+describe("a tool's stake, of which what is absorbed is a part,", () => {
+  let liar: RpcProxy;
+  let through: Chain;
+  beforeEach(async () => {
+    liar = await startRpcProxy(local.url);
+    through = await connect({
+      addresses: [
+        { name: "liar", url: liar.url },
+        { name: "anvil", url: local.url },
+      ],
+    });
+  });
+  afterEach(() => liar.stop());
+
+  const word = (value: bigint) => value.toString(16).padStart(64, "0");
+  const stakes = () => through.stakes([at(local.tools, 0).toolId, UNLISTED]);
+
+  it("is what every endpoint says, and nothing for a tool that is not listed", async () => {
+    expect(await stakes()).toEqual([at(local.tools, 0).stake, 0n]);
+    expect(await chain.stakes([at(local.tools, 0).toolId])).toEqual([at(local.tools, 0).stake]);
+  });
+
+  it("is not what the preferred endpoint makes up", async () => {
+    const { stake } = at(local.tools, 0);
+    const exchanged = (real: RpcAnswer) => ({
+      ...real,
+      result: String(real.result).replaceAll(word(stake), word(1_000n * stake)),
+    });
+    liar.rule({ method: "eth_call", action: { kind: "exchange", answer: exchanged } });
+    expect(await through.listings([at(local.tools, 0).toolId])).toMatchObject([{ stake: 1_000n * stake }]);
+    expect(await stakes()).toEqual([null, 0n]);
+  });
+
+  it("is not what one of two says while the other one does not answer", async () => {
+    const silence = liar.rule({
+      method: "eth_call",
+      action: { kind: "error", error: { code: -32000, message: "no" } },
+    });
+    expect(await stakes()).toEqual([null, null]);
+    silence();
+    expect(await stakes()).toEqual([at(local.tools, 0).stake, 0n]);
+  });
 });
 
 const payer = (index: number) => at(local.payers, index).address;
@@ -222,6 +267,29 @@ describe("reading", () => {
       budgets: new Map(),
     });
     expect(at(results, 259).amount).toBe(BALANCE + 5n);
+  });
+
+  it("tells of payers what each of several endpoints says, and leaves out one that does not answer", async () => {
+    const word = (value: bigint) => value.toString(16).padStart(64, "0");
+    const liar = await startRpcProxy(local.url);
+    try {
+      const poor = (real: RpcAnswer) => ({ ...real, result: String(real.result).replaceAll(word(BALANCE), word(0n)) });
+      const lies = liar.rule({ method: "eth_call", action: { kind: "exchange", answer: poor } });
+      const addresses = [
+        { name: "liar", url: liar.url },
+        { name: "anvil", url: local.url },
+      ];
+      const through = await connect({ addresses });
+      expect(await through.spendable([payer(0)])).toMatchObject([{ balance: 0n }]);
+      const each = () => through.spendableByEach([payer(0)], []);
+      expect(await each()).toMatchObject([[{ balance: 0n }], [{ balance: BALANCE, refunding: 0n }]]);
+      lies();
+      liar.rule({ method: "eth_call", action: { kind: "error", error: { code: -32000, message: "no" } } });
+      expect(await each()).toMatchObject([[{ payer: payer(0), balance: BALANCE }]]);
+      expect(await chain.spendableByEach([payer(0)], [])).toEqual([]);
+    } finally {
+      await liar.stop();
+    }
   });
 
   it("tells what accounts have earned, more of them than one call takes", async () => {

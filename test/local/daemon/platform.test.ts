@@ -127,6 +127,20 @@ describe("the daemon, for the platform,", () => {
     }
   });
 
+  it("judges a list of turns again under its key while one of them is refused, and keeps what came of all", async () => {
+    const dear = { ...turnOf("too-dear", payerOf(3)), tools: [{ toolId: toolOf(0), calls: 1, amountUsd: "900" }] };
+    const report = async (key: string, turns: readonly object[]) => {
+      const { body, headers } = await ask("POST", "/v1/turns", { turns }, { headers: { "idempotency-key": key } });
+      const { turns: outcomes } = body as unknown as { turns: { outcome: string }[] };
+      return [...outcomes.map(({ outcome }) => outcome), headers.get("idempotency-replayed")];
+    };
+    const partly = [turnOf("listed-1", payerOf(3)), dear];
+    expect(await report("partly", partly)).toEqual(["recorded", "refused", null]);
+    expect(await report("partly", partly)).toEqual(["duplicate", "refused", null]);
+    expect(await report("all", [turnOf("listed-2", payerOf(3))])).toEqual(["recorded", null]);
+    expect(await report("all", [turnOf("listed-2", payerOf(3))])).toEqual(["recorded", "true"]);
+  });
+
   it("holds, captures and voids a call once, and keeps parallel calls within the budget", async () => {
     const opened = { payer: payerOf(2), maxSpendUsd: "0.005", sessionId: "budget" };
     expect(await ask("POST", "/v1/sessions", opened)).toMatchObject({ status: 200 });

@@ -57,6 +57,14 @@ describe.each(ledgers)("one Idempotency-Key, on $name", ({ create }) => {
     },
   );
 
+  it("a result of which a part was refused is not kept either, and what comes of it later is", async () => {
+    const request = requestOf();
+    const partly = async (): Promise<OnceResult> => ({ status: 200, body: { refused: 1 }, mayChange: true });
+    expect(await ask(request, partly)).toEqual({ status: 200, body: '{"refused":1}', replayed: false });
+    expect(await ask(request, done, 1)).toEqual({ ...DONE, replayed: false });
+    expect(await ask(request, partly)).toEqual({ ...DONE, replayed: true });
+  });
+
   it.each([0, 1] as const)("a second arrival waits for the answer of the first, on daemon %i", async (daemon) => {
     const request = requestOf();
     const started = Promise.withResolvers<void>();

@@ -9,7 +9,7 @@ import { ANSWER_TIMEOUT_MS } from "../server/answerInTime.ts";
 
 export type OnceRequest = { caller: string; key: string; method: string; path: string; body: unknown };
 
-export type OnceResult = { status: number; body: unknown };
+export type OnceResult = { status: number; body: unknown; mayChange?: boolean };
 
 export type OnceLedger = Pick<Ledger, "claimKey" | "saveAnswer" | "releaseKey">;
 
@@ -39,8 +39,9 @@ type Running = { digest: Hex; atMs: number; done: Promise<Answer> };
 
 // Does a request once and answers its repetitions as it was answered first. The key is claimed before anything is done, and
 // whoever comes with it meanwhile waits for the answer, on this daemon or another. Only results are kept: a refusal depends
-// on how things stand, and a failure of this side on less, so after either the same key is judged again. Whatever a crash
-// cuts off is done again under the same ids once the claim is old, and the ledger knows them: nothing happens twice.
+// on how things stand, and a failure of this side on less, so after either the same key is judged again, and so it is after a list
+// of which a part was refused. Whatever a crash cuts off is done again under the same ids once the claim is old, and the
+// ledger knows them: nothing happens twice.
 //
 // Those who wait on this daemon wait for the first one itself and share what becomes of it, a refusal too: they have asked
 // the same at the same time, and judged one after the other they would wait for each other.
@@ -74,15 +75,20 @@ async function once(
 ): Promise<Answer & { replayed: boolean }> {
   const claim = await claimOrWait({ ledger, clock }, { caller, key, digest });
   if (claim.kind === "answered") return { ...claim.answer, replayed: true };
+  // If this fails, the claim gets old by itself.
+  const giveBack = () => ledger.releaseKey(caller, key, claim.atMs).catch(() => undefined);
   try {
-    const { status, body } = await work();
+    const { status, body, mayChange = false } = await work();
     const own = { status, body: JSON.stringify(body) };
+    if (mayChange) {
+      await giveBack();
+      return { ...own, replayed: false };
+    }
     const kept = await ledger.saveAnswer(caller, key, own);
     // Another process that took over the claim may have answered before.
     return { ...kept, replayed: kept.status !== own.status || kept.body !== own.body };
   } catch (error) {
-    // If this fails too, the claim gets old by itself.
-    await ledger.releaseKey(caller, key, claim.atMs).catch(() => undefined);
+    await giveBack();
     throw error;
   }
 }

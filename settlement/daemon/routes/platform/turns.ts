@@ -95,7 +95,8 @@ export const turnRoutes = [
         const outcomes = await recordAll(services, body.turns);
         const recorded = outcomes.filter(({ outcome }) => outcome === "recorded").length;
         log.info({ event: "accrued", turns: recorded, of: outcomes.length }, "accrued");
-        return { body: { turns: outcomes } };
+        // What was delivered and is refused at present is reported again, whether or not under the same key.
+        return { body: { turns: outcomes }, mayChange: outcomes.some((one) => !("chargeIds" in one)) };
       }
       const { turnId } = body;
       const { turn, brought } = reportIn(body);

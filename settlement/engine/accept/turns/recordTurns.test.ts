@@ -6,7 +6,7 @@ import { ledgers, type Store } from "../../../ledger/testing/backends.ts";
 import { toolOf, turnOf, usdc } from "../../../ledger/testing/fixtures.ts";
 import { DEFAULT_POLICY } from "../../policy.ts";
 import type { Admission } from "../admission.ts";
-import type { Prices } from "../prices.ts";
+import { createPrices, type Prices } from "../prices.ts";
 import { type ReportedTurn, recordTurns } from "./recordTurns.ts";
 
 const open: Admission = { write: (_, write) => write() };
@@ -66,12 +66,32 @@ describe.each(ledgers)("turns that are reported together, on $name", ({ create }
   });
 
   it("are judged by themselves if they are above their payer's credit, draw on a budget or ask too much", async () => {
-    const refused = { reason: "too much", listed: [] };
-    const dear: Prices = { refuse: async ([cost]) => (cost?.amount === 7n ? refused : null) };
-    const tools = [{ toolId: toolOf(1), amount: usdc(7), calls: 1 }];
-    const turns = [costing("a", 60), costing("b", 70), costing("c", 1, { budgetId: 5n }), costing("d", 1, { tools })];
-    expect(await kinds(turns, dear)).toEqual(["recorded", "credit_exceeded", "refused", "recorded"]);
+    const refused = { reason: "too much", listed: [{ toolId: toolOf(1), most: usdc(6) }] };
+    const dear: Prices = { refuse: async (costs) => (costs.some(({ amount }) => amount === 7n) ? refused : null) };
+    const asking = (amount: number) => ({ tools: [{ toolId: toolOf(1), amount: usdc(amount), calls: 1 }] });
+    const turns = [
+      costing("a", 60),
+      costing("b", 70),
+      costing("c", 1, { budgetId: 5n }),
+      costing("d", 1, asking(7)),
+      costing("e", 1, asking(6)),
+    ];
+    expect(await kinds(turns, dear)).toEqual(["recorded", "credit_exceeded", "refused", "recorded", "recorded"]);
     expect(alone).toEqual(["b", "c", "d"]);
+  });
+
+  it("wait once for a chain that is away, however many they are and whatever their tools", async () => {
+    let asked = 0;
+    const listings = async () => {
+      asked += 1;
+      throw new SettlementError("chain_unavailable", "away", { retryable: true });
+    };
+    const prices = createPrices({ chain: { listings }, clock: { nowMs: () => 1 }, policy: DEFAULT_POLICY });
+    const turns = Array.from({ length: 50 }, (_, n) =>
+      costing(`t${n}`, 1, { tools: [{ toolId: toolOf(n), amount: usdc(1), calls: 1 }] }),
+    );
+    expect(await kinds(turns, prices)).toEqual(turns.map(() => "recorded"));
+    expect(asked).toBe(1);
   });
 
   it("are all to be reported again if the service is at fault, of one of them alone too", async () => {

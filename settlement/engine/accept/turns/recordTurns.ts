@@ -50,12 +50,8 @@ async function recordTogether(
   prices: Prices,
   reported: readonly ReportedTurn[],
 ): Promise<ReadonlyMap<ReportedTurn, RecordedTurn>> {
-  const plain: ReportedTurn[] = [];
-  for (const one of reported) {
-    const { turn, brought } = one;
-    const draws = brought !== null || turn.budgetId != null;
-    if (!draws && (turn.outcome === "failed" || (await prices.refuse(turn.tools, "take")) === null)) plain.push(one);
-  }
+  const undrawn = reported.filter(({ turn, brought }) => brought === null && turn.budgetId == null);
+  const plain = await withoutDear(prices, undrawn);
   const answers = new Map<ReportedTurn, RecordedTurn>();
   if (plain.length === 0) return answers;
   const charges = plain.reduce((sum, { turn }) => sum + mostCharges(turn), 0);
@@ -74,6 +70,15 @@ async function recordTogether(
     if (!isInvalid(error)) throw error;
   }
   return answers;
+}
+
+// Those that ask no more for any tool than it may cost. All are asked about in one go: whoever is asked may be away, and turn by turn all
+// that was delivered would wait for that.
+async function withoutDear(prices: Prices, reported: readonly ReportedTurn[]): Promise<ReportedTurn[]> {
+  const costsOf = ({ turn }: ReportedTurn) => (turn.outcome === "delivered" ? turn.tools : []);
+  const tooHigh = await prices.refuse(reported.flatMap(costsOf), "take");
+  const mostOf = new Map(tooHigh?.listed.map(({ toolId, most }) => [toolId, most]));
+  return reported.filter((one) => costsOf(one).every(({ toolId, amount }) => amount <= (mostOf.get(toolId) ?? amount)));
 }
 
 const isInvalid = (error: unknown): error is SettlementError =>
