@@ -3,7 +3,7 @@ import { formatTime } from "../../command/format.ts";
 import { readLogs } from "../../command/readLogs.ts";
 import type { Session } from "../../command/session.ts";
 import type { Protocol } from "../../protocol/connectProtocol.ts";
-import { ROLES, type RoleName } from "../../protocol/description.ts";
+import { ADMIN_DELAY_SECONDS, ROLES, type RoleName } from "../../protocol/description.ts";
 import { compare, type Difference } from "./difference.ts";
 
 const ROLE_NAMES = Object.keys(ROLES) as RoleName[];
@@ -33,6 +33,8 @@ export async function checkRoles(
   };
   for (const role of ROLE_NAMES) if (holders[role] !== undefined) consider(ROLES[role], holders[role]);
 
+  // Whoever writes the record may be the admin that it names.
+  const adminDelay = BigInt(Math.max(adminDelaySeconds, ADMIN_DELAY_SECONDS));
   const now = BigInt((await provider.getBlock("latest"))?.timestamp ?? 0);
   const differences: Difference[] = [];
   for (const [role, accounts] of candidates) {
@@ -41,7 +43,7 @@ export async function checkRoles(
       const access = await manager.getAccess(role, account);
       const subject = `role ${name ?? role} of ${account}`;
       const isHolder = name !== undefined && holders[name] === account;
-      const delay = name === "admin" ? BigInt(adminDelaySeconds) : 0n;
+      const delay = name === "admin" ? adminDelay : 0n;
       if (!isHolder || access.since === 0n) {
         differences.push(
           ...compare(subject, isHolder ? "held" : "not held", access.since === 0n ? "not held" : "held"),

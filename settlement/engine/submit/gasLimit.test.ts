@@ -37,6 +37,21 @@ describe("the gas limit of a batch", () => {
     );
   });
 
+  it("is at the least what its rows take if they are charged, however little they take while it is simulated", () => {
+    const budget = { id: 7n, tools: [1, 2].map(toolOf) };
+    const signed = { maxSpend: 1n, validUntil: 1n, signature: "0x" as const };
+    const rows = 10n * (25_000n + 3_000n);
+    const tools = 3n * 12_000n;
+    const listed = 10n * (30_000n + 2n * 300n + 3n * 2n * 150n);
+    const least = (drawn?: RowBudget, judges = 0n) => gasLimitOf(batchOf(10, 3, 3, drawn), 50_000n, judges).least;
+    expect(least()).toBe(100_000n + rows + tools);
+    expect(least({ id: 7n })).toBe(100_000n + rows + tools + 70_000n);
+    expect(least({ ...budget, signed })).toBe(100_000n + rows + tools + 360_000n + listed);
+    expect(least({ ...budget, signed }, 1_100_000n)).toBe(100_000n + rows + tools + 360_000n + listed + 1_100_000n);
+    // What it takes for another reason counts as well.
+    expect(gasLimitOf(batchOf(10, 3, 3), 1_000_000n).least).toBe(1_250_000n);
+  });
+
   it("is never below a fifth more than was simulated, as for anything else that is sent", () => {
     expect(gasLimitOf(batchOf(1, 0, 0), 10_000_000n).worst).toBe(12_050_000n);
     expect(gasLimitOf({ kind: "payout", calldata: "0x" }, 100_000n)).toEqual({ least: 170_000n, worst: 170_000n });

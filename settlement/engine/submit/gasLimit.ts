@@ -1,7 +1,7 @@
 import { decodeSettle } from "../../chain/router/settleCall.ts";
-import type { BatchRow } from "../../domain/batch/batch.ts";
+import type { BatchRow, RowBudget } from "../../domain/batch/batch.ts";
 import type { Submission } from "../../domain/batch/submission.ts";
-import { larger } from "../../domain/money.ts";
+import { larger, sumOf } from "../../domain/money.ts";
 
 // What can cost more between simulation and inclusion, and by how much at the most, as measured on the contracts
 // (gasLimit.test.ts shows that it is enough). A payer can make a row fail in the simulation before anything of it is looked at, by a daily
@@ -22,6 +22,15 @@ const LINE_GAS = 1_000n;
 const TOOL_GAS = 45_000n;
 const BATCH_GAS = 50_000n;
 
+// What else a batch takes in which every row is charged and has lines refused, whatever a simulation says. A few accounts alone can turn
+// that around for all rows at once, and could for every batch: the owner of a tool, who asks the stake back and keeps it all the same, with
+// a transaction each; smart accounts that are of another mind, with none. What a payer can do to its own row beyond that takes a
+// transaction for each row, which costs as much gas as it wastes.
+//   budget     it is drawn on
+//   signature  it is checked, and what it says is kept
+//   tool       it is paid, or why it is not is asked
+const PAID = { batch: 100_000n, budget: 7_000n, signature: 29_000n, tool: 12_000n };
+
 // A fifth more is for a token whose code changes, and for transactions that are no batches.
 const withMargin = (gas: bigint) => gas + gas / 5n;
 
@@ -39,18 +48,33 @@ export function gasLimitOf(
   // What smart accounts may use beyond that.
   judges = 0n,
 ): GasLimit {
-  const least = withMargin(simulated) + BATCH_GAS;
-  if (kind !== "settle") return { least, worst: least };
+  if (kind !== "settle") {
+    const gas = withMargin(simulated) + BATCH_GAS;
+    return { least: gas, worst: gas };
+  }
   const { rows, toolIds } = decodeSettle(calldata);
-  const more = rows.reduce((sum, row) => sum + mostMoreOf(row), BigInt(toolIds.length) * TOOL_GAS);
-  const worst = simulated + more + judges + BATCH_GAS;
-  return { least, worst: larger(worst, least) };
+  const tools = BigInt(toolIds.length);
+  const paid = sumOf(rows.map((row) => linesGasOf(row) + paidBudgetGasOf(row))) + tools * PAID.tool + PAID.batch;
+  const more = sumOf(rows.map((row) => linesGasOf(row) + mostBudgetGasOf(row))) + tools * TOOL_GAS + BATCH_GAS;
+  const least = larger(withMargin(simulated) + BATCH_GAS, paid + judges);
+  return { least, worst: larger(simulated + more + judges, least) };
 }
 
-function mostMoreOf({ lines, budget }: BatchRow): bigint {
-  const gas = ROW_GAS + BigInt(lines.length) * LINE_GAS + (budget === undefined ? 0n : BUDGET_GAS);
-  const tools = BigInt(budget?.tools?.length ?? 0);
-  return tools === 0n ? gas : gas + TOOLS_GAS + tools * (HASHED_GAS + BigInt(lines.length) * COMPARED_GAS);
+const linesGasOf = ({ lines }: BatchRow) => ROW_GAS + BigInt(lines.length) * LINE_GAS;
+
+function paidBudgetGasOf({ lines, budget }: BatchRow): bigint {
+  if (budget === undefined) return 0n;
+  const signature = budget.signed === undefined ? 0n : PAID.signature;
+  return PAID.budget + signature + toolsGasOf(lines.length, budget);
+}
+
+function mostBudgetGasOf({ lines, budget }: BatchRow): bigint {
+  return budget === undefined ? 0n : BUDGET_GAS + toolsGasOf(lines.length, budget);
+}
+
+function toolsGasOf(lines: number, { tools = [] }: RowBudget): bigint {
+  const gas = BigInt(tools.length) * (HASHED_GAS + BigInt(lines) * COMPARED_GAS);
+  return tools.length === 0 ? 0n : TOOLS_GAS + gas;
 }
 
 // Whether a transaction that was mined and reverted had too little gas. One that reverts for another reason does so early; what
