@@ -6,7 +6,7 @@ import { letOthersRun } from "../../domain/scheduling/letOthersRun.ts";
 import { chargeFrom } from "../accruals/decode.ts";
 import { isChargedTo } from "../database/chargedTo.ts";
 import { count, text } from "../database/decode.ts";
-import { chunksOf, type Param, placeholders, type Reader, type Row } from "../database/sql.ts";
+import { chunksOf, type Param, placeholders, type Reader, type Row, type Value } from "../database/sql.ts";
 import { holdFrom } from "../sessions/decode.ts";
 import { lower, validCount, validTime } from "../validate.ts";
 import { paged } from "./paged.ts";
@@ -14,11 +14,41 @@ import { paged } from "./paged.ts";
 // Some milliseconds.
 const DECODED_AT_ONCE = 1_000;
 
-// The index of ids has the beginnings of what was ever batched.
+// The index of ids has the beginnings of what was ever batched, segment by segment. The newest are looked into first, and others run in
+// between.
 export function findBatchedCharge(id: Hex) {
-  const condition = "substr(c.id, 3, 12) = substr($1, 3, 12) AND c.id = $1 AND c.state <> 'accrued'";
-  return async (sql: Reader): Promise<Charge | null> => (await charges(sql, condition, [lower(id)]))[0] ?? null;
+  return async (sql: Reader): Promise<Charge | null> => {
+    for (let below: Value = ABOVE_ALL; ; ) {
+      const rows = await sql.all(NEXT_SEGMENTS, [below, SEGMENTS_AT_ONCE]);
+      const segments = rows.map(({ segment }) => segment ?? null);
+      const last = segments.at(-1);
+      if (last === undefined) return null;
+      // Of one length, so that it is one statement.
+      const filled = [...segments, ...Array<Value>(SEGMENTS_AT_ONCE - segments.length).fill(last)];
+      const [found] = await charges(sql, IN_SEGMENTS, [lower(id), ...filled]);
+      if (found !== undefined || segments.length < SEGMENTS_AT_ONCE) return found ?? null;
+      below = last;
+      await letOthersRun();
+    }
+  };
 }
+
+// Some hundred microseconds.
+const SEGMENTS_AT_ONCE = 64;
+const ABOVE_ALL = 2n ** 31n - 1n;
+
+const IN_SEGMENTS = `c.segment IN (${placeholders(SEGMENTS_AT_ONCE, 2)})
+  AND substr(c.id, 3, 12) = substr($1, 3, 12) AND c.id = $1 AND c.state <> 'accrued'`;
+
+// From one segment straight to the next one below it that has anything left.
+const nextBelow = (segment: string) =>
+  `(SELECT c.segment FROM charges c WHERE c.state <> 'accrued' AND c.segment < ${segment} ORDER BY c.segment DESC LIMIT 1)`;
+const NEXT_SEGMENTS = `WITH RECURSIVE segments (segment, looks) AS (
+    SELECT ${nextBelow("$1")}, 1
+    UNION ALL
+    SELECT ${nextBelow("segments.segment")}, looks + 1 FROM segments WHERE segment IS NOT NULL AND looks < $2
+  )
+  SELECT segment FROM segments WHERE segment IS NOT NULL ORDER BY segment DESC`;
 
 // The others are looked for among what is due, for as long as that takes.
 export function findDueCharge(id: Hex) {

@@ -19,6 +19,7 @@ import { requireSubmission, submissionOf } from "../findSubmission.ts";
 import { deferOwn } from "../outcome/deferCharges.ts";
 import { failCharges, failedChargeFrom, type RetryPolicy } from "../outcome/failCharges.ts";
 import { packReceipts } from "../receipts.ts";
+import { fillSegment } from "./fillSegment.ts";
 import { type Part, takeDue } from "./takeDue.ts";
 
 export type PlanRequest = {
@@ -80,21 +81,25 @@ export function planBatch(lease: Lease, request: PlanRequest, nowMs: number) {
     for (const [account, own] of batchedOf) {
       tx.due.remove(account, { amount: sumOf(own.map(({ amount }) => amount)) }, own.length);
     }
+    const marked = { batchId: batch.batchId, segment: await fillSegment(tx, lease, batched.length) };
     await letOthersRun();
     // Charges that fail in this transaction may be due again, of whatever account.
-    if (failed.length === 0) await markWhole(tx, batch.batchId, wholeOf, batchedOf, nowMs);
-    else await mark(tx, batch.batchId, batched);
+    if (failed.length === 0) await markWhole(tx, marked, wholeOf, batchedOf, nowMs);
+    else await mark(tx, marked, batched);
     return requireSubmission(tx, batch.batchId);
   };
 }
 
-async function mark(tx: Tx, batchId: Hex, charges: readonly DueCharge[]): Promise<void> {
+// What a charge is marked with: its batch, and the segment of the index in which its id is found from now on.
+type Mark = { batchId: Hex; segment: number };
+
+async function mark(tx: Tx, { batchId, segment }: Mark, charges: readonly DueCharge[]): Promise<void> {
   const chunks = chunksOf(charges);
   for (const chunk of chunks) {
     await tx.run(
-      `UPDATE charges SET state = 'batched', batch_id = $1
-       WHERE state = 'accrued' AND (accrued_at, id) IN ${chargeKeys(chunk.length, 2)}`,
-      [batchId, ...chunk.flatMap(({ accruedAtMs, id }) => [accruedAtMs, id])],
+      `UPDATE charges SET state = 'batched', batch_id = $1, segment = $2
+       WHERE state = 'accrued' AND (accrued_at, id) IN ${chargeKeys(chunk.length, 3)}`,
+      [batchId, segment, ...chunk.flatMap(({ accruedAtMs, id }) => [accruedAtMs, id])],
     );
     if (chunk !== chunks.at(-1)) await letOthersRun();
   }
@@ -104,7 +109,7 @@ async function mark(tx: Tx, batchId: Hex, charges: readonly DueCharge[]): Promis
 // marked account by account, which takes half as long as charge by charge.
 async function markWhole(
   tx: Tx,
-  batchId: Hex,
+  { batchId, segment }: Mark,
   wholeOf: ReadonlyMap<Address, number>,
   batchedOf: ReadonlyMap<Address, readonly DueCharge[]>,
   nowMs: number,
@@ -114,9 +119,9 @@ async function markWhole(
   let charges = 0;
   const markTogether = async () => {
     const marked = await tx.run(
-      `UPDATE charges SET state = 'batched', batch_id = $1
-       WHERE state = 'accrued' AND due_at <= $2 AND ${isChargedToAny(together.length, 3)}`,
-      [batchId, nowMs, ...together],
+      `UPDATE charges SET state = 'batched', batch_id = $1, segment = $2
+       WHERE state = 'accrued' AND due_at <= $3 AND ${isChargedToAny(together.length, 4)}`,
+      [batchId, segment, nowMs, ...together],
     );
     if (marked !== charges) throw new SettlementError("drift", `${marked} charges are due where ${charges} were read`);
     [together, charges] = [[], 0];
@@ -132,7 +137,7 @@ async function markWhole(
     charges += own.length;
   }
   if (together.length > 0) await markTogether();
-  await mark(tx, batchId, rest);
+  await mark(tx, { batchId, segment }, rest);
 }
 
 // Some milliseconds.
