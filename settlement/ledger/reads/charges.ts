@@ -4,7 +4,7 @@ import { type Charge, chargeIdOfCall } from "../../domain/charges/charge.ts";
 import type { Place, StatementQuery } from "../../domain/charges/statement.ts";
 import { letOthersRun } from "../../domain/scheduling/letOthersRun.ts";
 import { chargeFrom } from "../accruals/decode.ts";
-import { isChargedTo } from "../database/chargedTo.ts";
+import { isChargedTo, isOfBatch, isOfPayer } from "../database/beginnings.ts";
 import { count, text } from "../database/decode.ts";
 import { chunksOf, type Param, placeholders, type Reader, type Row, type Value } from "../database/sql.ts";
 import { holdFrom } from "../sessions/decode.ts";
@@ -100,7 +100,7 @@ export function listNewestCharges(payer: Address | null, before: Place | null, l
 // Those of a batch that one account is charged for.
 export function listChargesOfRow(batchId: Hex, account: Address) {
   return (sql: Reader): Promise<Charge[]> =>
-    charges(sql, "c.batch_id = $1 AND c.charged_to = $2", [lower(batchId), lower(account)]);
+    charges(sql, `${isOfBatch("$1", "c.")} AND c.charged_to = $2`, [lower(batchId), lower(account)]);
 }
 
 // Each time that its payer could not pay.
@@ -123,7 +123,7 @@ async function charges(sql: Reader, condition: string, params: readonly Param[],
 // Where those of a payer, the first parameter, are found, each by an index of its own: what is or was in a batch, what is due, and what is
 // due again of somebody else, who took it over.
 const OF_PAYER = [
-  "c.payer = $1 AND c.state <> 'accrued'",
+  `${isOfPayer("$1", "c.")} AND c.state <> 'accrued'`,
   `c.payer = $1 AND c.state = 'accrued' AND ${isChargedTo("$1", "c.")}`,
   "c.payer = $1 AND c.state = 'accrued' AND c.charged_to <> c.payer",
 ];

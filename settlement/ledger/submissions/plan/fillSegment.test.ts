@@ -1,9 +1,8 @@
-import { statSync } from "node:fs";
 import type { Hex } from "viem";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { chargeIdOf } from "../../../domain/charges/charge.ts";
 import type { Lease, Ledger } from "../../ledger.ts";
-import { createSqliteStore, ledgers, type Store } from "../../testing/backends.ts";
+import { ledgers, type Store } from "../../testing/backends.ts";
 import { ALICE, leaseOf, planned, turnOf } from "../../testing/fixtures.ts";
 import { SEGMENT_CHARGES } from "./fillSegment.ts";
 
@@ -52,37 +51,4 @@ describe.each(ledgers)("segments of the index of ids on $name", ({ create }) => 
     await planned(ledger, lease, [ALICE], 2);
     expect(await ledger.findCharge(modelOf("a"))).toMatchObject({ state: { kind: "batched" } });
   });
-});
-
-// How many bytes of the log the last batch of the same turns took, behind so many others.
-async function bytesBehind(turns: number): Promise<number> {
-  const store = await createSqliteStore();
-  try {
-    const ledger = await store.open();
-    const lease = await leaseOf(ledger);
-    const record = (from: number, count: number) =>
-      ledger.recordTurns(
-        Array.from({ length: count }, (_, n) => ({ turn: turnOf(`${from + n}`) })),
-        1,
-      );
-    for (let from = 0; from < turns; from += 500) {
-      await record(from, 500);
-      await planned(ledger, lease, [ALICE], 1);
-    }
-    await fillUp(store);
-    await record(turns, 200);
-    const before = statSync(`${store.location}-wal`).size;
-    await planned(ledger, lease, [ALICE], 1);
-    const after = statSync(`${store.location}-wal`).size;
-    await ledger.close();
-    return after - before;
-  } finally {
-    await store.remove();
-  }
-}
-
-it("a batch writes no more pages behind a long history than behind a short one", async () => {
-  const [long, short] = [await bytesBehind(10_000), await bytesBehind(500)];
-  expect(short).toBeGreaterThan(0);
-  expect(long).toBeLessThan(1.2 * short);
 });

@@ -7,7 +7,7 @@ import { sumOf } from "../../../domain/money.ts";
 import type { BudgetKey } from "../../../domain/payer/budget.ts";
 import { letOthersRun } from "../../../domain/scheduling/letOthersRun.ts";
 import { readBudgets } from "../../budgets/draw.ts";
-import { isChargedToAny } from "../../database/chargedTo.ts";
+import { isChargedToAny } from "../../database/beginnings.ts";
 import { hex } from "../../database/decode.ts";
 import { CHUNK, chargeKeys, chunksOf } from "../../database/sql.ts";
 import type { Tx } from "../../database/transactions/tx.ts";
@@ -172,11 +172,15 @@ async function storeBatch(
     [batchId, operator, router, calldata, nowMs],
   );
   await tx.run(
-    `INSERT INTO batches (batch_id, row_count, charge_count, total, outcome, created_at, receipts)
-     VALUES ($1, $2, $3, $4, NULL, $5, $6)
+    `INSERT INTO batches (batch_id, row_count, charge_count, total, outcome, created_at)
+     VALUES ($1, $2, $3, $4, NULL, $5)
      ON CONFLICT (batch_id) DO UPDATE SET outcome = NULL, created_at = excluded.created_at, final_at = NULL, adopted = 0,
-       row_count = excluded.row_count, charge_count = excluded.charge_count, total = excluded.total,
-       receipts = excluded.receipts`,
-    [batchId, rows.length, receipts.length, total, nowMs, packReceipts(receipts)],
+       row_count = excluded.row_count, charge_count = excluded.charge_count, total = excluded.total`,
+    [batchId, rows.length, receipts.length, total, nowMs],
+  );
+  await tx.run(
+    `INSERT INTO receipts (batch_id, receipts) VALUES ($1, $2)
+     ON CONFLICT (batch_id) DO UPDATE SET receipts = excluded.receipts`,
+    [batchId, packReceipts(receipts)],
   );
 }
