@@ -90,6 +90,7 @@ describe.each(ledgers)("the archive on $name", ({ create }) => {
     "charges",
     "failures",
     "batches",
+    "receipts",
     "submissions",
     "broadcasts",
     "sessions",

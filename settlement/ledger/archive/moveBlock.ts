@@ -121,7 +121,8 @@ async function moveBatches(tx: Tx, block: Block): Promise<void> {
   await tx.run(`DELETE FROM broadcasts ${of("submission_id")}`, batchIds);
   const emptied = await tx.run(`UPDATE submissions SET calldata = '' ${of("id")} AND state = 'final'`, batchIds);
   if (emptied !== batchIds.length) throw new Changed("a batch is on its way again");
-  await tx.run(`UPDATE batches SET receipts = '', archived = 1 ${of("batch_id")}`, batchIds);
+  await tx.run(`DELETE FROM receipts ${of("batch_id")}`, batchIds);
+  await tx.run(`UPDATE batches SET archived = 1 ${of("batch_id")}`, batchIds);
 }
 
 async function remember(tx: Tx, block: Block, place: bigint): Promise<void> {

@@ -72,12 +72,14 @@ async function insert(tx: Tx, table: string, rows: readonly Row[]): Promise<void
 }
 
 async function restoreBatches(tx: Tx, { batches, submissions, broadcasts }: Block): Promise<void> {
-  for (const row of batches) {
-    await tx.run("UPDATE batches SET receipts = $2, archived = 0 WHERE batch_id = $1", [
-      text(row, "batch_id"),
-      text(row, "receipts"),
-    ]);
-  }
+  for (const row of batches)
+    await tx.run("UPDATE batches SET archived = 0 WHERE batch_id = $1", [text(row, "batch_id")]);
+  // One that was taken in from the chain has none.
+  await insert(
+    tx,
+    "receipts",
+    batches.filter((row) => text(row, "receipts") !== ""),
+  );
   for (const row of submissions) {
     await tx.run("UPDATE submissions SET calldata = $2 WHERE id = $1", [text(row, "id"), text(row, "calldata")]);
   }

@@ -112,7 +112,8 @@ async function selectOthers(sql: Reader, beforeMs: number, limits: ArchiveLimits
 
 async function selectBatches(sql: Reader, beforeMs: number): Promise<Block[]> {
   const sized = await sql.all(
-    `SELECT b.batch_id, LENGTH(b.receipts) + LENGTH(s.calldata) AS size FROM batches b JOIN submissions s ON s.id = b.batch_id
+    `SELECT b.batch_id, COALESCE(LENGTH(r.receipts), 0) + LENGTH(s.calldata) AS size
+     FROM batches b JOIN submissions s ON s.id = b.batch_id LEFT JOIN receipts r ON r.batch_id = b.batch_id
      WHERE b.archived = 0 AND b.final_at < $1 AND s.state = 'final'
      ORDER BY b.final_at, b.batch_id LIMIT ${MAX_BATCHES}`,
     [beforeMs],
@@ -137,7 +138,11 @@ export async function batchesOf(sql: Reader, batchIds: readonly string[]): Promi
   const of = (key: string) => `WHERE ${key} IN (${placeholders(batchIds.length)})`;
   return {
     ...NO_ROWS,
-    batches: await sql.all(`SELECT batch_id, receipts FROM batches ${of("batch_id")} ORDER BY batch_id`, batchIds),
+    batches: await sql.all(
+      `SELECT b.batch_id, COALESCE(r.receipts, '') AS receipts FROM batches b LEFT JOIN receipts r ON r.batch_id = b.batch_id
+       ${of("b.batch_id")} ORDER BY b.batch_id`,
+      batchIds,
+    ),
     submissions: await sql.all(`SELECT id, calldata FROM submissions ${of("id")} ORDER BY id`, batchIds),
     broadcasts: await sql.all(`SELECT * FROM broadcasts ${of("submission_id")} ORDER BY tx_hash`, batchIds),
   };

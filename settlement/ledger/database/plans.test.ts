@@ -155,6 +155,7 @@ async function settleAll(ledger: Ledger): Promise<void> {
 
   const page = { fromMs: 0, toMs: 300_000, after: { atMs: 1, id: hashOf("place") }, limit: 10 };
   await ledger.listChargesOf({ turnId: "alice" });
+  await ledger.findBatchedCharge(hashOf("unknown"));
   await ledger.listChargesOfPayer(ALICE, page);
   await ledger.listNewestCharges(ALICE, page.after, 10);
   await ledger.listNewestCharges(null, page.after, 10);
@@ -176,7 +177,9 @@ function scansIn(text: string, plan: readonly string[]): string[] {
     const name = /^SCAN (\w+)$/.exec(line)?.[1];
     return (
       name !== undefined &&
-      new RegExp(`(\\(VALUES [^;]*| LIMIT \\$\\d+)\\) AS ${name}\\b|^WITH ${name} AS MATERIALIZED\\b`).test(text)
+      new RegExp(
+        `(\\(VALUES [^;]*| LIMIT \\$\\d+)\\) AS ${name}\\b|^WITH (${name} AS MATERIALIZED|RECURSIVE ${name})\\b`,
+      ).test(text)
     );
   };
   return plan.filter((line, i) => {

@@ -2,11 +2,12 @@ import type { Address, Hex } from "viem";
 import type { BatchOutcome } from "../../domain/batch/batch.ts";
 import type { Inclusion, SubmissionState } from "../../domain/batch/submission.ts";
 import { larger, type MicroUsdc, microUsdc } from "../../domain/money.ts";
+import { isOfBatch } from "../database/beginnings.ts";
 import { address, amount, count, hex, integer, text } from "../database/decode.ts";
 import type { Reader, Row } from "../database/sql.ts";
 import { inclusionFrom } from "../submissions/decode.ts";
 import { outcomeFromJson } from "../submissions/outcome/outcomeJson.ts";
-import { type StoredReceipt, unpackReceipts } from "../submissions/receipts.ts";
+import { readReceipts, type StoredReceipt } from "../submissions/receipts.ts";
 import { lower, validCount } from "../validate.ts";
 import { statsOfAll } from "./totals.ts";
 
@@ -48,16 +49,13 @@ export function listBatches(limit: number, offset: number) {
 
 // The leaves of a batch as it was built, whatever became of its charges later.
 export function listReceipts(batchId: Hex) {
-  return async (sql: Reader): Promise<StoredReceipt[]> => {
-    const [row] = await sql.all("SELECT receipts FROM batches WHERE batch_id = $1", [lower(batchId)]);
-    return row === undefined ? [] : unpackReceipts(text(row, "receipts"));
-  };
+  return (sql: Reader): Promise<StoredReceipt[]> => readReceipts(sql, lower(batchId));
 }
 
 // The accounts that a batch charges.
 export function listAccounts(batchId: Hex) {
   return async (sql: Reader): Promise<Address[]> => {
-    const rows = await sql.all("SELECT DISTINCT charged_to FROM charges WHERE batch_id = $1 ORDER BY charged_to", [
+    const rows = await sql.all(`SELECT DISTINCT charged_to FROM charges WHERE ${isOfBatch("$1")} ORDER BY charged_to`, [
       lower(batchId),
     ]);
     return rows.map((row) => address(row, "charged_to"));

@@ -4,9 +4,9 @@ import { type Charge, chargeIdOfCall } from "../../domain/charges/charge.ts";
 import type { Place, StatementQuery } from "../../domain/charges/statement.ts";
 import { letOthersRun } from "../../domain/scheduling/letOthersRun.ts";
 import { chargeFrom } from "../accruals/decode.ts";
-import { isChargedTo } from "../database/chargedTo.ts";
+import { isChargedTo, isOfBatch, isOfPayer } from "../database/beginnings.ts";
 import { count, text } from "../database/decode.ts";
-import { chunksOf, type Param, placeholders, type Reader, type Row } from "../database/sql.ts";
+import { chunksOf, type Param, placeholders, type Reader, type Row, type Value } from "../database/sql.ts";
 import { holdFrom } from "../sessions/decode.ts";
 import { lower, validCount, validTime } from "../validate.ts";
 import { paged } from "./paged.ts";
@@ -14,11 +14,41 @@ import { paged } from "./paged.ts";
 // Some milliseconds.
 const DECODED_AT_ONCE = 1_000;
 
-// The index of ids has the beginnings of what was ever batched.
+// The index of ids has the beginnings of what was ever batched, segment by segment. The newest are looked into first, and others run in
+// between.
 export function findBatchedCharge(id: Hex) {
-  const condition = "substr(c.id, 3, 12) = substr($1, 3, 12) AND c.id = $1 AND c.state <> 'accrued'";
-  return async (sql: Reader): Promise<Charge | null> => (await charges(sql, condition, [lower(id)]))[0] ?? null;
+  return async (sql: Reader): Promise<Charge | null> => {
+    for (let below: Value = ABOVE_ALL; ; ) {
+      const rows = await sql.all(NEXT_SEGMENTS, [below, SEGMENTS_AT_ONCE]);
+      const segments = rows.map(({ segment }) => segment ?? null);
+      const last = segments.at(-1);
+      if (last === undefined) return null;
+      // Of one length, so that it is one statement.
+      const filled = [...segments, ...Array<Value>(SEGMENTS_AT_ONCE - segments.length).fill(last)];
+      const [found] = await charges(sql, IN_SEGMENTS, [lower(id), ...filled]);
+      if (found !== undefined || segments.length < SEGMENTS_AT_ONCE) return found ?? null;
+      below = last;
+      await letOthersRun();
+    }
+  };
 }
+
+// Some hundred microseconds.
+const SEGMENTS_AT_ONCE = 64;
+const ABOVE_ALL = 2n ** 31n - 1n;
+
+const IN_SEGMENTS = `c.segment IN (${placeholders(SEGMENTS_AT_ONCE, 2)})
+  AND substr(c.id, 3, 12) = substr($1, 3, 12) AND c.id = $1 AND c.state <> 'accrued'`;
+
+// From one segment straight to the next one below it that has anything left.
+const nextBelow = (segment: string) =>
+  `(SELECT c.segment FROM charges c WHERE c.state <> 'accrued' AND c.segment < ${segment} ORDER BY c.segment DESC LIMIT 1)`;
+const NEXT_SEGMENTS = `WITH RECURSIVE segments (segment, looks) AS (
+    SELECT ${nextBelow("$1")}, 1
+    UNION ALL
+    SELECT ${nextBelow("segments.segment")}, looks + 1 FROM segments WHERE segment IS NOT NULL AND looks < $2
+  )
+  SELECT segment FROM segments WHERE segment IS NOT NULL ORDER BY segment DESC`;
 
 // The others are looked for among what is due, for as long as that takes.
 export function findDueCharge(id: Hex) {
@@ -70,7 +100,7 @@ export function listNewestCharges(payer: Address | null, before: Place | null, l
 // Those of a batch that one account is charged for.
 export function listChargesOfRow(batchId: Hex, account: Address) {
   return (sql: Reader): Promise<Charge[]> =>
-    charges(sql, "c.batch_id = $1 AND c.charged_to = $2", [lower(batchId), lower(account)]);
+    charges(sql, `${isOfBatch("$1", "c.")} AND c.charged_to = $2`, [lower(batchId), lower(account)]);
 }
 
 // Each time that its payer could not pay.
@@ -93,7 +123,7 @@ async function charges(sql: Reader, condition: string, params: readonly Param[],
 // Where those of a payer, the first parameter, are found, each by an index of its own: what is or was in a batch, what is due, and what is
 // due again of somebody else, who took it over.
 const OF_PAYER = [
-  "c.payer = $1 AND c.state <> 'accrued'",
+  `${isOfPayer("$1", "c.")} AND c.state <> 'accrued'`,
   `c.payer = $1 AND c.state = 'accrued' AND ${isChargedTo("$1", "c.")}`,
   "c.payer = $1 AND c.state = 'accrued' AND c.charged_to <> c.payer",
 ];

@@ -1,3 +1,4 @@
+import type { Address } from "viem";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { Charge } from "../../domain/charges/charge.ts";
 import type { Lease, Ledger } from "../ledger.ts";
@@ -71,6 +72,18 @@ describe.each(ledgers)("statements and gauges on $name", ({ create }) => {
     expect((await ledger.listChargesOfPayer(ALICE, ALL)).map(told)).toEqual(twice);
     expect((await ledger.listNewestCharges(ALICE, null, 100)).map(told)).toEqual(twice.toReversed());
     expect((await ledger.listNewestCharges(ALICE, null, 3)).map(told)).toEqual(twice.toReversed().slice(0, 3));
+  });
+
+  it("a payer whose address begins like another's has a statement of its own", async () => {
+    const lease: Lease = await leaseOf(ledger);
+    const alike: Address = `0x${ALICE.slice(2, 10)}${"7".repeat(32)}`;
+    await ledger.recordTurn(turnOf("alike", { payer: alike }), 10);
+    await ledger.recordTurn(turnOf("alice"), 10);
+    await settled(ledger, lease, [ALICE, alike], outcomeOf({ charged: usdc(240_000) }), 20);
+    for (const payer of [ALICE, alike]) {
+      const charges = await ledger.listChargesOfPayer(payer, ALL);
+      expect(charges.map((charge) => charge.payer)).toEqual([payer, payer]);
+    }
   });
 
   it("a final batch is in its payee's statement and in its tool's earnings, once", async () => {

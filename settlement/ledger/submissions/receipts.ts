@@ -1,5 +1,7 @@
 import type { Hex } from "viem";
 import type { Batch } from "../../domain/batch/batch.ts";
+import { text } from "../database/decode.ts";
+import type { Reader } from "../database/sql.ts";
 
 const DIGITS = 64;
 
@@ -16,4 +18,10 @@ export function unpackReceipts(packed: string): StoredReceipt[] {
     const [id, leaf, end] = [0, 1, 2].map((part) => (2 * position + part) * DIGITS);
     return { chargeId: `0x${packed.slice(id, leaf)}`, leaf: `0x${packed.slice(leaf, end)}` };
   });
+}
+
+// Those of a batch that is here. What the archive has, and a batch that was taken in from the chain, has none.
+export async function readReceipts(sql: Reader, batchId: Hex): Promise<StoredReceipt[]> {
+  const [row] = await sql.all("SELECT receipts FROM receipts WHERE batch_id = $1", [batchId]);
+  return row === undefined ? [] : unpackReceipts(text(row, "receipts"));
 }

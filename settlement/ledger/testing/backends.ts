@@ -35,7 +35,7 @@ export const ledgers: Backend[] = [
   { name: "PostgreSQL", create: createPostgresLedger },
 ];
 
-async function createSqliteStore(): Promise<Store> {
+export async function createSqliteStore(): Promise<Store> {
   const folder = mkdtempSync(join(tmpdir(), "ledger-sqlite-"));
   const location = join(folder, "ledger.db");
   return storeOf(

@@ -1,5 +1,5 @@
 import type { Address } from "viem";
-import { isChargedTo } from "../chargedTo.ts";
+import { isChargedTo } from "../beginnings.ts";
 import { askingWithin, type Insertion, insertionsOf, sendAll } from "../lists.ts";
 import type { Param, Sql } from "../sql.ts";
 

@@ -44,6 +44,7 @@ export const GUARDED_BY = {
   homes: "operators",
   broadcasts: "operators",
   batches: "operators",
+  receipts: "operators",
   earnings: "operators",
   charges: "sessions",
   budgets: "payers",

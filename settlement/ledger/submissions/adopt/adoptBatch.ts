@@ -3,7 +3,7 @@ import type { BatchOutcome } from "../../../domain/batch/batch.ts";
 import type { Inclusion } from "../../../domain/batch/submission.ts";
 import { type MicroUsdc, microUsdc } from "../../../domain/money.ts";
 import type { ToolId } from "../../../domain/toolId.ts";
-import { count, hex, text } from "../../database/decode.ts";
+import { count, hex } from "../../database/decode.ts";
 import { chunksOf, placeholders } from "../../database/sql.ts";
 import { lockOperators } from "../../database/transactions/lockOrder.ts";
 import type { Tx } from "../../database/transactions/tx.ts";
@@ -15,7 +15,7 @@ import { freeCharges } from "../outcome/abandon.ts";
 import { creditPayees } from "../outcome/finalize.ts";
 import { outcomeToJson } from "../outcome/outcomeJson.ts";
 import { forgetOutcome } from "../outcome/recordInclusion.ts";
-import { unpackReceipts } from "../receipts.ts";
+import { readReceipts } from "../receipts.ts";
 import { listUnexplained, payFrom, selectPayable } from "./payFromUnexplained.ts";
 
 // What a batch took from an account for a tool, or for the model.
@@ -99,8 +99,7 @@ async function adopt(tx: Tx, found: FoundBatch, nowMs: number): Promise<Adoption
 // What is left of a batch whose root somebody else has used up must not make that root again. Attempts are part of a receipt:
 // one charge that was put off once more makes it another batch.
 async function renameBatch(tx: Tx, batchId: Hex): Promise<void> {
-  const [batch] = await tx.all("SELECT receipts FROM batches WHERE batch_id = $1", [batchId]);
-  const own = unpackReceipts(text(batch ?? {}, "receipts")).map(({ chargeId }) => chargeId);
+  const own = (await readReceipts(tx, batchId)).map(({ chargeId }) => chargeId);
   for (const chunk of chunksOf(own)) {
     const [charge] = await tx.all(
       `SELECT accrued_at, id FROM charges WHERE state = 'accrued' AND id IN (${placeholders(chunk.length)})
@@ -138,8 +137,8 @@ async function store(
     [batchId, lower(operator), lower(router), calldata, nowMs, lower(txHash), blockNumber, lower(blockHash), gasUsed],
   );
   await tx.run(
-    `INSERT INTO batches (batch_id, row_count, charge_count, total, outcome, created_at, final_at, adopted, receipts)
-     VALUES ($1, $2, 0, $3, $4, $5, $5, 1, '')
+    `INSERT INTO batches (batch_id, row_count, charge_count, total, outcome, created_at, final_at, adopted)
+     VALUES ($1, $2, 0, $3, $4, $5, $5, 1)
      ON CONFLICT (batch_id) DO UPDATE SET row_count = excluded.row_count, total = excluded.total, outcome = excluded.outcome,
        final_at = excluded.final_at, adopted = 1`,
     [batchId, rows, outcome.charged, outcomeToJson(outcome), nowMs],

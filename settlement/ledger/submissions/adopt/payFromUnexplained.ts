@@ -1,11 +1,11 @@
 import type { Address, Hex } from "viem";
 import { type DueCharge, partIdOf } from "../../../domain/charges/charge.ts";
 import { microUsdc, smaller } from "../../../domain/money.ts";
-import { isChargedTo } from "../../database/chargedTo.ts";
+import { isChargedTo } from "../../database/beginnings.ts";
 import { address, amount, budgetId, count, hex, text } from "../../database/decode.ts";
 import { chargeKeys, chunksOf, placeholders, type Row } from "../../database/sql.ts";
 import type { Tx } from "../../database/transactions/tx.ts";
-import { unpackReceipts } from "../receipts.ts";
+import { readReceipts } from "../receipts.ts";
 import { lockSessionsOf, mayBeTaken, stopWaiting } from "./stopWaiting.ts";
 
 export type Payment = { batchId: Hex; chargedTo: Address; toolId: string; amount: bigint };
@@ -47,8 +47,7 @@ export async function selectPayable(tx: Tx, { batchId, chargedTo, toolId }: Paym
     [chargedTo, toolId, ...(locked ?? [])],
   );
   if (!ofBatch) return charges;
-  const [batch] = await tx.all("SELECT receipts FROM batches WHERE batch_id = $1", [batchId]);
-  const own = new Set(unpackReceipts(text(batch ?? {}, "receipts")).map(({ chargeId }) => chargeId));
+  const own = new Set((await readReceipts(tx, batchId)).map(({ chargeId }) => chargeId));
   return charges.filter((charge) => own.has(hex(charge, "id")));
 }
 

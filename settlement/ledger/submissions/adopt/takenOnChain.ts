@@ -1,11 +1,12 @@
 import type { Address, Hex } from "viem";
 import type { BatchOutcome } from "../../../domain/batch/batch.ts";
+import { isOfBatch } from "../../database/beginnings.ts";
 import { address, amount, budgetId, hex } from "../../database/decode.ts";
 import type { Tx } from "../../database/transactions/tx.ts";
 import { lower } from "../../validate.ts";
 
 // The charges that a batch has now. Those that failed or were refused have left it.
-export const OF_BATCH = "batch_id = $1 AND state = 'batched'";
+export const OF_BATCH = `${isOfBatch("$1")} AND state = 'batched'`;
 
 // Whether a line of a mined batch is still owed. A row that failed is, and a line whose tool may not earn more today. Any other
 // refused line is not, even if its row failed as well: nobody is charged for it.

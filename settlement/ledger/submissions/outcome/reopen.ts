@@ -1,6 +1,7 @@
 import type { Address, Hex } from "viem";
 import { hashName } from "../../archive/names.ts";
 import { placesOf } from "../../archive/places.ts";
+import { isOfBatch } from "../../database/beginnings.ts";
 import { address, amount, count, hex, integer, text } from "../../database/decode.ts";
 import type { Reader, Row } from "../../database/sql.ts";
 import { lockOperators } from "../../database/transactions/lockOrder.ts";
@@ -9,7 +10,7 @@ import { interruptOperators } from "../../operators/lease.ts";
 import { validAddress, validCount, validTime } from "../../validate.ts";
 import { OF_BATCH } from "../adopt/takenOnChain.ts";
 import { requireSubmission, validId } from "../findSubmission.ts";
-import { unpackReceipts } from "../receipts.ts";
+import { readReceipts } from "../receipts.ts";
 import { freeCharges } from "./abandon.ts";
 import { countPaid } from "./finalize.ts";
 import { outcomeFromJson } from "./outcomeJson.ts";
@@ -102,14 +103,13 @@ async function leaveBlock(tx: Tx, id: Hex, state: "submitted" | "abandoned"): Pr
 type FinalBatch = { adopted: boolean; archived: boolean; hasLeft: boolean; finalAtMs: number };
 
 async function findFinal(tx: Tx, batchId: Hex): Promise<FinalBatch> {
-  const [row = {}] = await tx.all(
-    "SELECT outcome, final_at, adopted, archived, receipts FROM batches WHERE batch_id = $1",
-    [batchId],
-  );
+  const [row = {}] = await tx.all("SELECT outcome, final_at, adopted, archived FROM batches WHERE batch_id = $1", [
+    batchId,
+  ]);
   const { failed, refused } = outcomeFromJson(text(row, "outcome"));
   const hasLeft = failed.length > 0 || refused.some(({ reason }) => reason === "earning_cap");
   // Charges leave for the archive before the batch that they were in.
-  const charges = unpackReceipts(text(row, "receipts")).map(({ chargeId }) => hashName(chargeId));
+  const charges = (await readReceipts(tx, batchId)).map(({ chargeId }) => hashName(chargeId));
   const archived = count(row, "archived") === 1 || (await placesOf(tx, charges)).size > 0;
   return { adopted: count(row, "adopted") === 1, archived, hasLeft, finalAtMs: count(row, "final_at") };
 }
@@ -126,7 +126,8 @@ async function reopenBatch(
   await uncountSettled(tx, batchId, gasUsed, finalAtMs);
   await countPaid(tx, batchId, -1n);
   const refused = await tx.all(
-    "UPDATE charges SET state = 'batched' WHERE batch_id = $1 AND state = 'refused' RETURNING payer, charged_to, amount, cleared",
+    `UPDATE charges SET state = 'batched' WHERE ${isOfBatch("$1")} AND state = 'refused'
+     RETURNING payer, charged_to, amount, cleared`,
     [batchId],
   );
   for (const row of refused) {

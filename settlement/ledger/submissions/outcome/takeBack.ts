@@ -1,5 +1,6 @@
 import type { Hex } from "viem";
 import type { MicroUsdc } from "../../../domain/money.ts";
+import { isOfBatch } from "../../database/beginnings.ts";
 import { address, amount, budgetId, count, text } from "../../database/decode.ts";
 import type { Tx } from "../../database/transactions/tx.ts";
 
@@ -7,7 +8,7 @@ import type { Tx } from "../../database/transactions/tx.ts";
 // are due again, and nothing is left of it that no charge explains. If it is mined once more it is taken in once more.
 export async function takeBackAdopted(tx: Tx, batchId: Hex, nowMs: number): Promise<number> {
   const ended = await tx.all(
-    "SELECT state, payer, budget_id, charged_to, amount, cleared, owed, due_at FROM charges WHERE batch_id = $1",
+    `SELECT state, payer, budget_id, charged_to, amount, cleared, owed, due_at FROM charges WHERE ${isOfBatch("$1")}`,
     [batchId],
   );
   for (const row of ended) {
@@ -29,7 +30,7 @@ export async function takeBackAdopted(tx: Tx, batchId: Hex, nowMs: number): Prom
     else if (state !== "batched" && row.cleared === 0n) tx.change(address(row, "payer"), { debt: taken });
     tx.due.add(address(row, "charged_to"), { amount: taken, dueAtMs: nowMs });
   }
-  await tx.run("UPDATE charges SET state = 'accrued', batch_id = NULL, due_at = $2 WHERE batch_id = $1", [
+  await tx.run(`UPDATE charges SET state = 'accrued', batch_id = NULL, due_at = $2 WHERE ${isOfBatch("$1")}`, [
     batchId,
     nowMs,
   ]);

@@ -1,6 +1,6 @@
 import type { Address } from "viem";
 import { letOthersRun } from "../../../domain/scheduling/letOthersRun.ts";
-import { isChargedTo } from "../../database/chargedTo.ts";
+import { isChargedTo } from "../../database/beginnings.ts";
 import { budgetId, count } from "../../database/decode.ts";
 import type { Reader } from "../../database/sql.ts";
 import { validAddress, validCount, validTime } from "../../validate.ts";

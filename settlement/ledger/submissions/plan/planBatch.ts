@@ -7,7 +7,7 @@ import { sumOf } from "../../../domain/money.ts";
 import type { BudgetKey } from "../../../domain/payer/budget.ts";
 import { letOthersRun } from "../../../domain/scheduling/letOthersRun.ts";
 import { readBudgets } from "../../budgets/draw.ts";
-import { isChargedToAny } from "../../database/chargedTo.ts";
+import { isChargedToAny } from "../../database/beginnings.ts";
 import { hex } from "../../database/decode.ts";
 import { CHUNK, chargeKeys, chunksOf } from "../../database/sql.ts";
 import type { Tx } from "../../database/transactions/tx.ts";
@@ -19,6 +19,7 @@ import { requireSubmission, submissionOf } from "../findSubmission.ts";
 import { deferOwn } from "../outcome/deferCharges.ts";
 import { failCharges, failedChargeFrom, type RetryPolicy } from "../outcome/failCharges.ts";
 import { packReceipts } from "../receipts.ts";
+import { fillSegment } from "./fillSegment.ts";
 import { type Part, takeDue } from "./takeDue.ts";
 
 export type PlanRequest = {
@@ -80,21 +81,25 @@ export function planBatch(lease: Lease, request: PlanRequest, nowMs: number) {
     for (const [account, own] of batchedOf) {
       tx.due.remove(account, { amount: sumOf(own.map(({ amount }) => amount)) }, own.length);
     }
+    const marked = { batchId: batch.batchId, segment: await fillSegment(tx, lease, batched.length) };
     await letOthersRun();
     // Charges that fail in this transaction may be due again, of whatever account.
-    if (failed.length === 0) await markWhole(tx, batch.batchId, wholeOf, batchedOf, nowMs);
-    else await mark(tx, batch.batchId, batched);
+    if (failed.length === 0) await markWhole(tx, marked, wholeOf, batchedOf, nowMs);
+    else await mark(tx, marked, batched);
     return requireSubmission(tx, batch.batchId);
   };
 }
 
-async function mark(tx: Tx, batchId: Hex, charges: readonly DueCharge[]): Promise<void> {
+// What a charge is marked with: its batch, and the segment of the index in which its id is found from now on.
+type Mark = { batchId: Hex; segment: number };
+
+async function mark(tx: Tx, { batchId, segment }: Mark, charges: readonly DueCharge[]): Promise<void> {
   const chunks = chunksOf(charges);
   for (const chunk of chunks) {
     await tx.run(
-      `UPDATE charges SET state = 'batched', batch_id = $1
-       WHERE state = 'accrued' AND (accrued_at, id) IN ${chargeKeys(chunk.length, 2)}`,
-      [batchId, ...chunk.flatMap(({ accruedAtMs, id }) => [accruedAtMs, id])],
+      `UPDATE charges SET state = 'batched', batch_id = $1, segment = $2
+       WHERE state = 'accrued' AND (accrued_at, id) IN ${chargeKeys(chunk.length, 3)}`,
+      [batchId, segment, ...chunk.flatMap(({ accruedAtMs, id }) => [accruedAtMs, id])],
     );
     if (chunk !== chunks.at(-1)) await letOthersRun();
   }
@@ -104,7 +109,7 @@ async function mark(tx: Tx, batchId: Hex, charges: readonly DueCharge[]): Promis
 // marked account by account, which takes half as long as charge by charge.
 async function markWhole(
   tx: Tx,
-  batchId: Hex,
+  { batchId, segment }: Mark,
   wholeOf: ReadonlyMap<Address, number>,
   batchedOf: ReadonlyMap<Address, readonly DueCharge[]>,
   nowMs: number,
@@ -114,9 +119,9 @@ async function markWhole(
   let charges = 0;
   const markTogether = async () => {
     const marked = await tx.run(
-      `UPDATE charges SET state = 'batched', batch_id = $1
-       WHERE state = 'accrued' AND due_at <= $2 AND ${isChargedToAny(together.length, 3)}`,
-      [batchId, nowMs, ...together],
+      `UPDATE charges SET state = 'batched', batch_id = $1, segment = $2
+       WHERE state = 'accrued' AND due_at <= $3 AND ${isChargedToAny(together.length, 4)}`,
+      [batchId, segment, nowMs, ...together],
     );
     if (marked !== charges) throw new SettlementError("drift", `${marked} charges are due where ${charges} were read`);
     [together, charges] = [[], 0];
@@ -132,7 +137,7 @@ async function markWhole(
     charges += own.length;
   }
   if (together.length > 0) await markTogether();
-  await mark(tx, batchId, rest);
+  await mark(tx, { batchId, segment }, rest);
 }
 
 // Some milliseconds.
@@ -167,11 +172,15 @@ async function storeBatch(
     [batchId, operator, router, calldata, nowMs],
   );
   await tx.run(
-    `INSERT INTO batches (batch_id, row_count, charge_count, total, outcome, created_at, receipts)
-     VALUES ($1, $2, $3, $4, NULL, $5, $6)
+    `INSERT INTO batches (batch_id, row_count, charge_count, total, outcome, created_at)
+     VALUES ($1, $2, $3, $4, NULL, $5)
      ON CONFLICT (batch_id) DO UPDATE SET outcome = NULL, created_at = excluded.created_at, final_at = NULL, adopted = 0,
-       row_count = excluded.row_count, charge_count = excluded.charge_count, total = excluded.total,
-       receipts = excluded.receipts`,
-    [batchId, rows.length, receipts.length, total, nowMs, packReceipts(receipts)],
+       row_count = excluded.row_count, charge_count = excluded.charge_count, total = excluded.total`,
+    [batchId, rows.length, receipts.length, total, nowMs],
+  );
+  await tx.run(
+    `INSERT INTO receipts (batch_id, receipts) VALUES ($1, $2)
+     ON CONFLICT (batch_id) DO UPDATE SET receipts = excluded.receipts`,
+    [batchId, packReceipts(receipts)],
   );
 }

@@ -2,7 +2,7 @@ import type { Address, Hex } from "viem";
 import { type ChargeFor, type DueCharge, NO_HASH, NO_HASHES } from "../../../domain/charges/charge.ts";
 import { microUsdc } from "../../../domain/money.ts";
 import type { ToolId } from "../../../domain/toolId.ts";
-import { isChargedTo, isChargedToAny, mayBeChargedToAny } from "../../database/chargedTo.ts";
+import { isChargedTo, isChargedToAny, mayBeChargedToAny } from "../../database/beginnings.ts";
 import { count, damaged } from "../../database/decode.ts";
 import type { Param, Value } from "../../database/sql.ts";
 import type { Tx } from "../../database/transactions/tx.ts";

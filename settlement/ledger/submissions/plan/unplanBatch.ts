@@ -1,7 +1,7 @@
 import type { Address, Hex } from "viem";
 import { fillerOf } from "../../../domain/batch/submission.ts";
 import { SettlementError } from "../../../domain/errors.ts";
-import { isChargedTo } from "../../database/chargedTo.ts";
+import { isChargedTo } from "../../database/beginnings.ts";
 import type { Tx } from "../../database/transactions/tx.ts";
 import type { Lease } from "../../operators/lease.ts";
 import { validAddress, validTime } from "../../validate.ts";
