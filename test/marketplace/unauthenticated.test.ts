@@ -56,6 +56,16 @@ it.each(["/", "/ask", `/tools/${zeroUuid}`, "/openapi.json", "/docs/", "/docs/st
   },
 );
 
+it.each(["/docs/static/%2e%2e/x", "/docs/static/%00", "/docs/static/a%5c..%5cb", "/docs/static//etc/passwd"])(
+  "whoever looks for files at %s finds none, and that is no error of ours",
+  async (url) => {
+    const before = market.lines.length;
+    const reply = await market.app.inject({ url, remoteAddress: "192.0.2.30" });
+    expect([reply.statusCode, reply.json()]).toMatchObject([404, { code: "not_found" }]);
+    expect(market.lines.slice(before).filter((line) => line.includes('"level":50'))).toEqual([]);
+  },
+);
+
 it("whoever names other addresses in its headers is one unauthenticated caller all the same", async () => {
   const forged = (i: number) => ({
     "x-forwarded-for": `203.0.113.${i}`,
