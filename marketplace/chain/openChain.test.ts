@@ -1,8 +1,9 @@
+import { createServer, type Server } from "node:http";
+import type { AddressInfo } from "node:net";
 import { concatHex, encodeErrorResult, type Hex, parseAbi } from "viem";
 import { generatePrivateKey, privateKeyToAccount } from "viem/accounts";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { type ScriptedRpc, startScriptedRpc } from "../../settlement/chain/rpc/testing/scriptedRpc.ts";
-import { startServer } from "../mcp/testing/startServer.ts";
 import { openChain } from "./openChain.ts";
 
 const CHAIN_ID = 8453;
@@ -15,14 +16,21 @@ const WITH_DELEGATION: Hex = `0x${"8010".repeat(16)}`;
 
 describe("a signature that no key has made", () => {
   let node: ScriptedRpc;
-  let inside: Awaited<ReturnType<typeof startServer>>;
+  let inside: Server;
+  let visits = 0;
 
   beforeEach(async () => {
-    inside = await startServer((_, response) => response.end('{"data":"0x"}'));
+    visits = 0;
+    inside = createServer((_, response) => {
+      visits += 1;
+      response.end('{"data":"0x"}');
+    });
+    await new Promise<void>((resolve) => inside.listen(0, "127.0.0.1", resolve));
   });
   afterEach(async () => {
     await node?.stop();
-    await inside?.close();
+    inside.closeAllConnections();
+    await new Promise((resolve) => inside.close(resolve));
   });
 
   const verify = (signature: Hex, address: Hex) =>
@@ -35,7 +43,7 @@ describe("a signature that no key has made", () => {
   it("sends nobody to an address of its maker's choice, whatever the account's code says", async () => {
     const account = privateKeyToAccount(generatePrivateKey());
     const delegation = await account.signAuthorization({ address: NOBODY, chainId: CHAIN_ID, nonce: 0 });
-    const url = `http://127.0.0.1:${inside.port}/latest/meta-data/{data}`;
+    const url = `http://127.0.0.1:${(inside.address() as AddressInfo).port}/latest/meta-data/{data}`;
     const revert = encodeErrorResult({ abi: LOOKUP, args: [account.address, [url], "0x", "0x00000000", "0x"] });
     node = await startScriptedRpc(({ method }) => {
       if (method === "eth_chainId") return { kind: "result", result: "0x2105" };
@@ -43,7 +51,7 @@ describe("a signature that no key has made", () => {
       return { kind: "error", code: 3, message: "execution reverted", data: revert };
     });
     expect(await verify(withDelegation("0x1234", delegation), account.address)).toBe(false);
-    expect(inside.requests()).toBe(0);
+    expect(visits).toBe(0);
   });
 
   it("is wrong if it ends like one with a delegation and has none, and nobody is asked about it", async () => {
