@@ -188,29 +188,42 @@ it("a caller who has left before sends nothing", async () => {
   expect(server.requests()).toBe(0);
 });
 
-it("a server that restarts and forgets its sessions costs one call, and no call is sent twice", async () => {
-  let calls = 0;
-  let forget = false;
-  const server = await kept(
-    startMcpServer(
-      () => {
-        const tools = createAdder();
-        tools.registerTool("count", {}, () => ({ content: [{ type: "text", text: String(++calls) }] }));
-        return tools;
-      },
-      "sessions",
-      (request) => {
-        if (forget) request.headers["mcp-session-id"] &&= "forgotten";
-      },
-    ),
-  );
-  const tool = client().connect(server.url);
-  expect(await tool.callTool("count", {})).toMatchObject({ kind: "answered", result: 1 });
-  forget = true;
-  expect(await tool.callTool("count", {})).toMatchObject({ kind: "infrastructure", reason: "sessionLost", sent: true });
-  forget = false;
-  expect(await tool.callTool("count", {})).toMatchObject({ kind: "answered", result: 2 });
-});
+// As MCP wants it, and as the examples of its SDK do it.
+it.each([
+  [404, "sessionLost"],
+  [400, "httpStatus"],
+])(
+  "a server that restarts and answers %i to sessions of before costs one call, and no call is sent twice",
+  async (status, reason) => {
+    let calls = 0;
+    const seen = new Set<unknown>();
+    let forgotten = new Set<unknown>();
+    const server = await kept(
+      startMcpServer(
+        () => {
+          const tools = createAdder();
+          tools.registerTool("count", {}, () => ({ content: [{ type: "text", text: String(++calls) }] }));
+          return tools;
+        },
+        "sessions",
+        (request, response) => {
+          const id = request.headers["mcp-session-id"];
+          if (id === undefined) return;
+          const isForgotten = forgotten.has(id);
+          seen.add(id);
+          if (!isForgotten) return;
+          const error = { code: -32000, message: "Bad Request: No valid session ID provided" };
+          sendJson(response, { jsonrpc: "2.0", error, id: null }, status);
+        },
+      ),
+    );
+    const tool = client().connect(server.url);
+    expect(await tool.callTool("count", {})).toMatchObject({ kind: "answered", result: 1 });
+    forgotten = new Set(seen);
+    expect(await tool.callTool("count", {})).toMatchObject({ kind: "infrastructure", reason, status, sent: true });
+    expect(await tool.callTool("count", {})).toMatchObject({ kind: "answered", result: 2 });
+  },
+);
 
 it("a server that says 429 is asked more slowly", async () => {
   const server = await kept(startRawMcpServer((_message, response) => sendJson(response, { error: "slow down" }, 429)));
