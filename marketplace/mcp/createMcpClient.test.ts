@@ -225,6 +225,22 @@ it.each([
   },
 );
 
+it.each([
+  ["its own path with a slash", "/mcp/", "/mcp/"],
+  ["another host, with a secret", "//other.example/a?key=1#x", "http://other.example/a"],
+  ["a path without end", `/${"x".repeat(5_000)}`, `/${"x".repeat(100)}`],
+  ["no address", "http://[", "elsewhere"],
+])("a server that redirects to %s has its contributor read where it really is", async (_, location, said) => {
+  const server = await kept(startServer((_request, response) => response.writeHead(307, { location }).end()));
+  const outcome = await client().connect(server.url).listTools();
+  expect(outcome).toMatchObject({ kind: "infrastructure", reason: "redirected", status: 307 });
+  const { message } = outcome as { message: string };
+  expect(message).toContain(`redirects to ${said.startsWith("/") ? new URL(said, server.url).href : said}`);
+  expect(message).toContain("register the final address");
+  expect(message.length).toBeLessThan(400);
+  expect(message).not.toContain("key=1");
+});
+
 it("a server that says 429 is asked more slowly", async () => {
   const server = await kept(startRawMcpServer((_message, response) => sendJson(response, { error: "slow down" }, 429)));
   const tool = client().connect(server.url);
