@@ -43,6 +43,8 @@ describe("the marketplace's settings", () => {
     ["MARKETPLACE_PUBLIC_URL", "market.example", "must be an http or https URL"],
     ["MARKETPLACE_SETTLEMENT_TOKEN", "short", "must have 32 characters"],
     ["MARKETPLACE_PRIVATE_ENDPOINTS", "yes", 'must be "on" or "off"'],
+    ["MARKETPLACE_TRUSTED_PROXIES", "10.0.0.1,proxy.internal", "must be addresses or ranges"],
+    ["MARKETPLACE_TRUSTED_PROXIES", "10.0.0.0/33", "must be addresses or ranges"],
     ["MARKETPLACE_PORT", "1", "is not a setting; did you mean"],
   ])("%s of %s is refused, with a word on what it must be", (name, value, said) => {
     expect(() => readMarketConfig({ ...GIVEN, [name]: value })).toThrow(said);

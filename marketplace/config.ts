@@ -1,6 +1,7 @@
 import { existsSync } from "node:fs";
 import { hostname } from "node:os";
 import { join, resolve } from "node:path";
+import ipaddr from "ipaddr.js";
 import { type Address, isAddress } from "viem";
 import { z } from "zod";
 import { readDeployment } from "../settlement/deployment.ts";
@@ -78,6 +79,8 @@ export type MarketConfig = {
 const CENT = 10_000n;
 const PREFIX = "MARKETPLACE_";
 
+const isAddressOrRange = (text: string) => ipaddr.isValid(text) || ipaddr.isValidCIDR(text);
+
 // The one place that knows the names of the marketplace's environment variables.
 const schema = z.object({
   MARKETPLACE_NETWORK: z.string().optional(),
@@ -110,7 +113,9 @@ const schema = z.object({
   // Never shorter than answers are kept.
   MARKETPLACE_KEY_DAYS: whole(7, 3_650).default(30),
   MARKETPLACE_METRICS_TOKEN: secret.optional(),
-  MARKETPLACE_TRUSTED_PROXIES: commaList.optional(),
+  MARKETPLACE_TRUSTED_PROXIES: commaList
+    .refine((proxies) => proxies.every(isAddressOrRange), "must be addresses or ranges, like 127.0.0.1,10.0.0.0/8")
+    .optional(),
   MARKETPLACE_PRIVATE_ENDPOINTS: z.enum(["on", "off"], 'must be "on" or "off"').default("off"),
   MARKETPLACE_HOLDER: holderName.optional(),
   MARKETPLACE_LOG_LEVEL: logLevel.default("info"),

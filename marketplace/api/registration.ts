@@ -53,9 +53,12 @@ export const registration = z.object({
   name: toolName,
   description: words(5_000).meta({ examples: ["What a transaction on Base costs, a block at a time"] }),
   category: category.default(null),
+  // Readers of URLs drop line breaks and write other letters in their own way, and the token for it names it as it stands here.
   endpoint: z
-    .url({ protocol: /^https?$/, error: "must be the http or https URL of an MCP server" })
+    .string("must be the http or https URL of an MCP server")
     .max(2_000, "is too long")
+    .regex(/^[!-~]+$/, "must be in plain ASCII without spaces, with other characters escaped as in a browser's address")
+    .pipe(z.url({ protocol: /^https?$/, error: "must be the http or https URL of an MCP server" }))
     .meta({ examples: ["https://tools.example/mcp"] }),
   defaultExecutePriceUsd: executePrice.nullable().default(null),
   executePrices: z

@@ -16,6 +16,9 @@ export type MarketChain = {
   client: PublicClient;
 };
 
+// With which a signature ends that brings along what its account may have delegated (ERC-8010).
+const WITH_DELEGATION = "8010".repeat(16);
+
 const PATIENCE = { timeoutMs: 5_000, readRetries: 1 };
 
 export function openChain(options: { chainId: number; rpcUrls: readonly string[]; router: Address }): MarketChain {
@@ -25,8 +28,10 @@ export function openChain(options: { chainId: number; rpcUrls: readonly string[]
     createEndpoints({ addresses, chainId, clock: systemClock, random: Math.random, ...PATIENCE }),
   );
   const { tools } = inspectChain(options);
-  const verifyContract: VerifyContract = ({ address, message, signature }) =>
-    client.verifyMessage({ address, message, signature });
+  // An account that has delegated signs with its key, or its code says so. What viem would make of what only could be delegated is a
+  // third kind of signature, which nobody was promised.
+  const verifyContract: VerifyContract = async ({ address, message, signature }) =>
+    !signature.endsWith(WITH_DELEGATION) && client.verifyMessage({ address, message, signature });
   const usdc = () => client.readContract({ address: router, abi: routerAbi, functionName: "usdc" });
   return { ...allAnswered({ tools, verifyContract, usdc }), client };
 }

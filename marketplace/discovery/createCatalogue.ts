@@ -49,6 +49,8 @@ const MAX_TEXT_LENGTH = 400;
 const MAX_TERMS = 12;
 // Of the words of a search so many may be misspelt: each is compared with many others.
 const MAX_FORGIVEN = 6;
+// And of those so many by two letters, which takes a dozen times as long: whoever has no key at all may search twenty times a second.
+const MAX_FAR = 2;
 const MIN_PREFIX_LENGTH = 3;
 // Different words of one listing that it is found by. A word takes some 800 bytes of memory, and whoever misspells one is compared with
 // many: half a megabyte of made-up words would cost as much as a thousand listings.
@@ -64,7 +66,7 @@ const COMMON = 50;
 const WEIGHTS = { prefix: 0.15, fuzzy: 0.1 };
 
 // How many letters of a word may be wrong. Two letters that are exchanged are two; of short words too many are that near.
-const editsIn = (term: string) => (term.length >= 6 ? 2 : term.length >= 4 ? 1 : false);
+const editsIn = (term: string) => (term.length >= 6 ? 2 : term.length >= 4 ? 1 : 0);
 
 export function createCatalogue(store: Store, { places = PLACES } = {}): Catalogue {
   const shelf = createShelf(places);
@@ -94,8 +96,11 @@ export function createCatalogue(store: Store, { places = PLACES } = {}): Catalog
       boost: { name: 4, category: 2, methods: 2 },
       // Any other word may be the beginning of one, or misspelt, even if some tool uses it.
       prefix: (term) => !isCommon(term) && term.length >= MIN_PREFIX_LENGTH,
-      fuzzy: (term, i, asked) =>
-        !isCommon(term) && asked.slice(0, i).filter((each) => !isCommon(each)).length < MAX_FORGIVEN && editsIn(term),
+      fuzzy: (term, i, asked) => {
+        const before = asked.slice(0, i).filter((each) => !isCommon(each)).length;
+        if (isCommon(term) || before >= MAX_FORGIVEN) return false;
+        return before < MAX_FAR ? editsIn(term) : Math.min(1, editsIn(term));
+      },
       weights: WEIGHTS,
       // Relevance decides; between tools that are about as relevant, what is known of them.
       boostDocument: (id: string) => boosts.get(id) ?? 0,

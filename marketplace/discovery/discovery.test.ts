@@ -134,6 +134,10 @@ describe("search", () => {
     const strange = ["qzzqa", "qzzqb", "qzzqc", "qzzqd", "qzzqe", "qzzqf"];
     expect(found([...strange.slice(1), "wether"].join(" "))).toEqual(["Weather"]);
     expect(found([...strange, "wether"].join(" "))).toEqual([]);
+    // Two letters that are wrong are looked for in two words, because that takes a dozen times as long as for one.
+    expect(found("qzzqa foreacst")).toEqual(["Weather"]);
+    expect(found("qzzqa qzzqb foreacst")).toEqual([]);
+    expect(found("qzzqa qzzqb forecest")).toEqual(["Weather"]);
   });
 
   it("between tools that are as relevant, use, success and stake decide, and never against relevance", () => {

@@ -104,6 +104,32 @@ describe("an agent that knows the marketplace's address", () => {
     await expect(connect("sk_live_wrong")).rejects.toThrow("401");
   });
 
+  it("is refused with two messages of one id, of which one answer would be lost though both are paid", async () => {
+    const call = {
+      method: "tools/call",
+      params: { name: "context_execute", arguments: { toolId: TOOL, toolName: "x" } },
+    };
+    const send = (...ids: unknown[]) =>
+      fetch(url, {
+        method: "POST",
+        headers: {
+          authorization: `Bearer ${KEY}`,
+          "content-type": "application/json",
+          accept: "application/json, text/event-stream",
+        },
+        body: JSON.stringify(ids.map((id) => ({ jsonrpc: "2.0", id, ...call }))),
+      });
+    const refused = await send(1, 2, 1);
+    expect([refused.status, await refused.json()]).toEqual([
+      400,
+      { error: "Two messages of a list have the same id; give each its own.", code: "invalid_request" },
+    ]);
+    expect(asked).toEqual([]);
+    // A number is another id than its text.
+    expect(await (await send(1, "1")).json()).toHaveLength(2);
+    expect(asked).toHaveLength(2);
+  });
+
   it("has nothing to listen to", async () => {
     const refused = await fetch(url);
     expect([refused.status, refused.headers.get("allow")]).toEqual([405, "POST"]);

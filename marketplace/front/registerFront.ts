@@ -27,6 +27,13 @@ const progressAsked = z.looseObject({
 });
 const wantsProgress = (body: unknown) => progressAsked.safeParse(body).success;
 
+const listed = z.array(z.looseObject({ id: z.unknown() }));
+// Of two requests under one id both would be done, and paid, and one would be answered.
+function hasIdTwice(body: unknown): boolean {
+  const ids = (listed.safeParse(body).data ?? []).flatMap(({ id }) => id ?? []);
+  return new Set(ids).size < ids.length;
+}
+
 // Streamable HTTP without sessions: who asks is said by the key of each request, and nothing is kept between two.
 export function registerFront(app: FastifyInstance, { version, admit }: FrontOptions): void {
   app.route({
@@ -38,6 +45,10 @@ export function registerFront(app: FastifyInstance, { version, admit }: FrontOpt
       // A list of messages is as many requests as it has messages, of which one was let in already.
       const messages = Array.isArray(request.body) ? request.body.length : 1;
       for (let admitted = 1; admitted < messages; admitted += 1) await admit(request, reply);
+      if (hasIdTwice(request.body)) {
+        const error = "Two messages of a list have the same id; give each its own.";
+        return reply.code(400).send({ error, code: "invalid_request" });
+      }
       const server = createFront(askAs(app, request), version);
       const isStreamed = wantsProgress(request.body);
       const transport = new WebStandardStreamableHTTPServerTransport({ enableJsonResponse: !isStreamed });

@@ -188,28 +188,57 @@ it("a caller who has left before sends nothing", async () => {
   expect(server.requests()).toBe(0);
 });
 
-it("a server that restarts and forgets its sessions costs one call, and no call is sent twice", async () => {
-  let calls = 0;
-  let forget = false;
-  const server = await kept(
-    startMcpServer(
-      () => {
-        const tools = createAdder();
-        tools.registerTool("count", {}, () => ({ content: [{ type: "text", text: String(++calls) }] }));
-        return tools;
-      },
-      "sessions",
-      (request) => {
-        if (forget) request.headers["mcp-session-id"] &&= "forgotten";
-      },
-    ),
-  );
-  const tool = client().connect(server.url);
-  expect(await tool.callTool("count", {})).toMatchObject({ kind: "answered", result: 1 });
-  forget = true;
-  expect(await tool.callTool("count", {})).toMatchObject({ kind: "infrastructure", reason: "sessionLost", sent: true });
-  forget = false;
-  expect(await tool.callTool("count", {})).toMatchObject({ kind: "answered", result: 2 });
+// As MCP wants it, and as the examples of its SDK do it.
+it.each([
+  [404, "sessionLost"],
+  [400, "httpStatus"],
+])(
+  "a server that restarts and answers %i to sessions of before costs one call, and no call is sent twice",
+  async (status, reason) => {
+    let calls = 0;
+    const seen = new Set<unknown>();
+    let forgotten = new Set<unknown>();
+    const server = await kept(
+      startMcpServer(
+        () => {
+          const tools = createAdder();
+          tools.registerTool("count", {}, () => ({ content: [{ type: "text", text: String(++calls) }] }));
+          return tools;
+        },
+        "sessions",
+        (request, response) => {
+          const id = request.headers["mcp-session-id"];
+          if (id === undefined) return;
+          const isForgotten = forgotten.has(id);
+          seen.add(id);
+          if (!isForgotten) return;
+          const error = { code: -32000, message: "Bad Request: No valid session ID provided" };
+          sendJson(response, { jsonrpc: "2.0", error, id: null }, status);
+        },
+      ),
+    );
+    const tool = client().connect(server.url);
+    expect(await tool.callTool("count", {})).toMatchObject({ kind: "answered", result: 1 });
+    forgotten = new Set(seen);
+    expect(await tool.callTool("count", {})).toMatchObject({ kind: "infrastructure", reason, status, sent: true });
+    expect(await tool.callTool("count", {})).toMatchObject({ kind: "answered", result: 2 });
+  },
+);
+
+it.each([
+  ["its own path with a slash", "/mcp/", "/mcp/"],
+  ["another host, with a secret", "//other.example/a?key=1#x", "http://other.example/a"],
+  ["a path without end", `/${"x".repeat(5_000)}`, `/${"x".repeat(100)}`],
+  ["no address", "http://[", "elsewhere"],
+])("a server that redirects to %s has its contributor read where it really is", async (_, location, said) => {
+  const server = await kept(startServer((_request, response) => response.writeHead(307, { location }).end()));
+  const outcome = await client().connect(server.url).listTools();
+  expect(outcome).toMatchObject({ kind: "infrastructure", reason: "redirected", status: 307 });
+  const { message } = outcome as { message: string };
+  expect(message).toContain(`redirects to ${said.startsWith("/") ? new URL(said, server.url).href : said}`);
+  expect(message).toContain("register the final address");
+  expect(message.length).toBeLessThan(400);
+  expect(message).not.toContain("key=1");
 });
 
 it("a server that says 429 is asked more slowly", async () => {

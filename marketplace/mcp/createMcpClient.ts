@@ -174,8 +174,7 @@ export function createMcpClient(options: McpClientOptions): McpClient {
       if (outcome === undefined) throw error;
       if (isOutage(outcome)) breaker?.failed();
       else if (outcome.kind === "toolFailed") breaker?.succeeded();
-      if (outcome.kind === "infrastructure" && outcome.reason === "sessionLost")
-        endpoints.peek(address)?.forgetSession();
+      if (mayBeOfSession(outcome)) endpoints.peek(address)?.forgetSession();
       return outcome;
     } finally {
       clearTimeout(timer);
@@ -315,6 +314,12 @@ const isOutage = (outcome: ToolFailed | Failure) =>
   (outcome.reason === "unreachable" ||
     outcome.reason === "disconnected" ||
     (outcome.reason === "httpStatus" && (outcome.status ?? 0) >= 500));
+
+// A server that no longer knows the session says 404, as MCP wants it, or 400, as the examples of its SDK do. Whatever the reason was, a
+// new session costs one handshake.
+const mayBeOfSession = (outcome: ToolFailed | Failure) =>
+  outcome.kind === "infrastructure" &&
+  (outcome.reason === "sessionLost" || (outcome.reason === "httpStatus" && (outcome.status ?? 0) < 500));
 
 const THROTTLED = /rate.?limit|too many requests/i;
 

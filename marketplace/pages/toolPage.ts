@@ -55,7 +55,9 @@ export function toolPage({ listing, chosen, earnings, baseUrl }: Shown): Html {
         tool.suggestedPrompts.length > 0 &&
         html`<section aria-labelledby="prompts">
         <h2 id="prompts">What people ask it</h2>
-        <ul class="prompts">${tool.suggestedPrompts.map(({ text }) => html`<li><bdi>${text}</bdi></li>`)}</ul>
+        <ul class="prompts">${tool.suggestedPrompts.map(
+          ({ text }) => html`<li><a href="/ask?${`${new URLSearchParams({ q: text })}`}"><bdi>${text}</bdi></a></li>`,
+        )}</ul>
       </section>`
       }
       <p class="id">Tool <code>${listing.toolId}</code></p>

@@ -168,9 +168,10 @@ describe("the marketplace's pages, in a browser", () => {
     const DAYS = Array.from({ length: 8 }, (_, i) => ({ town: `<b>Town ${i}</b>`, grams: 100.5 + 10 * i }));
     let key: string;
     let parcels: ToolServer | undefined;
+    let parcelsId: string;
     beforeAll(async () => {
       key = await makeKey(market.ask, privateKeyToAccount(generatePrivateKey()));
-      await offer(
+      parcelsId = await offer(
         {
           name: "Parcels <i>of the post</i>",
           description: "Parcels on their way",
@@ -230,6 +231,13 @@ describe("the marketplace's pages, in a browser", () => {
       expect(await page.textContent("#way li[aria-current=step]")).toBe("Recorded");
       expect(await page.textContent("#batch")).toBe("Settlement has not put it into a batch yet.");
       expect(await page.evaluate(findFlaws)).toEqual([]);
+    });
+
+    it("what people ask a tool stands on its page, and a click puts it into the form", async () => {
+      const page = await open(`/tools/${parcelsId}`);
+      await page.click("text=What is the weight of parcel number 7?");
+      await page.waitForURL(/\/ask\?q=What/);
+      expect(await page.inputValue("#question")).toBe("What is the weight of parcel number 7?");
     });
 
     it("many calls of one method are one step with their number, and much evidence is folded", async () => {
@@ -394,6 +402,9 @@ describe("the marketplace's pages, in a browser", () => {
       expect(textBottom).toBeLessThan(800);
       expect(await page.evaluate(findFlaws)).toEqual([]);
       expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(how.width);
+      // Where a fact is from stands beside it, and not outside of what is seen.
+      await page.locator("#evidence").evaluate((evidence) => evidence.setAttribute("open", ""));
+      expect(await page.locator("#evidence .wide").evaluate((wide) => wide.scrollWidth - wide.clientWidth)).toBe(0);
       const cut = await page.locator(".chart").evaluate((chart) => {
         const { left, right } = chart.getBoundingClientRect();
         return [...chart.querySelectorAll("text")]
@@ -413,7 +424,15 @@ describe("the marketplace's pages, in a browser", () => {
     ["in the dark", { width: 1280, dark: true }],
     ["on a telephone", { width: 360, dark: false }],
   ])("%s every page can be read and used", async (_, how) => {
-    for (const path of ["/", "/ask", "/?q=gas", "/?q=nothing+at+all+qqq", `/tools/${gas}`, `/tools/${poisoned}`]) {
+    for (const path of [
+      "/",
+      "/ask",
+      "/help",
+      "/?q=gas",
+      "/?q=nothing+at+all+qqq",
+      `/tools/${gas}`,
+      `/tools/${poisoned}`,
+    ]) {
       const page = await open(path, how);
       expect(await page.evaluate(findFlaws), path).toEqual([]);
       expect(await page.evaluate(() => document.documentElement.scrollWidth), path).toBeLessThanOrEqual(how.width);

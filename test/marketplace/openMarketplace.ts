@@ -58,6 +58,7 @@ export async function openMarketplace(
     holder?: string;
     providers?: ContextProviders;
     rateLimitPerSecond?: number;
+    trustedProxies?: string[];
     searchPlaces?: number;
     models?: Models;
     interpreter?: Backend;
@@ -161,7 +162,7 @@ export async function openMarketplace(
       return { ready: true, components: { database: ok, settlement: ok, chain: ok } };
     },
     rateLimitPerSecond: options.rateLimitPerSecond ?? 1_000,
-    trustedProxies: [],
+    trustedProxies: options.trustedProxies ?? [],
     log,
     metrics,
     metricsToken: options.metricsToken ?? null,

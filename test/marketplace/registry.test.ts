@@ -75,6 +75,22 @@ describe.each(backends)("registration, on $name", ({ name, create }) => {
     expect((await find("gas price")).body.tools).toContainEqual(shown.body);
   });
 
+  it.each(["\n", "\t", " ", "\u0000", "\u001b[2J", "\u202e", "\u2028", "é", "\ud800"])(
+    "an endpoint with %j in it, which some readers drop and others show otherwise, is no endpoint",
+    async (character) => {
+      const { toolId } = toolOf();
+      const server = await serve();
+      for (const endpoint of [
+        server.url + character,
+        character + server.url,
+        server.url.replace("mcp", `m${character}cp`),
+      ]) {
+        const { status, body } = await market.ask("POST", "/api/v1/tools/challenge", describeTool(toolId, endpoint));
+        expect([endpoint, status, body.error]).toEqual([endpoint, 400, expect.stringContaining("endpoint must")]);
+      }
+    },
+  );
+
   it("lists nothing for anybody but the owner on chain", async () => {
     const { toolId, owner } = toolOf();
     const server = await serve();

@@ -56,6 +56,16 @@ it.each(["/", "/ask", `/tools/${zeroUuid}`, "/openapi.json", "/docs/", "/docs/st
   },
 );
 
+it.each(["/docs/static/%2e%2e/x", "/docs/static/%00", "/docs/static/a%5c..%5cb", "/docs/static//etc/passwd"])(
+  "whoever looks for files at %s finds none, and that is no error of ours",
+  async (url) => {
+    const before = market.lines.length;
+    const reply = await market.app.inject({ url, remoteAddress: "192.0.2.30" });
+    expect([reply.statusCode, reply.json()]).toMatchObject([404, { code: "not_found" }]);
+    expect(market.lines.slice(before).filter((line) => line.includes('"level":50'))).toEqual([]);
+  },
+);
+
 it("whoever names other addresses in its headers is one unauthenticated caller all the same", async () => {
   const forged = (i: number) => ({
     "x-forwarded-for": `203.0.113.${i}`,
@@ -69,6 +79,36 @@ it("whoever names other addresses in its headers is one unauthenticated caller a
     seen.push(statusCode);
   }
   expect(seen.filter((status) => status === 429)).toHaveLength(20);
+});
+
+it("behind proxies that are trusted callers are told apart by what those say, and by nothing that they say themselves", async () => {
+  const create = backends[0]?.create ?? (() => Promise.reject(new Error("there is no database")));
+  const behind = await create();
+  const proxied = await openMarketplace(behind, { trustedProxies: ["10.0.0.0/24", "fd00::1"] });
+  try {
+    const ask = async (remoteAddress: string, forwarded: (i: number) => string) => {
+      let refused = 0;
+      for (let i = 0; i < 60; i += 1) {
+        const headers = { "x-forwarded-for": forwarded(i) };
+        const { statusCode } = await proxied.app.inject({ url: SEARCH, remoteAddress, headers });
+        if (statusCode === 429) refused += 1;
+      }
+      return refused;
+    };
+    expect(await ask("10.0.0.7", (i) => `203.0.113.${i}`)).toBe(0);
+    expect(await ask("::ffff:10.0.0.7", (i) => `198.51.100.${i}, 10.0.0.9`)).toBe(0);
+    expect(await ask("fd00::1", () => "192.0.2.1")).toBe(20);
+    // What stands before the address that the proxy has seen is whatever the caller has made up.
+    expect(await ask("10.0.0.7", (i) => `203.0.113.${i}, 192.0.2.2`)).toBe(20);
+    expect(await ask("10.0.0.7", (i) => `10.0.0.${i}, 192.0.2.3`)).toBe(20);
+    // Nobody else is a proxy.
+    expect(await ask("10.0.1.7", (i) => `203.0.113.${i}`)).toBe(20);
+    // One network of IPv6 is one caller here too.
+    expect(await ask("10.0.0.7", (i) => `2001:db8:5:5::${i.toString(16)}`)).toBe(20);
+  } finally {
+    await proxied.close();
+    await behind.remove();
+  }
 });
 
 it("whoever guesses keys is told to slow down before anything is looked up again and again", async () => {

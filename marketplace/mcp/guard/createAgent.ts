@@ -1,11 +1,11 @@
 import { type LookupAddress, lookup as systemLookup } from "node:dns";
 import { Agent, buildConnector } from "undici";
 import { McpFailure } from "../McpFailure.ts";
+import { createResolve, type Resolve } from "./createResolve.ts";
 import { type AddressPolicy, isAllowedAddress } from "./isAllowedAddress.ts";
 import { addressIn } from "./readEndpoint.ts";
 
-// Every address of a name. The system's own resolver unless a test says otherwise.
-export type Resolve = (hostname: string) => Promise<readonly LookupAddress[]>;
+export type { Resolve };
 
 export type AgentOptions = { policy: AddressPolicy; resolve?: Resolve };
 
@@ -14,6 +14,7 @@ const MAX_HEADER_BYTES = 16 * 1_024;
 // Sockets to one server. Pacing is finer; this bounds what a server that never answers can hold.
 const MAX_CONNECTIONS = 64;
 
+// For development, whose tools are at names that no name server has to know.
 const resolveBySystem: Resolve = (hostname) =>
   new Promise((resolve, reject) => {
     systemLookup(hostname, { all: true, verbatim: true }, (error, addresses) => {
@@ -25,7 +26,9 @@ const resolveBySystem: Resolve = (hostname) =>
 // The one way out to tools. A name is resolved once for each connection, every address is checked, and the socket goes to
 // one of the checked addresses: between the check and the connection there is nothing left to rebind. A single forbidden
 // address spoils the whole name, since nobody's public server is also inside of our network.
-export function createAgent({ policy, resolve = resolveBySystem }: AgentOptions): Agent {
+export function createAgent({ policy, ...options }: AgentOptions): Agent {
+  const { resolve = policy === "public" ? createResolve() : resolveBySystem } = options;
+
   async function resolveAllowed(hostname: string): Promise<readonly [LookupAddress, ...LookupAddress[]]> {
     const [first, ...others] = await resolve(hostname);
     if (first === undefined) throw new McpFailure("unreachable", `${hostname} has no address`);

@@ -24,6 +24,8 @@ const MAX_WAITING_OF_AN_ACCOUNT = 100;
 const MAX_SLOWED = 1_000;
 // What one account meets may be its own doing: a tool can be made to fail in any words by whoever chooses its arguments.
 const ACCOUNTS_TO_SLOW_ALL = 2;
+// Above this Node's timers end at once, and a contributor may declare any cooldown. Nobody waits for so long.
+const LONGEST_TIMER_MS = 2 ** 31 - 1;
 // Whoever is not named, such as those who check a tool, shares a turn and has no share.
 const NOBODY = "";
 
@@ -107,7 +109,7 @@ export function createPacer(): Pacer {
     clearTimeout(timer);
     let next = beginNext();
     while (next === "begun") next = beginNext();
-    if (next !== undefined) timer = setTimeout(advance, Math.ceil(next));
+    if (next !== undefined) timer = setTimeout(advance, Math.min(Math.ceil(next), LONGEST_TIMER_MS));
   }
 
   function learn(feedback: Feedback, account: string, begunAtMs: number): void {

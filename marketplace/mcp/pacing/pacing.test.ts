@@ -42,6 +42,17 @@ describe("declared hints", () => {
     expect(begun).toEqual([0, 250, 500, 750]);
   });
 
+  it.each([2 ** 31, 2 ** 40, Number.MAX_SAFE_INTEGER])(
+    "a cooldown of %i ms, which no timer holds, keeps nobody busy while it lasts",
+    async (cooldownMs) => {
+      const timers = vi.spyOn(globalThis, "setTimeout");
+      const { begun } = queue(createPacer(), { cooldownMs }, 2);
+      await vi.advanceTimersByTimeAsync(60_000);
+      expect(begun).toEqual([0]);
+      expect(timers.mock.calls.length).toBeLessThan(5);
+    },
+  );
+
   it("maxRequestsPerMinute is kept in any 60 seconds", async () => {
     const { begun } = queue(createPacer(), { maxRequestsPerMinute: 2 }, 5);
     await vi.advanceTimersByTimeAsync(180_000);

@@ -12,6 +12,7 @@ export type ServerKind = "stateless" | "json" | "sessions" | "sse";
 export async function startMcpServer(
   create: () => McpServer,
   kind: ServerKind = "stateless",
+  // What it answers by itself goes no further.
   onRequest: (request: IncomingMessage, response: ServerResponse) => void = () => undefined,
 ): Promise<TestServer> {
   const sessions = new Map<string, StreamableHTTPServerTransport | SSEServerTransport>();
@@ -19,6 +20,7 @@ export async function startMcpServer(
 
   return startServer(async (request, response) => {
     onRequest(request, response);
+    if (response.writableEnded) return;
     if (kind === "sse") {
       const url = new URL(request.url ?? "/", "http://localhost");
       if (request.method === "GET") {

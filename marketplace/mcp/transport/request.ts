@@ -27,6 +27,7 @@ const MAX_REST_BYTES = 8 * 1_024;
 const REST_MS = 1_000;
 // Cut to what fits into a sentence.
 const MAX_ERROR_CHARACTERS = 500;
+const MAX_TARGET_CHARACTERS = 200;
 
 // One HTTP request to a tool. Nothing is followed and nothing is decompressed: an answer that comes compressed although only
 // `identity` was accepted is refused, so that what is counted on the wire is all that there is.
@@ -51,7 +52,7 @@ export async function request(options: HttpRequest): Promise<HttpAnswer> {
     if (exchange !== undefined) exchange.toolIds = toolIdsInHeader(headers[TOOL_ID_HEADER]) ?? exchange.toolIds ?? null;
     const contentType = one(headers["content-type"]).split(";")[0]?.trim().toLowerCase() ?? "";
     const answer = { status: statusCode, headers, contentType, body };
-    if (statusCode >= 300) throw await refusalOf(answer);
+    if (statusCode >= 300) throw await refusalOf(answer, options.url);
     const encoding = one(headers["content-encoding"]).trim().toLowerCase();
     if (encoding !== "" && encoding !== "identity") {
       body.destroy();
@@ -107,10 +108,10 @@ export const discard = (body: Body, readBytes = 0): Promise<void> =>
 export const one = (header: string | string[] | undefined): string =>
   (Array.isArray(header) ? header[0] : header) ?? "";
 
-async function refusalOf({ status, headers, body }: HttpAnswer): Promise<McpFailure> {
+async function refusalOf({ status, headers, body }: HttpAnswer, url: URL): Promise<McpFailure> {
   if (status < 400) {
     body.destroy();
-    const target = URL.parse(one(headers.location))?.origin ?? "elsewhere";
+    const target = targetOf(one(headers.location), url);
     const message = `the server redirects to ${target}; register the final address, redirects are not followed`;
     return new McpFailure("redirected", message, { status });
   }
@@ -121,6 +122,12 @@ async function refusalOf({ status, headers, body }: HttpAnswer): Promise<McpFail
     `the server answered HTTP ${status}${text === "" ? "" : `: ${text.trim().slice(0, MAX_ERROR_CHARACTERS)}`}`,
     { status },
   );
+}
+
+// Often it is the same address with a slash at its end. What follows a question mark may be a secret.
+function targetOf(location: string, url: URL): string {
+  const target = URL.parse(location, url);
+  return target === null ? "elsewhere" : `${target.origin}${target.pathname}`.slice(0, MAX_TARGET_CHARACTERS);
 }
 
 // Thrown by the agent before a connection is there.

@@ -1,11 +1,13 @@
 import { createPublicClient, custom, type PublicClient } from "viem";
 import type { Endpoints } from "./endpoints.ts";
 
-// viem over our endpoints. They retry by themselves, and nothing is kept: an old block number is a wrong one.
+// viem over our endpoints. They retry by themselves, and nothing is kept: an old block number is a wrong one. A contract that reverts
+// with the address of somebody to ask (ERC-3668) would have this side ask there, behind our firewall or for megabytes.
 export function createRpcClient(endpoints: Pick<Endpoints, "read">): PublicClient {
   return createPublicClient({
     transport: custom({ request: ({ method, params }) => endpoints.read(method, params ?? []) }, { retryCount: 0 }),
     cacheTime: 0,
+    ccipRead: false,
   });
 }
 

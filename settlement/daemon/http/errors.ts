@@ -145,6 +145,7 @@ const CODE_OF_FASTIFY: Readonly<Record<string, [ApiCode, string]>> = {
   FST_ERR_CTP_EMPTY_JSON_BODY: ["invalid_request", "the body is empty; it must be a JSON object"],
   FST_ERR_CTP_INVALID_CONTENT_LENGTH: ["invalid_request", "the body is not as long as its Content-Length says"],
   FST_ERR_MAX_PARAM_LENGTH: ["not_found", "the address has a part that is too long"],
+  FST_STATIC_FORBIDDEN_PATH: ["not_found", "there is no such file"],
   FST_ERR_BAD_URL: ["invalid_request", "the address is not a valid URL"],
 };
 
