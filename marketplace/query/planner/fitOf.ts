@@ -56,7 +56,10 @@ export function fitOf(
     outputs.length > 1 && !hasCount(outputs) ? countedIn(question).find((word) => !isAmong(word, outputs)) : undefined;
   if (uncounted !== undefined)
     return misfit(`the tool ${listing.name} does not say with ${method.name} how many ${uncounted.text}`);
-  const composed = composedIn(question, outputs, OF) ?? compoundIn(question, outputs, method);
+  // What a method gives back of its arguments is no result: "the balance of address 0x…".
+  const taken = new Set([...filled.takers.values()].map(({ name }) => name));
+  const own = outputs.filter(({ path }) => !taken.has(path));
+  const composed = composedIn(question, own, OF) ?? compoundIn(question, outputs, method);
   if (composed !== null)
     return misfit(
       `the tool ${listing.name} answers with ${method.name} both of “${composed}”, and not the one of the other`,
