@@ -1,8 +1,9 @@
 import type { Method } from "../../registry/listing.ts";
 import { partsOf } from "./factsOf.ts";
 import type { Filled } from "./fillArguments.ts";
+import { saysTogether } from "./fitOf.ts";
 import { type Property, propertiesOf } from "./kindOf.ts";
-import { formsOf, isAsking, nounsOf, outputsOf } from "./rankMethods.ts";
+import { formsOf, isAsking, nounsOf, outputsOf, turnsQuestion } from "./rankMethods.ts";
 import type { Question, Word } from "./readQuestion.ts";
 import { stemOf, stemsOf } from "./stems.ts";
 
@@ -18,6 +19,10 @@ export function jointsOf(question: Question, filling: Filling): string[] {
     ...resultsJoined(question, named),
     ...valuesJoined(question, filling),
     ...pairsJoined(question, filling),
+    ...countsTaken(question, filling),
+    ...namesInResults(question, filling, named),
+    ...wordsBefore(question, filling, named),
+    ...choicesOf(question, filling, named),
     ...namedAndNotGiven(question, filling, named),
     ...(named.length > 0 || isAnchored(question, filling)
       ? []
@@ -43,7 +48,9 @@ function strangeSigns({ text, words, values }: Question, { filled: { calls } }: 
     if (at !== -1) blank(at, String(value).length);
   }
   const outside = rest.slice(Math.min(...starts)).replace(/:(?=\s|["“«]|$)/g, " ");
-  const strange = [...new Set([...outside].filter((character) => !PLAIN.test(character)))];
+  // "1, 2, 3 …" goes on.
+  const open = values.some(({ kind, end }) => kind.startsWith("number") && /^[\s,]*(?:…|\.{2,})/.test(text.slice(end)));
+  const strange = [...(open ? ["…"] : []), ...new Set([...outside].filter((character) => !PLAIN.test(character)))];
   return strange.length === 0 ? [] : [`nobody says what ${strange.slice(0, 5).join(" ")} means here`];
 }
 
@@ -94,7 +101,7 @@ function resultsJoined({ text, words, values }: Question, mentions: readonly Men
       /^(?:numbers?|counts?|amount)$/i.test(text.slice(before.start, before.end)) && COUNTED.test(between);
     const hasValue = values.some((value) => value.start >= before.end && value.end <= start);
     const others = words.filter((word) => word.start >= before.end && word.end <= start && !isAsking(word));
-    const isSet = /\b(?:in|into|as|per|than|over|against|versus|vs)\s+(?:the\s+|its\s+|their\s+)?$/i.test(between);
+    const isSet = /\b(?:in|into|as|per|than|over|against|versus|vs|of)\s+(?:the\s+|its\s+|their\s+)?$/i.test(between);
     const isListed = LINK.test(between) && !SETTING.test(between);
     const isBeside = between.trim() === "" || between === "-";
     if (isCount || isBeside || (!isSet && (hasValue || isListed || isElsewhere(between, others)))) continue;
@@ -130,6 +137,7 @@ function valuesJoined({ text, values, words }: Question, { filled }: Filling): s
 
 const REPEATED = 3;
 const isList = (between: string, repeated: ReadonlySet<string>) =>
+  !/[,;&]\s*[,;&]/.test(between) &&
   between.split(/[\s,;&]+/).every((word) => word === "" || repeated.has(word.toLowerCase()));
 
 // Of three that two arguments take a pair of, nobody says which pairs are meant.
@@ -142,6 +150,77 @@ function pairsJoined({ values }: Question, { filled: { calls, takers } }: Fillin
   return fixed === undefined || varied === undefined
     ? []
     : [`which ${fixed.name} belongs to which ${varied.name} is not said`];
+}
+
+const NEWEST = stemOf("newest");
+
+// "The newest 5 blocks" are five, and not the fifth; "for each" is not for all of them together.
+function countsTaken({ text, words, values }: Question, { filled: { calls, takers } }: Filling): string[] {
+  const isOne = calls.length === 1;
+  const each = isOne ? words.find((word) => /^(?:each|every|respectively)$/i.test(word.text)) : undefined;
+  const isNewest = words.some(({ stem }) => stem === NEWEST);
+  const counts = [...takers].filter(([value, property]) => {
+    if (!values.includes(value) || !["number", "digits"].includes(property.kind?.kind ?? "")) return false;
+    const isCount = /\bhow many\b/i.test(property.description) || /[^s]s$/i.test(property.name);
+    const next = words.find(({ start }) => start >= value.end);
+    const isBeside = next !== undefined && /^[ -]$/.test(text.slice(value.end, next.start));
+    const isMany = isBeside && /[^s]s$/i.test(next.text) && !partsOf(property.name).map(stemOf).includes(next.stem);
+    return !isCount && (isMany || isNewest);
+  });
+  return [
+    ...(each === undefined ? [] : [`${each.text} of them is asked about, and they are answered together`]),
+    ...counts.map(
+      ([value, { name }]) => `${text.slice(value.start, value.end)} may be how many, and was taken for ${name}`,
+    ),
+  ];
+}
+
+// "Only in b" is what a result is called, of which no part says what a value is.
+function namesInResults({ text, words }: Question, { filled }: Filling, mentions: readonly Mention[]): string[] {
+  return mentions.flatMap(({ start, end }) => {
+    const inside = words.filter((word) => word.start >= start && word.end <= end);
+    const isNaming = inside.length > 1 && inside.some((word) => filled.usedWords.has(word));
+    return isNaming ? [`a part of ${shownIn(text.slice(start, end))} was taken for the name of a value`] : [];
+  });
+}
+
+// "Sample mean": a word before a result that the method says of another one says something else of this.
+function wordsBefore({ text, words }: Question, { method, filled }: Filling, mentions: readonly Mention[]): string[] {
+  const { name, description, inputSchema, outputSchema } = method;
+  const names = [
+    ...propertiesOf(inputSchema).map((one) => one.name),
+    ...outputsOf(outputSchema).map(({ path }) => path),
+  ];
+  const own = new Set([...nounsOf(name), ...names.flatMap((one) => partsOf(one).map(stemOf))]);
+  const doubts: string[] = [];
+  for (const { start, end } of mentions) {
+    for (let at = words.findIndex((word) => word.start === start); at > 0; at -= 1) {
+      const [before, next] = [words[at - 1], words[at]];
+      if (before === undefined || next === undefined || !/^[ -]$/.test(text.slice(before.end, next.start))) break;
+      const { stem } = before;
+      const isOther = mentions.some((one) => before.start >= one.start && before.end <= one.end);
+      if (isOther || isAsking(before) || own.has(stem) || filled.usedWords.has(before) || turnsQuestion(before.text))
+        break;
+      if (!stemsOf(description).includes(stem) || saysTogether(description, stem, next.stem)) continue;
+      doubts.push(`the tool does not say that there is ${shownIn(text.slice(before.start, end))}`);
+      break;
+    }
+  }
+  return doubts;
+}
+
+// "The log of the returns" is none of the returns that are chosen so.
+function choicesOf({ text }: Question, { method, filled: { calls } }: Filling, mentions: readonly Mention[]): string[] {
+  return propertiesOf(method.inputSchema).flatMap(({ name, kind }) => {
+    const choice = kind?.kind === "choice" ? calls[0]?.[name] : undefined;
+    const start = typeof choice === "string" ? text.toLowerCase().indexOf(choice.toLowerCase()) : -1;
+    if (typeof choice !== "string" || start === -1) return [];
+    const next = mentions.find((one) => one.start > start);
+    const isOf = next !== undefined && /^\s+of\s+(?:the\s+)?$/i.test(text.slice(start + choice.length, next.start));
+    return isOf
+      ? [`${shownIn(text.slice(start, next.end))} may be something else than the ${name} that is chosen`]
+      : [];
+  });
 }
 
 const SIDES = new Set("from to between until till since start end begin".split(" "));
@@ -166,10 +245,13 @@ function namedAndNotGiven(
 }
 
 // Whether a word of the question is one that the method says of itself, beside those for what has the form of its values.
-function isAnchored({ words }: Question, { method, filled: { usedWords } }: Filling): boolean {
+function isAnchored({ words }: Question, { method, filled: { usedWords, takers } }: Filling): boolean {
   const forms = formsOf(method);
   const own = new Set([...nounsOf(method.name), ...partsOf(method.name).map(stemOf), ...stemsOf(method.description)]);
-  const results = new Set(outputsOf(method.outputSchema).flatMap(({ path }) => partsOf(path).map(stemOf)));
+  const taken = new Set([...takers.values()].map(({ name }) => name));
+  const results = new Set(
+    outputsOf(method.outputSchema).flatMap(({ path }) => (taken.has(path) ? [] : partsOf(path).map(stemOf))),
+  );
   const isOwn = (word: Word) => usedWords.has(word) || own.has(word.stem);
   return words.some((word) => !isAsking(word) && (results.has(word.stem) || (isOwn(word) && !forms.has(word.stem))));
 }

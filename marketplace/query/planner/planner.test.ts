@@ -791,12 +791,16 @@ describe("a question that sounds like what a tool answers, and is another", () =
     ["mean and deviation of 1, 2, 3", [["describe", "high"]]],
     ["mean, deviation of 1, 2, 3", [["describe", "high"]]],
     ["standard deviation of 1, 2, 3", [["describe", "high"]]],
+    ["standard mean of 1, 2, 3", [["describe", "medium"]]],
+    ["log of the returns of 100, 90", [["returns", "medium"]]],
     ["mean deviation of 1, 2, 3", "miss"],
     ["mean of means of 1, 2, 3", "miss"],
     ["average mean of 1, 2, 3", "miss"],
     ["mean mean 1 2 3", "miss"],
     ["transaction hash of block 1", "miss"],
     ["transaction count of block 1", [["get_block", "high"]]],
+    ["What are the transactions of block 1?", "miss"],
+    ["list the transactions of block 1", "miss"],
     // A verb and an adjective that are written like a result.
     ["What does the series 3, 1, 2 mean?", "miss"],
     ["How mean is 3, 1, 2?", "miss"],
@@ -811,6 +815,8 @@ describe("a question that sounds like what a tool answers, and is another", () =
     ['How many e-mails are in "a@b.co"?', [["extract", "medium"]]],
     ['the number of emails in "a@b.co"', [["extract", "medium"]]],
     ['Which emails are in "a@b.co"?', [["extract", "high"]]],
+    ['how many numbers are in "1 2"', [["extract", "medium"]]],
+    ['the numbers in "1 2"', [["extract", "high"]]],
     ['the number of keywords in "a b"', [["keywords", "medium"]]],
     ['the most frequent word in "a b"', [["keywords", "high"]]],
     // Yes or no, of what says neither.
@@ -933,6 +939,14 @@ describe("a question whose parts are joined by something else than a list", () =
     // What is spoken of and not given, and what is not spoken of at all.
     "settlement date of the trade of 2026-11-13 with holidays",
     "date 10 days from 2026-11-19",
+    // How many, and not which; each, and not all.
+    "time of the newest 5 blocks",
+    "time of 5 blocks",
+    "mean of each of 1, 2, 3",
+    // A number that is a number, and no block's; a list that goes on; a word that is another result's.
+    "count to 3",
+    "mean of 1, 2, 3 …",
+    "mean of 1, , 3",
   ])("%s: is not", (question) => {
     expect(planOf(question)).not.toEqual(["high"]);
   });
