@@ -388,6 +388,12 @@ render_chart({"type": "bar", "xKey": "n", "series": [{"key": "g"}]}, [{"n": 7, "
       script(first, [call(7), { say: "420 grams." }]);
       expect((await post()).status).toBe(200);
       expect(other.unpaidCosts).toEqual([]);
+      // Nor is what its endpoint counts above its bound, which is the platform's loss and is seen as that.
+      first.state.asked.splice(0);
+      script(first, [{ ...call(7), usage: [50_000_000, 0] } as Turn, { say: "420 grams." }]);
+      expect((await post()).body).toMatchObject({ outcomeType: "answer", cost: { modelCostUsd: "0.01" } });
+      expect(other.unpaidCosts.splice(0)).toEqual([50_000_000n + 1_000n - 10_000n]);
+      first.state.asked.splice(0);
       // A miss, a failure after a tool was called, and a completion that breaks off and is guessed.
       script(first, () => ({ call: [{ name: "no_tool_can_answer", arguments: "{}" }] }));
       expect((await post()).body).toMatchObject({ outcomeType: "capability_miss" });

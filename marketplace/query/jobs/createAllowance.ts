@@ -4,6 +4,7 @@ import { ApiError } from "../../../settlement/daemon/http/errors.ts";
 import { formatUsd, type MicroUsdc } from "../../../settlement/domain/money.ts";
 import { amount } from "../../../settlement/ledger/database/decode.ts";
 import type { Store } from "../../database/openStore.ts";
+import { lesser } from "../turn/selectTools.ts";
 
 // A miss and a failure cost their asker nothing, and the platform what the model took. Whoever asks on and on for nothing does so within
 // an allowance a day.
@@ -11,6 +12,8 @@ export type Allowance = {
   // Throws if an account has used it up.
   check(account: Address): Promise<void>;
   used(account: Address, unpaid: MicroUsdc): Promise<void>;
+  // What an answer that was paid for has cost above its bound: the platform's loss, and no part of anybody's allowance.
+  lost(unpaid: MicroUsdc): void;
   forget(limit: number): Promise<number>;
 };
 
@@ -48,9 +51,13 @@ export function createAllowance(options: {
         sql.run(
           `INSERT INTO unpaid_model_costs (account, day, amount) VALUES ($1, $2, $3)
            ON CONFLICT (account, day) DO UPDATE SET amount = unpaid_model_costs.amount + excluded.amount`,
-          [account, today(), unpaid],
+          // Whatever an endpoint counts: no more than all of it is used up, and many of these are still a number that a row can hold.
+          [account, today(), lesser(unpaid, maxUnpaid)],
         ),
       );
+    },
+    lost(unpaid) {
+      if (unpaid > 0n) observe(unpaid);
     },
     forget: (limit) =>
       store.alone((sql) =>

@@ -343,9 +343,13 @@ export function createJobs(options: JobsOptions): Jobs {
       });
       // Whoever went away, or a run that took too long, is not charged for what came too late.
       signal.throwIfAborted();
-      await complete(job, outcome, audience);
-      spent = microUsdc(spent - parseUsd(outcome.result.cost.modelCostUsd));
-      end(outcome.result.outcomeType);
+      const { outcomeType, cost } = outcome.result;
+      if ((await complete(job, outcome, audience)) && outcomeType === "answer") {
+        // Who has paid for an answer has had nothing for nothing, whatever its model took above its bound.
+        allowance.lost(microUsdc(spent - parseUsd(cost.modelCostUsd)));
+        spent = microUsdc(0n);
+      }
+      end(outcomeType);
     } catch (error) {
       end(await fail(job, error, signal, audience));
     } finally {
@@ -374,12 +378,13 @@ export function createJobs(options: JobsOptions): Jobs {
   }
 
   // The answer is on disk together with what is owed for it before anybody sees either. A crash before that leaves a job that
-  // failed and costs nothing; a crash after it leaves a turn that is told at the next start.
+  // failed and costs nothing; a crash after it leaves a turn that is told at the next start. False if it was no longer this process's
+  // to complete.
   async function complete(
     job: NewJob,
     { result, turn, paidFor, dataset, images }: TurnOutcome,
     audience?: Audience,
-  ): Promise<void> {
+  ): Promise<boolean> {
     const nowMs = clock.nowMs();
     const report = turn ?? (job.reserved > 0n ? voidOf(job) : null);
     const text = writeResult(result);
@@ -395,12 +400,13 @@ export function createJobs(options: JobsOptions): Jobs {
     const times = { nowMs, turnDueAtMs: nowMs + FIRST_WAIT_MS, dataExpiresAtMs: nowMs + KEPT_MS };
     if (!(await store.shared((sql) => completeJob(sql, job, holder, completion, times)))) {
       log.warn({ event: "overtaken", job: job.id }, "a job was taken for dead while it ran; nothing is charged");
-      return;
+      return false;
     }
     for (const { listing, price } of paidFor) paid(listing, job.account, price);
     const drawnBytes = images.reduce((sum, { png }) => sum + png.length, 0);
     quota.kept(job.account, Buffer.byteLength(text) + (dataset?.bytes ?? 0) + drawnBytes);
     await tell(report);
+    return true;
   }
 
   // Nobody waits for the daemon: what is owed is owed whether or not it is there. Only what is given back is waited for, for a moment,

@@ -56,7 +56,10 @@ export function fitOf(
     outputs.length > 1 && !hasCount(outputs) ? countedIn(question).find((word) => !isAmong(word, outputs)) : undefined;
   if (uncounted !== undefined)
     return misfit(`the tool ${listing.name} does not say with ${method.name} how many ${uncounted.text}`);
-  const composed = composedIn(question, outputs, OF) ?? compoundIn(question, outputs, method);
+  // What a method gives back of its arguments is no result: "the balance of address 0x…".
+  const taken = new Set([...filled.takers.values()].map(({ name }) => name));
+  const own = outputs.filter(({ path }) => !taken.has(path));
+  const composed = composedIn(question, own, OF) ?? compoundIn(question, outputs, method);
   if (composed !== null)
     return misfit(
       `the tool ${listing.name} answers with ${method.name} both of “${composed}”, and not the one of the other`,
@@ -183,6 +186,7 @@ const saysYesOrNo = ({ outputSchema }: Method, relevant: readonly { path: string
   );
 
 const COUNTED = /^(?:numbers?|counts?|amount|many|much)$/i;
+const COUNTED_NUMBERS = /\b(?:many|(?:number|count|amount)\s+of)\s+(?:the\s+)?numbers\b/i;
 const NEWEST = stemOf("newest");
 
 // Words that stand together, with nothing but spaces between them.
@@ -229,7 +233,7 @@ function compoundIn(
 const isOneOf = (stem: string) => turnsQuestion(stem) && stem !== MOST;
 const MOST = stemOf("most");
 
-const saysTogether = (description: string, first: string, second: string) =>
+export const saysTogether = (description: string, first: string, second: string) =>
   description.split(/[^\p{L}\p{N}\s-]+/u).some((part) => {
     const stems = stemsOf(part);
     return stems.some((one, at) => one === first && stems[at + 1] === second);
@@ -317,8 +321,9 @@ function isCounted(question: Question, { outputSchema }: Method, relevant: reado
   if (countedIn(question).length === 0 && !/\b(?:number|count|amount)\s+of\s/i.test(question.text)) return false;
   const properties = propertiesOf(outputSchema ?? {});
   if (hasCount(properties.map(({ name }) => ({ path: name })))) return false;
-  // The number of them is none of the numbers that it may list too.
-  const things = relevant.filter(({ path }) => !partsOf(path).every((part) => COUNTED.test(part)));
+  // The number of them is none of the numbers that it may list too, unless these are what is counted.
+  const areNumbers = COUNTED_NUMBERS.test(question.text);
+  const things = relevant.filter(({ path }) => areNumbers || !partsOf(path).every((part) => COUNTED.test(part)));
   return properties.some(
     ({ name, schema }) =>
       schema.type === "array" && (properties.length === 1 || (things.length === 1 && things[0]?.path === name)),
@@ -361,11 +366,17 @@ const TIMES = new Set(["when", "time", "day", "date", "timestamp"].map(stemOf));
 
 const isListed = (words: readonly Word[], name: string): boolean => {
   const names = partsOf(name).map(stemOf);
-  return words.some(
-    ({ text }, i) =>
-      /^(?:which|list)$/i.test(text) &&
-      names.every((stem, at) => words[i + 1 + at]?.stem === stem && !/^numbers?$/i.test(words[i + 1 + at]?.text ?? "")),
-  );
+  const said = words.filter(({ text }) => !/^(?:the|all|me|of)$/i.test(text));
+  return said.some(({ text }, i) => {
+    const asked = said.slice(i + 1, i + 1 + names.length);
+    // "What are the words" asks for them, and "what are the gas limits" for more than one.
+    const isPlural =
+      /^are$/i.test(text) && /^what$/i.test(said[i - 1]?.text ?? "") && /s$/i.test(asked.at(-1)?.text ?? "");
+    return (
+      (isPlural || /^(?:which|list|name|enumerate)$/i.test(text)) &&
+      names.every((stem, at) => asked[at]?.stem === stem && !/^numbers?$/i.test(asked[at]?.text ?? ""))
+    );
+  });
 };
 
 // Names that have more than what the question says, which is no more than what all results of the method have in common.

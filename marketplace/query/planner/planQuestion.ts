@@ -3,7 +3,9 @@ import type { Level } from "../wire/result.ts";
 import { clausesOf } from "./clausesOf.ts";
 import type { Filled } from "./fillArguments.ts";
 import { fitOf } from "./fitOf.ts";
+import { jointsOf } from "./jointsOf.ts";
 import type { Property } from "./kindOf.ts";
+import { outOfBounds } from "./outOfBounds.ts";
 import { type Ranked, rankMethods, strangeTo, turnsQuestion } from "./rankMethods.ts";
 import { type Question, readQuestion, type Value } from "./readQuestion.ts";
 
@@ -136,10 +138,13 @@ function planClause(question: Question, found: readonly Found[], earlier: readon
     const written = question.text.slice(elsewhere.start, elsewhere.end);
     return { ...missOf(question, [chosen], found), message: `no argument of ${chosen.method.name} takes ${written}` };
   }
+  const refused = outOfBounds(chosen.method, filled.calls);
+  if (refused !== null) return { ...missOf(question, [chosen], found), message: refused };
   const turning = loosely.filter(turnsQuestion);
   const vaguely = loosely.filter((word) => !turnsQuestion(word));
   const doubts = [
     ...misgivings,
+    ...jointsOf(question, chosen),
     ...(unexplained.length > 0 ? [`nothing in the tool is about ${wordsOf(unexplained)}`] : []),
     ...(vaguely.length > 0 ? [`the tool is about ${wordsOf(vaguely)}, and its method does not say so`] : []),
     ...(turning.length > 0 ? [`the tool has the word ${wordsOf(turning)}, perhaps in another sense`] : []),

@@ -791,12 +791,16 @@ describe("a question that sounds like what a tool answers, and is another", () =
     ["mean and deviation of 1, 2, 3", [["describe", "high"]]],
     ["mean, deviation of 1, 2, 3", [["describe", "high"]]],
     ["standard deviation of 1, 2, 3", [["describe", "high"]]],
+    ["standard mean of 1, 2, 3", [["describe", "medium"]]],
+    ["log of the returns of 100, 90", [["returns", "medium"]]],
     ["mean deviation of 1, 2, 3", "miss"],
     ["mean of means of 1, 2, 3", "miss"],
     ["average mean of 1, 2, 3", "miss"],
     ["mean mean 1 2 3", "miss"],
     ["transaction hash of block 1", "miss"],
     ["transaction count of block 1", [["get_block", "high"]]],
+    ["What are the transactions of block 1?", "miss"],
+    ["list the transactions of block 1", "miss"],
     // A verb and an adjective that are written like a result.
     ["What does the series 3, 1, 2 mean?", "miss"],
     ["How mean is 3, 1, 2?", "miss"],
@@ -811,6 +815,8 @@ describe("a question that sounds like what a tool answers, and is another", () =
     ['How many e-mails are in "a@b.co"?', [["extract", "medium"]]],
     ['the number of emails in "a@b.co"', [["extract", "medium"]]],
     ['Which emails are in "a@b.co"?', [["extract", "high"]]],
+    ['how many numbers are in "1 2"', [["extract", "medium"]]],
+    ['the numbers in "1 2"', [["extract", "high"]]],
     ['the number of keywords in "a b"', [["keywords", "medium"]]],
     ['the most frequent word in "a b"', [["keywords", "high"]]],
     // Yes or no, of what says neither.
@@ -827,6 +833,134 @@ describe("a question that sounds like what a tool answers, and is another", () =
     ["What should the mean of 1, 2, 3 be?", [["describe", "medium"]]],
   ])("%s", (text, expected) => {
     expect(planOf(text)).toEqual(expected);
+  });
+});
+
+describe("a question whose parts are joined by something else than a list", () => {
+  const [number, text] = [{ type: "number" }, { type: "string" }];
+  const values = { type: "array", items: number };
+  const address = { type: "string", pattern: "^0x[0-9a-fA-F]{40}$" };
+  const BALANCES = methodOf(
+    "get_balances",
+    "What an account holds in coins and in tokens.",
+    { address },
+    { address: text, coins: text, tokens: text },
+    ["address"],
+  );
+  const DESCRIBE = methodOf(
+    "describe",
+    "Mean, median and maximum of a series.",
+    { values },
+    { mean: number, median: number, max: number },
+    ["values"],
+  );
+  const MOVING = methodOf(
+    "moving_average",
+    "The moving average of a series.",
+    {
+      values,
+      window: { type: "integer", default: 3, description: "how many values are averaged", minimum: 1, maximum: 50 },
+    },
+    { averages: values },
+    ["values"],
+  );
+  const CORRELATION = methodOf(
+    "correlation",
+    "The correlation of two series.",
+    { a: values, b: values },
+    { correlation: number },
+    ["a", "b"],
+  );
+  const SETTLEMENT = methodOf(
+    "settlement_date",
+    "The day on which a trade settles: so many business days after it.",
+    {
+      trade: date,
+      days: { type: "integer", default: 2, minimum: 0, maximum: 60 },
+      holidays: { type: "array", items: date, default: [] },
+    },
+    { settlement: date },
+    ["trade"],
+  );
+  const BLOCK = methodOf(
+    "get_block",
+    "The newest block, or one by its number: time, gas.",
+    { number: { type: "string", pattern: "^\\d+$", description: "the block's number" } },
+    { number: text, time: text, gasUsed: text, gasLimit: text },
+  );
+  const found = [
+    listingOf("Accounts", [BALANCES]),
+    listingOf("Series", [DESCRIBE, MOVING, CORRELATION]),
+    listingOf("Dates", [SETTLEMENT]),
+    listingOf("Chain", [BLOCK]),
+  ];
+  const OTHER = `0x${"ab".repeat(20)}`;
+  const planOf = (question: string) => {
+    const plan = planQuestion(read(question.replace("A", ADDRESS).replace("B", OTHER)), found);
+    return plan.kind === "miss" ? plan.message : plan.steps.map(({ level }) => level);
+  };
+
+  it.each([
+    "coins and tokens of A",
+    "coins & tokens of A",
+    "coins of A and B",
+    "coins of A and of B",
+    "coins of address A",
+    "What does A hold in coins?",
+    "median of [1, 2, 3] and [4, 5, 6]",
+    "mean, median and max of 3 9 4",
+    "What is the mean, and what is the median of 3, 9, 4?",
+    "correlation of [1, 2, 3] and [4, 5, 7]",
+    "settlement date of the trade of 2026-11-13 with holidays 2026-11-16 and 2026-11-17",
+    "number and time of block 7",
+    "time of block #7",
+    "gas used of block 7 🙂",
+  ])("%s: is sure", (question) => {
+    expect(planOf(question)).toEqual(["high"]);
+  });
+
+  it.each([
+    // Signs that nobody says the meaning of.
+    "coins + tokens of A",
+    "coins of A + B",
+    "coins of A - B",
+    "max:mean of 3, 9",
+    "mean > median of 1, 2, 6",
+    "median of [1, 2, 3] + [4, 5, 6]",
+    // One result in terms of another.
+    "coins in tokens of A",
+    "coins of A in tokens",
+    "gas used of the gas limit of block 7",
+    "max over mean of 3, 9",
+    "mean of the moving average of 1, 2, 3, 4",
+    // Values that are no list.
+    "mean of 100 at 5",
+    "correlation of [1, 2, 3], [4, 5, 7] and [7, 8, 9]",
+    // What is spoken of and not given, and what is not spoken of at all.
+    "settlement date of the trade of 2026-11-13 with holidays",
+    "date 10 days from 2026-11-19",
+    // How many, and not which; each, and not all.
+    "time of the newest 5 blocks",
+    "time of 5 blocks",
+    "mean of each of 1, 2, 3",
+    // A number that is a number, and no block's; a list that goes on; a word that is another result's.
+    "count to 3",
+    "mean of 1, 2, 3 …",
+    "mean of 1, , 3",
+  ])("%s: is not", (question) => {
+    expect(planOf(question)).not.toEqual(["high"]);
+  });
+
+  it.each([
+    ["moving average of 1, 2, 3, 4 with window 0", "moving_average takes window from 1 to 50, and not 0"],
+    ["moving average of 1, 2, 3, 4 with window 51", "moving_average takes window from 1 to 50, and not 51"],
+    ["moving average of 1, 2, 3, 4 with window 2.5", "moving_average takes whole numbers for window, and not 2.5"],
+    [
+      "settlement date of the trade of 2026-11-13 after 100 days",
+      "settlement_date takes days from 0 to 60, and not 100",
+    ],
+  ])("%s: is one that no tool takes, which costs no call", (question, message) => {
+    expect(planOf(question)).toBe(message);
   });
 });
 

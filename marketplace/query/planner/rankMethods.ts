@@ -111,6 +111,9 @@ function vocabularyOf(method: Method): Vocabulary {
   return vocabulary;
 }
 
+// What the values of a method are called for their form alone.
+export const formsOf = (method: Method): ReadonlySet<string> => vocabularyOf(method).forms;
+
 // "Without the common ones": what a tool says that it does not answer.
 const LEFT_OUT = /(?<=\b(?:without|except|excluding|not|no|never))\b[^,.;:]*/gi;
 
