@@ -25,7 +25,11 @@ const common = {
 
 export default defineConfig({
   test: {
-    globalSetup: ["settlement/ledger/testing/postgresServer.ts", "test/local/world/templates.ts"],
+    globalSetup: [
+      "settlement/ledger/testing/postgresServer.ts",
+      "test/local/world/templates.ts",
+      "test/packages/bundlePackages.ts",
+    ],
     maxWorkers: Math.max(1, workers),
     sequence: { sequencer: LongestFirst },
     projects: [

@@ -46,10 +46,17 @@ const MAX_OUTPUT = 32 * 2 ** 20;
 
 const running = new Set<number>();
 
-// Where Node keeps what it has compiled. It says nothing about the machine to the program, which starts in half of the time.
-function compileCache(): NodeJS.ProcessEnv {
-  const { NODE_COMPILE_CACHE } = process.env;
-  return NODE_COMPILE_CACHE === undefined ? {} : { NODE_COMPILE_CACHE };
+// The module that programs load first, if a test run has one: see test/packages.
+export const PRELOAD = "PROGRAM_PRELOAD";
+
+// Where Node keeps what it has compiled, and what it loads first. Neither says anything about the machine to the program, which
+// starts in a third of the time.
+function startSooner(): NodeJS.ProcessEnv {
+  const { NODE_COMPILE_CACHE, [PRELOAD]: preload } = process.env;
+  return {
+    ...(NODE_COMPILE_CACHE !== undefined && { NODE_COMPILE_CACHE }),
+    ...(preload !== undefined && { NODE_OPTIONS: `--import=${preload}` }),
+  };
 }
 
 // Passes a signal on to everything that this process has started, for whoever is asked to end and has no time to wait.
@@ -64,7 +71,7 @@ export function startProgram(file: string, args: readonly string[], options: Pro
   const log = typeof to === "object" && "file" in to ? openSync(to.file, "a") : undefined;
   const out = log ?? (to === "ignore" ? "ignore" : "pipe");
   const child = spawn(file, args, {
-    ...(options.env && { env: { ...compileCache(), ...options.env } }),
+    ...(options.env && { env: { ...startSooner(), ...options.env } }),
     ...(options.cwd !== undefined && { cwd: options.cwd }),
     stdio: [input === undefined ? "ignore" : "pipe", out, out, options.messages ? "ipc" : "ignore"],
     detached: true,
