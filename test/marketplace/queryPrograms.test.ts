@@ -1,6 +1,5 @@
 import { randomUUID } from "node:crypto";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { startModel } from "../../marketplace/query/models/testing/startModel.ts";
@@ -10,6 +9,7 @@ import { type MarketPrograms, startMarket, startMarketplaceProgram } from "../..
 import { until } from "../../scripts/waiting/until.ts";
 import { type LocalWorld, startWorld } from "../../scripts/world/startWorld.ts";
 import { uuidFromToolId } from "../../settlement/domain/toolId.ts";
+import { DISKLESS } from "../../settlement/ledger/testing/diskless.ts";
 import { type FrontDoor, startFrontDoor } from "./startFrontDoor.ts";
 import { startTool, structured, type ToolServer } from "./startTool.ts";
 import { createStrictClient, type Question, type StrictEvent } from "./strictClient.ts";
@@ -35,7 +35,7 @@ const METHODS = [
 
 // Programs as in production: the marketplace, and the daemon behind a door that can be shut between them.
 describe("questions to real programs", () => {
-  const folder = mkdtempSync(join(tmpdir(), "query-programs-"));
+  const folder = mkdtempSync(join(DISKLESS, "query-programs-"));
   let world: LocalWorld;
   let [front, back]: FrontDoor[] = [];
   let market: MarketPrograms;
