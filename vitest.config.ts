@@ -10,10 +10,10 @@ isolateEnvironment(process.env);
 // Vitest's workers, and the programs that tests start over and over, such as Hardhat and the daemon, are compiled once.
 process.env.NODE_COMPILE_CACHE = join(import.meta.dirname, "cache", "node");
 
-// Many files start a chain, a database and daemons of their own. They wait for each other as much as they compute, so two for
-// each core run at a time, as far as there is memory for them.
+// Many files start a chain, a database and daemons of their own, and wait for them as much as they compute. So three for each core
+// run at a time, as far as there is memory for them.
 const MEMORY_PER_WORKER = 1_500_000_000;
-const workers = Math.min(2 * availableParallelism(), Math.floor(process.availableMemory() / MEMORY_PER_WORKER), 16);
+const workers = Math.min(3 * availableParallelism(), Math.floor(process.availableMemory() / MEMORY_PER_WORKER), 16);
 
 const every = "{settlement,marketplace,examples,scripts,test}/**/*.test.ts";
 const common = {

@@ -24,12 +24,14 @@ export type Sessions = {
   budgetOf(account: Address, id: string): Promise<MicroUsdc>;
 };
 
+// Of each. There is not room for all of them from the start, which would take as long as opening the store.
 const MAX_KNOWN = 50_000;
+const remember = <T extends {}>() => new LRUCache<string, T>({ maxSize: MAX_KNOWN, sizeCalculation: () => 1 });
 
 // An account's Execute sessions, which the daemon keeps. Somebody else's is as good as none: not even that it exists is shown.
 export function createSessions(settlement: SettlementClient, ttlMs: number): Sessions {
-  const known = new LRUCache<string, { payer: Address; maxSpend: MicroUsdc }>({ max: MAX_KNOWN });
-  const shown = new LRUCache<string, SessionView>({ max: MAX_KNOWN });
+  const known = remember<{ payer: Address; maxSpend: MicroUsdc }>();
+  const shown = remember<SessionView>();
 
   async function find(account: Address, id: string): Promise<SessionView | null> {
     const found = await settlement.findSession(id);

@@ -1,5 +1,4 @@
 import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Browser, BrowserContext, Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
@@ -9,6 +8,7 @@ import { PATIENCE_MS, PATIENTLY } from "../../scripts/waiting/until.ts";
 import { type LocalWorld, startWorld } from "../../scripts/world/startWorld.ts";
 import { routes } from "../../settlement/daemon/routes/index.ts";
 import { uuidFromToolId } from "../../settlement/domain/toolId.ts";
+import { DISKLESS } from "../../settlement/ledger/testing/diskless.ts";
 import { SERVICE_TOKEN, startTestDaemon, type TestDaemon } from "../local/daemon/testDaemon.ts";
 import { mineBlocks } from "../local/world/mineBlocks.ts";
 import { findFlaws } from "./findFlaws.ts";
@@ -42,7 +42,7 @@ describe("the console", () => {
   };
 
   beforeAll(async () => {
-    folder = mkdtempSync(join(tmpdir(), "console-"));
+    folder = mkdtempSync(join(DISKLESS, "console-"));
     [world, browser] = await Promise.all([startWorld({ tools: 3, payers: 6 }), openBrowser()]);
     history = await recordHistory(world, join(folder, "ledger.db"), { minutes: 2, turns: 3, callsPerTurn: 2 });
     mining = mineBlocks(world, { everyMs: 200 });

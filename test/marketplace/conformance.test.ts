@@ -1,6 +1,5 @@
 import { randomUUID, X509Certificate } from "node:crypto";
 import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createRemoteJWKSet, decodeJwt, decodeProtectedHeader, importX509, jwtVerify } from "jose";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -11,6 +10,7 @@ import { type MarketPrograms, startMarket, startMarketplaceProgram } from "../..
 import { until } from "../../scripts/waiting/until.ts";
 import { type LocalWorld, startWorld } from "../../scripts/world/startWorld.ts";
 import { uuidFromToolId } from "../../settlement/domain/toolId.ts";
+import { DISKLESS } from "../../settlement/ledger/testing/diskless.ts";
 import { type FrontDoor, startFrontDoor } from "./startFrontDoor.ts";
 import { GAS, startTool, structured, type ToolServer } from "./startTool.ts";
 import { ContextError, createStrictClient } from "./strictClient.ts";
@@ -21,7 +21,7 @@ const METRICS_TOKEN = "metrics-token-of-the-tests-0123456789";
 
 // Programs as in production, on a chain with the real contracts, asked by a client that is as strict as the public SDKs.
 describe("a client of the public SDKs", () => {
-  const folder = mkdtempSync(join(tmpdir(), "conformance-"));
+  const folder = mkdtempSync(join(DISKLESS, "conformance-"));
   let world: LocalWorld;
   let market: MarketPrograms;
   // Between the world and the marketplace, and between the marketplace and the daemon.

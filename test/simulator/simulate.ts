@@ -1,12 +1,12 @@
 import { createHash } from "node:crypto";
-import { existsSync, mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { mkdtempSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import type { Address } from "viem";
 import { SettlementError } from "../../settlement/domain/errors.ts";
 import { archive } from "../../settlement/engine/archive/archive.ts";
 import { createEngine } from "../../settlement/engine/createEngine.ts";
 import { createLedger } from "../../settlement/ledger/createLedger.ts";
+import { DISKLESS } from "../../settlement/ledger/testing/diskless.ts";
 import { createMemoryFolder } from "../../settlement/ledger/testing/memoryFolder.ts";
 import { withClock } from "../../settlement/ledger/testing/withClock.ts";
 import { createSimulatedChain } from "./chain/simulatedChain.ts";
@@ -77,13 +77,10 @@ const NARROW_LIMIT = 1_500_000n;
 const NARROW_STEPS = 400;
 const NARROW_STEPS_PER_HALF_DAY = 4;
 
-// Memory, where there is a folder for it: the ledger's promises to the disk are tested elsewhere.
-const FOLDER = existsSync("/dev/shm") ? "/dev/shm" : tmpdir();
-
 // One run: several engines on one ledger and one chain, users who deliver and call, and everything that can go wrong, all
 // decided by the seed. Then the faults stop, and everything must come to its end.
 export async function simulate(seed: number, options: SimulateOptions = {}): Promise<Run> {
-  const folder = mkdtempSync(join(FOLDER, "simulator-"));
+  const folder = mkdtempSync(join(DISKLESS, "simulator-"));
   const store = openRestorable(folder);
   try {
     return await simulateOn(store, seed, options);

@@ -10,47 +10,47 @@ export const marketplaceTasks = [
   sending(task(["api-key", "create"], "Make an API key of your account; it is shown once"))
     .addOption(optional("name", "Your own name for the key"))
     .addOption(marketplace)
-    .setAction(() => import("./createApiKey.ts"))
+    .setAction(() => import("./keys/createApiKey.ts"))
     .build(),
   sending(task(["api-key", "list"], "Show the API keys of your account, never the keys themselves"))
     .addOption(marketplace)
-    .setAction(() => import("./listApiKeys.ts"))
+    .setAction(() => import("./keys/listApiKeys.ts"))
     .build(),
   sending(task(["api-key", "revoke"], "Revoke an API key of your account, at once and permanently"))
     .addPositionalArgument({ name: "id", description: "The key's id, as api-key list shows it" })
     .addOption(marketplace)
-    .setAction(() => import("./revokeApiKey.ts"))
+    .setAction(() => import("./keys/revokeApiKey.ts"))
     .build(),
   emptyTask("wallet", "Wallets that the tools of a marketplace look at for your account").build(),
   sending(
     task(["wallet", "link"], "Link the wallet that signs to the account of MARKETPLACE_API_KEY; it cannot be charged"),
   )
     .addOption(marketplace)
-    .setAction(() => import("./linkWallet.ts"))
+    .setAction(() => import("./wallets/linkWallet.ts"))
     .build(),
   sending(task(["wallet", "list"], "Show the wallets that are linked to your account"))
     .addOption(marketplace)
-    .setAction(() => import("./listWallets.ts"))
+    .setAction(() => import("./wallets/listWallets.ts"))
     .build(),
   sending(task(["wallet", "unlink"], "Take the link from your account to a wallet back"))
     .addPositionalArgument({ name: "wallet", description: "The wallet's address" })
     .addOption(marketplace)
-    .setAction(() => import("./unlinkWallet.ts"))
+    .setAction(() => import("./wallets/unlinkWallet.ts"))
     .build(),
   emptyTask("favorite", "Tools that your account has marked at a marketplace").build(),
   sending(task(["favorite", "add"], "Add a tool to your account's favourites"))
     .addPositionalArgument(tool)
     .addOption(marketplace)
-    .setAction(() => import("./addFavorite.ts"))
+    .setAction(() => import("./favorites/addFavorite.ts"))
     .build(),
   sending(task(["favorite", "remove"], "Take a tool out of your account's favourites"))
     .addPositionalArgument(tool)
     .addOption(marketplace)
-    .setAction(() => import("./removeFavorite.ts"))
+    .setAction(() => import("./favorites/removeFavorite.ts"))
     .build(),
   sending(task(["favorite", "list"], "Show your account's favourites"))
     .addOption(marketplace)
-    .setAction(() => import("./listFavorites.ts"))
+    .setAction(() => import("./favorites/listFavorites.ts"))
     .build(),
   sending(task("register-tool", "Offer a tool at a marketplace, which tries it first; or change what it says of it"))
     .addPositionalArgument(tool)
@@ -62,18 +62,18 @@ export const marketplaceTasks = [
     .addOption(optional("executePrices", "Prices that win over the server's, such as search=0.01,fetch=0.002"))
     .addOption(optional("prompts", "A text file with an example of what to ask on each line"))
     .addOption(marketplace)
-    .setAction(() => import("./registerTool.ts"))
+    .setAction(() => import("./tools/registerTool.ts"))
     .build(),
   sending(task("refresh-tool", "Have a marketplace ask a tool's server for its methods again"))
     .addPositionalArgument(tool)
     .addOption(marketplace)
-    .setAction(() => import("./refreshTool.ts"))
+    .setAction(() => import("./tools/refreshTool.ts"))
     .build(),
   sending(
     task("tool-status", "Show how your tool stands at a marketplace: offered or why not, uptime, calls, warnings"),
   )
     .addPositionalArgument(tool)
     .addOption(marketplace)
-    .setAction(() => import("./toolStatus.ts"))
+    .setAction(() => import("./tools/toolStatus.ts"))
     .build(),
 ];

@@ -1,6 +1,5 @@
 import { randomUUID } from "node:crypto";
 import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { inject } from "vitest";
 import type { LedgerOptions } from "../createLedger.ts";
@@ -9,6 +8,7 @@ import { openPostgres } from "../database/postgres/openPostgres.ts";
 import type { Database } from "../database/sql.ts";
 import { openSqlite } from "../database/sqlite/openSqlite.ts";
 import type { Ledger } from "../ledger.ts";
+import { DISKLESS } from "./diskless.ts";
 import { emptyDatabase } from "./emptyDatabase.ts";
 // Says what the test run provides, too.
 import { TEMPLATE, TEMPLATE_DOOR } from "./postgresServer.ts";
@@ -36,7 +36,7 @@ export const ledgers: Backend[] = [
 ];
 
 export async function createSqliteStore(): Promise<Store> {
-  const folder = mkdtempSync(join(tmpdir(), "ledger-sqlite-"));
+  const folder = mkdtempSync(join(DISKLESS, "ledger-sqlite-"));
   const location = join(folder, "ledger.db");
   return storeOf(
     location,

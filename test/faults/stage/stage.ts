@@ -1,5 +1,4 @@
 import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type Address, type Hex, keccak256, parseTransaction } from "viem";
 import { until } from "../../../scripts/waiting/until.ts";
@@ -8,6 +7,7 @@ import { type LocalWorld, startWorld } from "../../../scripts/world/startWorld.t
 import type { Tool } from "../../../scripts/world/world.ts";
 import type { Environment } from "../../../settlement/config.ts";
 import { microUsdc } from "../../../settlement/domain/money.ts";
+import { DISKLESS } from "../../../settlement/ledger/testing/diskless.ts";
 import { administer, type PostgresServer, startPostgres } from "../../../settlement/ledger/testing/startPostgres.ts";
 import { environmentOf } from "../../local/daemon/testDaemon.ts";
 import { writeKeystore } from "../../local/world/writeKeystore.ts";
@@ -119,7 +119,7 @@ export async function startGround(): Promise<Ground> {
   const world = await startWorld({ tools: TOOLS, payers: PAYERS, payerBalance: 5_000_000n, operators: 2, toolPrice });
   // Transactions wait in the mempool for the next block, as they do on Base.
   await world.rpc("evm_setAutomine", [false]);
-  const folder = mkdtempSync(join(tmpdir(), "faults-"));
+  const folder = mkdtempSync(join(DISKLESS, "faults-"));
   const [operator, peer] = world.operators;
   if (operator === undefined || peer === undefined) throw new RangeError("the local chain has too few operators");
   const keystores = { operator: join(folder, "operator.json"), peer: join(folder, "peer.json") };
@@ -165,7 +165,7 @@ async function openStage(
   const daemons: DaemonProcess[] = [];
   const fromBlock = BigInt(await world.provider.getBlockNumber()) + 1n;
   const creditsBefore = await creditsOf(world);
-  const folder = mkdtempSync(join(tmpdir(), "fault-"));
+  const folder = mkdtempSync(join(DISKLESS, "fault-"));
   let turns = 0;
 
   const addEndpoint = async () => {

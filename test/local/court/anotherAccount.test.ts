@@ -1,5 +1,4 @@
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { id } from "ethers";
 import type { Address, Hex } from "viem";
@@ -10,6 +9,7 @@ import type { KeyedAccount } from "../../../scripts/world/parties.ts";
 import { type LocalWorld, startWorld } from "../../../scripts/world/startWorld.ts";
 import { NO_HASH } from "../../../settlement/domain/charges/charge.ts";
 import { microUsdc } from "../../../settlement/domain/money.ts";
+import { DISKLESS } from "../../../settlement/ledger/testing/diskless.ts";
 import { runInProcess } from "../../commands/runInProcess.ts";
 import { environmentOf, settleInProcess } from "../daemon/testDaemon.ts";
 import { contestRow } from "./contestRow.ts";
@@ -20,7 +20,7 @@ const [CONTESTED, ANSWERED] = [1n, 2n];
 
 let world: LocalWorld;
 let settlement: WorldEngine;
-const folder = mkdtempSync(join(tmpdir(), "settlement-"));
+const folder = mkdtempSync(join(DISKLESS, "settlement-"));
 const ledger = join(folder, "ledger.db");
 
 beforeAll(async () => {

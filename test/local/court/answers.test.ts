@@ -1,5 +1,4 @@
 import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { id } from "ethers";
 import type { Address, Hex } from "viem";
@@ -16,6 +15,7 @@ import { answerOf } from "../../../settlement/engine/court/answerOf.ts";
 import { DEFAULT_POLICY } from "../../../settlement/engine/policy.ts";
 import type { NotedContest } from "../../../settlement/ledger/ledger.ts";
 import { createPostgresStore } from "../../../settlement/ledger/testing/backends.ts";
+import { DISKLESS } from "../../../settlement/ledger/testing/diskless.ts";
 import { contestRow } from "./contestRow.ts";
 
 const PAYERS = 4;
@@ -36,7 +36,7 @@ describe("a contested row", () => {
   let name: string;
 
   beforeAll(async () => {
-    folder = mkdtempSync(join(tmpdir(), "settlement-"));
+    folder = mkdtempSync(join(DISKLESS, "settlement-"));
     world = await startWorld({ tools: 2, payers: PAYERS, finalityBlocks: FINALITY_BLOCKS });
   });
 

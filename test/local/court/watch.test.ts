@@ -1,6 +1,5 @@
 import { randomUUID } from "node:crypto";
 import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { id } from "ethers";
@@ -18,6 +17,7 @@ import { type LocalWorld, startWorld } from "../../../scripts/world/startWorld.t
 import { encodeRows } from "../../../settlement/chain/router/encodeRows.ts";
 import type { Environment } from "../../../settlement/config.ts";
 import { type ToolId, uuidFromToolId } from "../../../settlement/domain/toolId.ts";
+import { DISKLESS } from "../../../settlement/ledger/testing/diskless.ts";
 import type { ReceiptsView } from "../../../settlement/views/batches/receipts.ts";
 import { runInProcess } from "../../commands/runInProcess.ts";
 import { type RpcProxy, startRpcProxy } from "../../faults/proxies/rpcProxy.ts";
@@ -44,7 +44,7 @@ type Watched = { code: number; inOrder: boolean; batches: Seen[]; doubles: { aga
 // Nothing here stands in for anything: the chain, the daemon, the marketplace and the tool are programs and servers of their own,
 // the agent buys with an API key, and `watch` knows no more than a payer does. One story, in which each test goes on from the last.
 describe("a payer who watches a real marketplace", () => {
-  const folder = mkdtempSync(join(tmpdir(), "watch-"));
+  const folder = mkdtempSync(join(DISKLESS, "watch-"));
   const archive = join(folder, "archive");
   let world: LocalWorld;
   let settings: Environment;

@@ -1,5 +1,4 @@
 import { copyFileSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import type { Ask } from "../../../scripts/client/createClient.ts";
@@ -10,6 +9,7 @@ import { createKeystore } from "../../../settlement/chain/signer/createKeystore.
 import type { Environment } from "../../../settlement/config.ts";
 import { uuidFromToolId } from "../../../settlement/domain/toolId.ts";
 import { createPostgresStore } from "../../../settlement/ledger/testing/backends.ts";
+import { DISKLESS } from "../../../settlement/ledger/testing/diskless.ts";
 import { mineBlocks } from "../world/mineBlocks.ts";
 import { askOf, environmentOf, settleInProcess, startSettle } from "./testDaemon.ts";
 
@@ -23,7 +23,7 @@ let mining: ReturnType<typeof mineBlocks>;
 const running: Program[] = [];
 
 beforeAll(async () => {
-  folder = mkdtempSync(join(tmpdir(), "daemon-process-"));
+  folder = mkdtempSync(join(DISKLESS, "daemon-process-"));
   world = await startWorld({ tools: 1, payers: 1, operators: 3 });
   mining = mineBlocks(world, { everyMs: 100 });
   for (const [i, { privateKey }] of world.operators.entries()) {

@@ -1,10 +1,10 @@
 import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { until } from "../../../scripts/waiting/until.ts";
 import { type LocalWorld, startWorld } from "../../../scripts/world/startWorld.ts";
 import { uuidFromToolId } from "../../../settlement/domain/toolId.ts";
+import { DISKLESS } from "../../../settlement/ledger/testing/diskless.ts";
 import { startTestDaemon, type TestDaemon } from "./testDaemon.ts";
 
 const MAX_CHARGES = 6;
@@ -21,7 +21,7 @@ describe("a daemon with too much waiting", () => {
     startTestDaemon(world, join(folder, "ledger.db"), { environment, operators, policy: { maxInFlight: 1 } });
 
   beforeAll(async () => {
-    folder = mkdtempSync(join(tmpdir(), "overload-"));
+    folder = mkdtempSync(join(DISKLESS, "overload-"));
     world = await startWorld({ tools: 1, payers: 1 });
     daemon = await start(0);
   });

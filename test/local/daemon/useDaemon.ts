@@ -1,5 +1,4 @@
 import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Address } from "viem";
 import { afterAll, beforeAll } from "vitest";
@@ -7,6 +6,7 @@ import { until } from "../../../scripts/waiting/until.ts";
 import { type LocalWorld, startWorld } from "../../../scripts/world/startWorld.ts";
 import type { Environment } from "../../../settlement/config.ts";
 import { uuidFromToolId } from "../../../settlement/domain/toolId.ts";
+import { DISKLESS } from "../../../settlement/ledger/testing/diskless.ts";
 import { mineBlocks } from "../world/mineBlocks.ts";
 import { writeKeystore } from "../world/writeKeystore.ts";
 import { environmentOf, SERVICE_TOKEN, startTestDaemon, type TestDaemon } from "./testDaemon.ts";
@@ -30,7 +30,7 @@ export function useDaemon() {
   const secrets: string[] = [SERVICE_TOKEN, PASSWORD];
 
   beforeAll(async () => {
-    const folder = mkdtempSync(join(tmpdir(), "daemon-"));
+    const folder = mkdtempSync(join(DISKLESS, "daemon-"));
     const world = await startWorld({ tools: 2, payers: 4, operators: 2 });
     mining = mineBlocks(world, { everyMs: 100 });
     const keystore = join(folder, "operator.json");

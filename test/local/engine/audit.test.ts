@@ -1,5 +1,4 @@
 import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { openWorldEngine, type WorldEngine } from "../../../scripts/world/openWorldEngine.ts";
@@ -8,13 +7,14 @@ import type { Chain } from "../../../settlement/chain/chain.ts";
 import { NO_HASH } from "../../../settlement/domain/charges/charge.ts";
 import { microUsdc } from "../../../settlement/domain/money.ts";
 import { audit } from "../../../settlement/engine/watch/audit.ts";
+import { DISKLESS } from "../../../settlement/ledger/testing/diskless.ts";
 
 let world: LocalWorld;
 let settlement: WorldEngine;
 let folder: string;
 
 beforeAll(async () => {
-  folder = mkdtempSync(join(tmpdir(), "settlement-"));
+  folder = mkdtempSync(join(DISKLESS, "settlement-"));
   world = await startWorld({ tools: 1, payers: 1 });
   settlement = await openWorldEngine(world, { ledger: join(folder, "ledger.db") });
 });

@@ -1,5 +1,4 @@
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { AbiCoder, type Contract, ContractFactory, concat, zeroPadBytes } from "ethers";
 import { type Address, createWalletClient, type Hex, http } from "viem";
@@ -16,6 +15,7 @@ import { NO_HASH, NO_HASHES } from "../../../settlement/domain/charges/charge.ts
 import type { Turn } from "../../../settlement/domain/charges/turn.ts";
 import { type MicroUsdc, microUsdc, parseUsd } from "../../../settlement/domain/money.ts";
 import type { Budget, SignedBudget } from "../../../settlement/domain/payer/budget.ts";
+import { DISKLESS } from "../../../settlement/ledger/testing/diskless.ts";
 import { signForAccount } from "./signForAccount.ts";
 
 const FUNDS = parseUsd("1000");
@@ -29,7 +29,7 @@ describe("what payers sign, on a real chain", () => {
   let names = 0;
 
   beforeAll(async () => {
-    folder = mkdtempSync(join(tmpdir(), "settlement-"));
+    folder = mkdtempSync(join(DISKLESS, "settlement-"));
     world = await startWorld({ tools: 2, payers: 12, toolPrice: parseUsd("4") });
     settlement = await openWorldEngine(world, { ledger: join(folder, "ledger.db") });
   });

@@ -1,5 +1,4 @@
 import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Address } from "viem";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -11,6 +10,7 @@ import { NO_HASH, NO_HASHES } from "../../../settlement/domain/charges/charge.ts
 import { microUsdc } from "../../../settlement/domain/money.ts";
 import { splitRevenue } from "../../../settlement/domain/split.ts";
 import { verifyProof } from "../../../settlement/engine/watch/prove.ts";
+import { DISKLESS } from "../../../settlement/ledger/testing/diskless.ts";
 
 const PAYERS = 100;
 const TOOLS = 20;
@@ -34,7 +34,7 @@ describe("10,000 calls and 50 turns of 100 payers on 20 tools, on a real chain",
   let folder: string;
 
   beforeAll(async () => {
-    folder = mkdtempSync(join(tmpdir(), "settlement-"));
+    folder = mkdtempSync(join(DISKLESS, "settlement-"));
     world = await startWorld({ tools: TOOLS, payers: PAYERS });
     settlement = await openWorldEngine(world, { ledger: join(folder, "ledger.db") });
   });

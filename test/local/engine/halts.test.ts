@@ -1,5 +1,4 @@
 import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { id } from "ethers";
 import type { Address } from "viem";
@@ -10,6 +9,7 @@ import { type LocalWorld, startWorld } from "../../../scripts/world/startWorld.t
 import { encodeRows } from "../../../settlement/chain/router/encodeRows.ts";
 import { NO_BATCH } from "../../../settlement/chain/router/settleCall.ts";
 import { microUsdc } from "../../../settlement/domain/money.ts";
+import { DISKLESS } from "../../../settlement/ledger/testing/diskless.ts";
 import { recordTurns } from "./recordTurns.ts";
 
 const PAYERS = 3;
@@ -25,7 +25,7 @@ describe("a chain", () => {
   let settlement: WorldEngine;
 
   beforeAll(async () => {
-    folder = mkdtempSync(join(tmpdir(), "settlement-"));
+    folder = mkdtempSync(join(DISKLESS, "settlement-"));
     world = await startWorld({ tools: 1, payers: PAYERS });
   });
 

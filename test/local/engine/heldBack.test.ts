@@ -1,5 +1,4 @@
 import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Address } from "viem";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -9,6 +8,7 @@ import { type LocalWorld, startWorld } from "../../../scripts/world/startWorld.t
 import { NO_HASHES } from "../../../settlement/domain/charges/charge.ts";
 import { microUsdc } from "../../../settlement/domain/money.ts";
 import { DEFAULT_POLICY } from "../../../settlement/engine/policy.ts";
+import { DISKLESS } from "../../../settlement/ledger/testing/diskless.ts";
 
 const USDC = 1_000_000n;
 const MONEY = 500n * USDC;
@@ -24,7 +24,7 @@ describe("a thief with the guardian's key and a payer with prepaid money", () =>
   let folder: string;
 
   beforeAll(async () => {
-    folder = mkdtempSync(join(tmpdir(), "settlement-"));
+    folder = mkdtempSync(join(DISKLESS, "settlement-"));
     world = await startWorld({ tools: 1, payers: 2, payerBalance: MONEY });
     settlement = await openWorldEngine(world, { ledger: join(folder, "ledger.db") });
     for (const payer of world.payers) await mined(world.router.connect(payer).deposit(MONEY));

@@ -1,5 +1,4 @@
 import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { openWorldEngine, type WorldEngine } from "../../../scripts/world/openWorldEngine.ts";
@@ -7,6 +6,7 @@ import { type LocalWorld, startWorld } from "../../../scripts/world/startWorld.t
 import { NO_HASH } from "../../../settlement/domain/charges/charge.ts";
 import { microUsdc } from "../../../settlement/domain/money.ts";
 import type { Policy } from "../../../settlement/engine/context.ts";
+import { DISKLESS } from "../../../settlement/ledger/testing/diskless.ts";
 
 const WAIT_MS = 10_000;
 
@@ -17,7 +17,7 @@ describe("the pace of settlement", () => {
 
   // One ledger for all: what a key has settled must be in it.
   beforeAll(async () => {
-    folder = mkdtempSync(join(tmpdir(), "settlement-"));
+    folder = mkdtempSync(join(DISKLESS, "settlement-"));
     world = await startWorld({ tools: 1, payers: 3 });
   });
   afterAll(async () => {

@@ -1,5 +1,4 @@
 import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { mined } from "../../../scripts/world/mined.ts";
@@ -7,6 +6,7 @@ import { openWorldEngine, type WorldEngine } from "../../../scripts/world/openWo
 import { type LocalWorld, startWorld } from "../../../scripts/world/startWorld.ts";
 import { NO_HASH } from "../../../settlement/domain/charges/charge.ts";
 import { microUsdc } from "../../../settlement/domain/money.ts";
+import { DISKLESS } from "../../../settlement/ledger/testing/diskless.ts";
 
 const HOUR_MS = 3_600_000;
 const THRESHOLD = microUsdc(1_000_000n);
@@ -20,7 +20,7 @@ describe("bulk payouts", () => {
   let folder: string;
 
   beforeAll(async () => {
-    folder = mkdtempSync(join(tmpdir(), "settlement-"));
+    folder = mkdtempSync(join(DISKLESS, "settlement-"));
     world = await startWorld({ tools: 3, payers: 1, toolPrice: 2_000_000n });
     settlement = await openWorldEngine(world, {
       ledger: join(folder, "ledger.db"),

@@ -1,5 +1,4 @@
 import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Address } from "viem";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -10,6 +9,7 @@ import { NO_HASHES } from "../../../settlement/domain/charges/charge.ts";
 import { microUsdc } from "../../../settlement/domain/money.ts";
 import { splitRevenue } from "../../../settlement/domain/split.ts";
 import { DEFAULT_POLICY } from "../../../settlement/engine/policy.ts";
+import { DISKLESS } from "../../../settlement/ledger/testing/diskless.ts";
 
 const USDC = 1_000_000n;
 const MONEY = 900n * USDC;
@@ -32,7 +32,7 @@ describe("a developer who buys from itself and takes the money away", () => {
   const delivered: bigint[] = [];
 
   beforeAll(async () => {
-    folder = mkdtempSync(join(tmpdir(), "settlement-"));
+    folder = mkdtempSync(join(DISKLESS, "settlement-"));
     const payers = DAYS * WALLETS_A_DAY + 1;
     world = await startWorld({ tools: 1, payers, payerBalance: 1n, toolPrice: 0n });
     settlement = await openWorldEngine(world, { ledger: join(folder, "ledger.db") });

@@ -1,5 +1,4 @@
 import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Address } from "viem";
 import type { Chain } from "../../../settlement/chain/chain.ts";
@@ -9,6 +8,7 @@ import type { EngineContext, EngineEvent, Failpoint, Policy } from "../../../set
 import { createEngine } from "../../../settlement/engine/createEngine.ts";
 import type { ReconcileOptions } from "../../../settlement/engine/watch/reconcile.ts";
 import { createLedger } from "../../../settlement/ledger/createLedger.ts";
+import { DISKLESS } from "../../../settlement/ledger/testing/diskless.ts";
 import { createMemoryFolder } from "../../../settlement/ledger/testing/memoryFolder.ts";
 import { withClock } from "../../../settlement/ledger/testing/withClock.ts";
 import { withHome } from "../../../settlement/ledger/testing/withHome.ts";
@@ -39,7 +39,7 @@ type DaemonOptions = {
 // A history that is written by hand: the real engine and ledger on the simulator's chain, where nothing happens but what is told.
 // What was delivered to each payer is remembered, and at the end everybody must have paid for it once.
 export async function openHistory(options: { operators?: number; moves?: boolean; policy?: Partial<Policy> } = {}) {
-  const folder = mkdtempSync(join(tmpdir(), "history-"));
+  const folder = mkdtempSync(join(DISKLESS, "history-"));
   const { database: files, copy, restore } = openRestorable(folder);
   let nowMs = START_MS;
   // A snapshot of a whole disk leaves a ledger where it was.

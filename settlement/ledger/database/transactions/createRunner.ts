@@ -56,7 +56,8 @@ export function createRunner(
 ): Runner & { drained(): Promise<void> } {
   // Groups that are on their way at the same time do not wait for each other's sums.
   const shardOf = (lane: number) => shard * database.writers + lane;
-  const payers = new LRUCache<Address, true>({ max: MAX_KNOWN_PAYERS });
+  // Without room for all of them from the start, which would take as long as opening the ledger.
+  const payers = new LRUCache<Address, true>({ maxSize: MAX_KNOWN_PAYERS, sizeCalculation: () => 1 });
   const knownPayers = {
     has: (payer: Address) => payers.get(payer) === true,
     add: (payer: Address) => void payers.set(payer, true),

@@ -1,12 +1,12 @@
 import { randomUUID } from "node:crypto";
 import { generatePrivateKey, privateKeyToAccount } from "viem/accounts";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
-import { until } from "../../scripts/waiting/until.ts";
-import { backends, type Store } from "../../settlement/ledger/testing/backends.ts";
-import { openDaemon } from "./openDaemon.ts";
-import { makeKey, openMarketplace, register, standing } from "./openMarketplace.ts";
-import { startTool, structured, type ToolServer } from "./startTool.ts";
-import { splitLines } from "./strictClient.ts";
+import { until } from "../../../scripts/waiting/until.ts";
+import { backends, type Store } from "../../../settlement/ledger/testing/backends.ts";
+import { openDaemon } from "../openDaemon.ts";
+import { makeKey, openMarketplace, register, standing } from "../openMarketplace.ts";
+import { startTool, structured, type ToolServer } from "../startTool.ts";
+import { splitLines } from "../strictClient.ts";
 
 const newWallet = () => privateKeyToAccount(generatePrivateKey());
 const PRICE = 50_000n;

@@ -1,8 +1,8 @@
 import { type AddressInfo, connect } from "node:net";
 import fastify from "fastify";
 import { afterEach, expect, it } from "vitest";
-import { boundRequests } from "../../marketplace/delivery/boundRequests.ts";
-import { until } from "../../scripts/waiting/until.ts";
+import { boundRequests } from "../../../marketplace/delivery/boundRequests.ts";
+import { until } from "../../../scripts/waiting/until.ts";
 
 const app = fastify();
 afterEach(() => app.close());

@@ -1,7 +1,7 @@
 import { text } from "node:stream/consumers";
 import { expect, it } from "vitest";
-import { streamEvents } from "../../marketplace/api/streamEvents.ts";
-import { splitLines } from "./strictClient.ts";
+import { streamEvents } from "../../../marketplace/api/streamEvents.ts";
+import { splitLines } from "../strictClient.ts";
 
 const BREAKS = [..."\n\r\v\f\x1c\x1d\x1e\x85\u2028\u2029", "\r\n"];
 

@@ -1,9 +1,9 @@
-import { required } from "../../command/arguments.ts";
-import { CommandError } from "../../command/CommandError.ts";
-import { command } from "../../command/command.ts";
-import type { CommonArguments } from "../../command/session.ts";
+import { required } from "../../../command/arguments.ts";
+import { CommandError } from "../../../command/CommandError.ts";
+import { command } from "../../../command/command.ts";
+import type { CommonArguments } from "../../../command/session.ts";
+import { withLogin } from "../withLogin.ts";
 import { apiKeyFrom } from "./apiKey.ts";
-import { withLogin } from "./withLogin.ts";
 
 type Arguments = CommonArguments & { id: string; marketplace: string | undefined };
 

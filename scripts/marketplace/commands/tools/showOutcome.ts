@@ -1,8 +1,8 @@
-import { CommandError } from "../../command/CommandError.ts";
-import type { Deployment } from "../../command/openDeployment.ts";
-import type { Row } from "../../command/output.ts";
-import { printable } from "../../command/printable.ts";
-import type { Session } from "../../command/session.ts";
+import { CommandError } from "../../../command/CommandError.ts";
+import type { Deployment } from "../../../command/openDeployment.ts";
+import type { Row } from "../../../command/output.ts";
+import { printable } from "../../../command/printable.ts";
+import type { Session } from "../../../command/session.ts";
 import { readPins, rowsOfPins } from "./readPins.ts";
 
 type Check = { check: string; ok: boolean; say: string };

@@ -1,8 +1,8 @@
-import { command } from "../../command/command.ts";
-import type { CommonArguments } from "../../command/session.ts";
-import { accountFrom, showFavorites } from "./account.ts";
-import { toolIdOf } from "./toolIdOf.ts";
-import { withLogin } from "./withLogin.ts";
+import { command } from "../../../command/command.ts";
+import type { CommonArguments } from "../../../command/session.ts";
+import { accountFrom, showFavorites } from "../account.ts";
+import { toolIdOf } from "../toolIdOf.ts";
+import { withLogin } from "../withLogin.ts";
 
 type Arguments = CommonArguments & { tool: string; marketplace: string | undefined };
 

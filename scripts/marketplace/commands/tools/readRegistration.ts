@@ -1,10 +1,10 @@
 import { readFileSync } from "node:fs";
-import { registration } from "../../../marketplace/api/registration.ts";
-import type { Registration } from "../../../marketplace/registry/listing.ts";
-import { formatUsd } from "../../../settlement/domain/money.ts";
-import { parseAmount, required } from "../../command/arguments.ts";
-import { CommandError } from "../../command/CommandError.ts";
-import { requireFile } from "../../command/files.ts";
+import { registration } from "../../../../marketplace/api/registration.ts";
+import type { Registration } from "../../../../marketplace/registry/listing.ts";
+import { formatUsd } from "../../../../settlement/domain/money.ts";
+import { parseAmount, required } from "../../../command/arguments.ts";
+import { CommandError } from "../../../command/CommandError.ts";
+import { requireFile } from "../../../command/files.ts";
 
 const OPTIONS = ["endpoint", "name", "description", "category", "executePrice", "executePrices", "prompts"] as const;
 

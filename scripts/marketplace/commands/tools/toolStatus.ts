@@ -1,14 +1,14 @@
-import { CommandError } from "../../command/CommandError.ts";
-import { command } from "../../command/command.ts";
-import { findTool } from "../../command/findTool.ts";
-import { marketplaceUrl } from "../../command/marketplaceUrl.ts";
-import { openDeployment } from "../../command/openDeployment.ts";
-import type { Json, Row } from "../../command/output.ts";
-import { printable } from "../../command/printable.ts";
-import type { CommonArguments } from "../../command/session.ts";
-import { openMarketplace } from "./openMarketplace.ts";
+import { CommandError } from "../../../command/CommandError.ts";
+import { command } from "../../../command/command.ts";
+import { findTool } from "../../../command/findTool.ts";
+import { marketplaceUrl } from "../../../command/marketplaceUrl.ts";
+import { openDeployment } from "../../../command/openDeployment.ts";
+import type { Json, Row } from "../../../command/output.ts";
+import { printable } from "../../../command/printable.ts";
+import type { CommonArguments } from "../../../command/session.ts";
+import { openMarketplace } from "../openMarketplace.ts";
+import { withLogin } from "../withLogin.ts";
 import { readPins, rowsOfPins } from "./readPins.ts";
-import { withLogin } from "./withLogin.ts";
 
 type Arguments = CommonArguments & { tool: string; marketplace: string | undefined };
 

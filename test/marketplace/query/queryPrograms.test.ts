@@ -1,18 +1,18 @@
 import { randomUUID } from "node:crypto";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { startModel } from "../../marketplace/query/models/testing/startModel.ts";
-import { createClient } from "../../scripts/client/createClient.ts";
-import { makeApiKey, registerTool } from "../../scripts/marketplace/asWallet.ts";
-import { type MarketPrograms, startMarket, startMarketplaceProgram } from "../../scripts/marketplace/startMarket.ts";
-import { until } from "../../scripts/waiting/until.ts";
-import { type LocalWorld, startWorld } from "../../scripts/world/startWorld.ts";
-import { uuidFromToolId } from "../../settlement/domain/toolId.ts";
-import { type FrontDoor, startFrontDoor } from "./startFrontDoor.ts";
-import { startTool, structured, type ToolServer } from "./startTool.ts";
-import { createStrictClient, type Question, type StrictEvent } from "./strictClient.ts";
+import { startModel } from "../../../marketplace/query/models/testing/startModel.ts";
+import { createClient } from "../../../scripts/client/createClient.ts";
+import { makeApiKey, registerTool } from "../../../scripts/marketplace/asWallet.ts";
+import { type MarketPrograms, startMarket, startMarketplaceProgram } from "../../../scripts/marketplace/startMarket.ts";
+import { until } from "../../../scripts/waiting/until.ts";
+import { type LocalWorld, startWorld } from "../../../scripts/world/startWorld.ts";
+import { uuidFromToolId } from "../../../settlement/domain/toolId.ts";
+import { DISKLESS } from "../../../settlement/ledger/testing/diskless.ts";
+import { type FrontDoor, startFrontDoor } from "../startFrontDoor.ts";
+import { startTool, structured, type ToolServer } from "../startTool.ts";
+import { createStrictClient, type Question, type StrictEvent } from "../strictClient.ts";
 
 const SERVICE_TOKEN = "service-token-of-the-tests-0123456789";
 const WEIGHT = "What is the weight of parcel number 7?";
@@ -35,7 +35,7 @@ const METHODS = [
 
 // Programs as in production: the marketplace, and the daemon behind a door that can be shut between them.
 describe("questions to real programs", () => {
-  const folder = mkdtempSync(join(tmpdir(), "query-programs-"));
+  const folder = mkdtempSync(join(DISKLESS, "query-programs-"));
   let world: LocalWorld;
   let [front, back]: FrontDoor[] = [];
   let market: MarketPrograms;

@@ -1,11 +1,11 @@
 import { randomUUID } from "node:crypto";
 import { generatePrivateKey, privateKeyToAccount } from "viem/accounts";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
-import { until } from "../../scripts/waiting/until.ts";
-import { backends, type Store } from "../../settlement/ledger/testing/backends.ts";
-import { openDaemon } from "./openDaemon.ts";
-import { makeKey, openMarketplace, register, standing } from "./openMarketplace.ts";
-import { startTool, structured, type ToolMethod, type ToolServer } from "./startTool.ts";
+import { until } from "../../../scripts/waiting/until.ts";
+import { backends, type Store } from "../../../settlement/ledger/testing/backends.ts";
+import { openDaemon } from "../openDaemon.ts";
+import { makeKey, openMarketplace, register, standing } from "../openMarketplace.ts";
+import { startTool, structured, type ToolMethod, type ToolServer } from "../startTool.ts";
 
 const newWallet = () => privateKeyToAccount(generatePrivateKey());
 const QUESTION = "What is the weight of parcel number 7, and what is the postage of parcel number 7?";

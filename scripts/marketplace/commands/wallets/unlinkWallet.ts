@@ -1,9 +1,9 @@
 import { isAddress } from "viem";
-import { CommandError } from "../../command/CommandError.ts";
-import { command } from "../../command/command.ts";
-import type { CommonArguments } from "../../command/session.ts";
-import { accountFrom, showWallets } from "./account.ts";
-import { withLogin } from "./withLogin.ts";
+import { CommandError } from "../../../command/CommandError.ts";
+import { command } from "../../../command/command.ts";
+import type { CommonArguments } from "../../../command/session.ts";
+import { accountFrom, showWallets } from "../account.ts";
+import { withLogin } from "../withLogin.ts";
 
 type Arguments = CommonArguments & { wallet: string; marketplace: string | undefined };
 

@@ -1,12 +1,12 @@
-import { statementOf } from "../../../marketplace/registry/statementOf.ts";
-import { CommandError } from "../../command/CommandError.ts";
-import { command } from "../../command/command.ts";
-import { findTool } from "../../command/findTool.ts";
-import { openDeployment } from "../../command/openDeployment.ts";
-import type { CommonArguments } from "../../command/session.ts";
-import { registerTool } from "../asWallet.ts";
-import { openMarketplace } from "./openMarketplace.ts";
-import { openWallet } from "./openWallet.ts";
+import { statementOf } from "../../../../marketplace/registry/statementOf.ts";
+import { CommandError } from "../../../command/CommandError.ts";
+import { command } from "../../../command/command.ts";
+import { findTool } from "../../../command/findTool.ts";
+import { openDeployment } from "../../../command/openDeployment.ts";
+import type { CommonArguments } from "../../../command/session.ts";
+import { registerTool } from "../../asWallet.ts";
+import { openMarketplace } from "../openMarketplace.ts";
+import { openWallet } from "../openWallet.ts";
 import { type RegistrationOptions, readRegistration } from "./readRegistration.ts";
 import { showOutcome } from "./showOutcome.ts";
 

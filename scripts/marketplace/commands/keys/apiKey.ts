@@ -1,4 +1,4 @@
-import { printable } from "../../command/printable.ts";
+import { printable } from "../../../command/printable.ts";
 
 // An API key as a marketplace shows it.
 export type ApiKey = { id: string; name: string; createdAt: string; revokedAt: string | null };

@@ -1,16 +1,16 @@
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { type Evaluation, evaluate } from "../../bench/query/evaluation/evaluate.ts";
-import { says } from "../../bench/query/evaluation/says.ts";
-import { openQuestions, type Questions } from "../../bench/query/openQuestions.ts";
+import { type Evaluation, evaluate } from "../../../bench/query/evaluation/evaluate.ts";
+import { says } from "../../../bench/query/evaluation/says.ts";
+import { openQuestions, type Questions } from "../../../bench/query/openQuestions.ts";
 import {
   type Asked as ModelAsked,
   type ScriptedModel,
   startModel,
   type Turn,
-} from "../../marketplace/query/models/testing/startModel.ts";
+} from "../../../marketplace/query/models/testing/startModel.ts";
+import { DISKLESS } from "../../../settlement/ledger/testing/diskless.ts";
 
 const MEDIAN = "What is the median of 3, 1, 2?";
 const MEAN = "What is the mean of [100, 102, 101, 105, 110]?";
@@ -52,7 +52,7 @@ describe("the built-in planner, on questions whose answers were worked out witho
   let model: ScriptedModel;
   let folder: string;
   beforeAll(async () => {
-    folder = mkdtempSync(join(tmpdir(), "evaluation-"));
+    folder = mkdtempSync(join(DISKLESS, "evaluation-"));
     model = await startModel(answerOf);
     const models = join(folder, "models.json");
     const prices = { inputUsdPerMillion: "1", outputUsdPerMillion: "2", maxCostUsd: "0.01" };

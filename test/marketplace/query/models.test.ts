@@ -2,22 +2,22 @@ import { hash, randomUUID } from "node:crypto";
 import type { Address } from "viem";
 import { generatePrivateKey, privateKeyToAccount } from "viem/accounts";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { createPyodideBackend } from "../../marketplace/query/interpreter/launch.ts";
-import type { Model } from "../../marketplace/query/models/readModels.ts";
+import { createPyodideBackend } from "../../../marketplace/query/interpreter/launch.ts";
+import type { Model } from "../../../marketplace/query/models/readModels.ts";
 import {
   type Asked,
   type ScriptedModel,
   startModel,
   type Turn,
-} from "../../marketplace/query/models/testing/startModel.ts";
-import type { QueryResult } from "../../marketplace/query/wire/result.ts";
-import { until } from "../../scripts/waiting/until.ts";
-import { microUsdc } from "../../settlement/domain/money.ts";
-import { backends, type Store } from "../../settlement/ledger/testing/backends.ts";
-import { openDaemon } from "./openDaemon.ts";
-import { makeKey, openMarketplace, register, standing } from "./openMarketplace.ts";
-import { startTool, structured, type ToolMethod, type ToolServer } from "./startTool.ts";
-import { strictResult } from "./strictClient.ts";
+} from "../../../marketplace/query/models/testing/startModel.ts";
+import type { QueryResult } from "../../../marketplace/query/wire/result.ts";
+import { until } from "../../../scripts/waiting/until.ts";
+import { microUsdc } from "../../../settlement/domain/money.ts";
+import { backends, type Store } from "../../../settlement/ledger/testing/backends.ts";
+import { openDaemon } from "../openDaemon.ts";
+import { makeKey, openMarketplace, register, standing } from "../openMarketplace.ts";
+import { startTool, structured, type ToolMethod, type ToolServer } from "../startTool.ts";
+import { strictResult } from "../strictClient.ts";
 
 const newWallet = () => privateKeyToAccount(generatePrivateKey());
 const PRICE = 50_000n;

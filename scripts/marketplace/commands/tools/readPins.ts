@@ -1,7 +1,7 @@
-import { hashJson } from "../../../marketplace/toolkit/index.ts";
-import type { Deployment } from "../../command/openDeployment.ts";
-import type { Row } from "../../command/output.ts";
-import { printable } from "../../command/printable.ts";
+import { hashJson } from "../../../../marketplace/toolkit/index.ts";
+import type { Deployment } from "../../../command/openDeployment.ts";
+import type { Row } from "../../../command/output.ts";
+import { printable } from "../../../command/printable.ts";
 
 type Promising = { name: string; outputSchema?: unknown };
 

@@ -1,7 +1,7 @@
-import { command } from "../../command/command.ts";
-import type { CommonArguments } from "../../command/session.ts";
-import { accountFrom, showWallets } from "./account.ts";
-import { withLogin } from "./withLogin.ts";
+import { command } from "../../../command/command.ts";
+import type { CommonArguments } from "../../../command/session.ts";
+import { accountFrom, showWallets } from "../account.ts";
+import { withLogin } from "../withLogin.ts";
 
 type Arguments = CommonArguments & { marketplace: string | undefined };
 

@@ -2,11 +2,11 @@ import { randomUUID } from "node:crypto";
 import { connect, type Socket } from "node:net";
 import { generatePrivateKey, privateKeyToAccount } from "viem/accounts";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { until } from "../../scripts/waiting/until.ts";
-import { backends, type Store } from "../../settlement/ledger/testing/backends.ts";
-import { openDaemon } from "./openDaemon.ts";
-import { makeKey, openMarketplace, register, standing } from "./openMarketplace.ts";
-import { startTool, structured, type ToolServer } from "./startTool.ts";
+import { until } from "../../../scripts/waiting/until.ts";
+import { backends, type Store } from "../../../settlement/ledger/testing/backends.ts";
+import { openDaemon } from "../openDaemon.ts";
+import { makeKey, openMarketplace, register, standing } from "../openMarketplace.ts";
+import { startTool, structured, type ToolServer } from "../startTool.ts";
 
 const newWallet = () => privateKeyToAccount(generatePrivateKey());
 const EXECUTE = "/api/v1/tools/execute";

@@ -1,9 +1,9 @@
-import { command } from "../../command/command.ts";
-import { findTool } from "../../command/findTool.ts";
-import { openDeployment } from "../../command/openDeployment.ts";
-import type { CommonArguments } from "../../command/session.ts";
+import { command } from "../../../command/command.ts";
+import { findTool } from "../../../command/findTool.ts";
+import { openDeployment } from "../../../command/openDeployment.ts";
+import type { CommonArguments } from "../../../command/session.ts";
+import { withLogin } from "../withLogin.ts";
 import { showOutcome } from "./showOutcome.ts";
-import { withLogin } from "./withLogin.ts";
 
 type Arguments = CommonArguments & { tool: string; marketplace: string | undefined };
 

@@ -1,12 +1,12 @@
 import { isAddress } from "viem";
-import { linkStatement } from "../../../marketplace/accounts/signIn.ts";
-import { CommandError } from "../../command/CommandError.ts";
-import { command } from "../../command/command.ts";
-import { printable } from "../../command/printable.ts";
-import type { CommonArguments } from "../../command/session.ts";
-import { environment } from "../../config/environment.ts";
-import { openMarketplace } from "./openMarketplace.ts";
-import { openWallet } from "./openWallet.ts";
+import { linkStatement } from "../../../../marketplace/accounts/signIn.ts";
+import { CommandError } from "../../../command/CommandError.ts";
+import { command } from "../../../command/command.ts";
+import { printable } from "../../../command/printable.ts";
+import type { CommonArguments } from "../../../command/session.ts";
+import { environment } from "../../../config/environment.ts";
+import { openMarketplace } from "../openMarketplace.ts";
+import { openWallet } from "../openWallet.ts";
 
 type Arguments = CommonArguments & { marketplace: string | undefined };
 

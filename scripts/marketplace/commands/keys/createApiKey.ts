@@ -1,11 +1,11 @@
-import { label } from "../../../settlement/daemon/http/fields.ts";
-import { required } from "../../command/arguments.ts";
-import { CommandError } from "../../command/CommandError.ts";
-import { command } from "../../command/command.ts";
-import { printable } from "../../command/printable.ts";
-import type { CommonArguments } from "../../command/session.ts";
+import { label } from "../../../../settlement/daemon/http/fields.ts";
+import { required } from "../../../command/arguments.ts";
+import { CommandError } from "../../../command/CommandError.ts";
+import { command } from "../../../command/command.ts";
+import { printable } from "../../../command/printable.ts";
+import type { CommonArguments } from "../../../command/session.ts";
+import { withLogin } from "../withLogin.ts";
 import { apiKeyFrom } from "./apiKey.ts";
-import { withLogin } from "./withLogin.ts";
 
 type Arguments = CommonArguments & Record<"name" | "marketplace", string | undefined>;
 
