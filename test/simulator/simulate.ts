@@ -57,6 +57,7 @@ export type SimulateOptions = {
 };
 
 const KEY_LOST = "every process loses a key";
+const USED_BESIDE_PEER = "a key is used elsewhere, on the nonce of a batch that a peer settles";
 const CLOCK_SET = "the clock of who takes deliveries is set";
 const START_MS = 1_800_000_000_000;
 const BLOCK_MS = 2_000;
@@ -185,7 +186,8 @@ async function simulateOn(
     if (!isFollowing) void follow();
     if (hasFollowed && faults.strike(CLOCK_SET, 0.1)) apiOffsetMs = settings.between(-300, 300) * 1000;
   }
-  const keyUsedElsewhere = () => faults.counts.has("a key is used elsewhere");
+  let usedBesidePeers = 0;
+  const keyUsedElsewhere = () => faults.counts.has("a key is used elsewhere") || usedBesidePeers > 0;
   const watching = createWatchingPayers({ chain, scenario });
   const invariants = createInvariants({
     chain,
@@ -333,6 +335,17 @@ async function simulateOn(
     trace,
   });
 
+  // Somebody who has a key takes the nonce that our own batch leaves over when a peer settles it: by then nobody waits for it. Drawn apart.
+  const leftOver = createRng(seed + 17e9);
+  const settledByPeers = () => faults.counts.get("a peer settles the same batch first") ?? 0;
+  function useBesidePeer(): void {
+    const own = chain.pooled().find(({ from }) => scenario.operators.includes(from));
+    if (own === undefined || scenario.handover || !leftOver.happens(0.5)) return;
+    trace(`fault ${USED_BESIDE_PEER}`);
+    usedBesidePeers += 1;
+    chain.inject({ from: own.from, to: own.from, calldata: "0x", gasLimit: 21_000n, fleeting: false });
+  }
+
   // Nobody has the key any more, and the guardian has suspended it.
   function lose(operator: Address): void {
     trace(`fault ${KEY_LOST}`);
@@ -386,7 +399,9 @@ async function simulateOn(
       if (scenario.forgetful) await forget();
       if (habits.unfaithful) undo();
       await person.look(habits.impatient);
+      const peers = settledByPeers();
       disturb(chain, rng, faults, { ...scenario, operators: left(scenario.operators) }, wallets, consent);
+      if (settledByPeers() > peers) useBesidePeer();
       if (dishonest && (options.faults ?? true) && chargeAgain(chain, dishonesty, scenario, watching)) {
         chargedAgain += 1;
         trace(`fault ${CHARGES_AGAIN}`);
@@ -505,6 +520,7 @@ async function simulateOn(
       ...chain.lies(),
       ...(chargedAgain > 0 ? [[CHARGES_AGAIN, chargedAgain]] : []),
       ...(lost === null ? [] : [[KEY_LOST, 1]]),
+      ...(usedBesidePeers > 0 ? [[USED_BESIDE_PEER, usedBesidePeers]] : []),
     ]),
     givenBack: watching.givenBack(),
     crashes: scheduler.crashes(),

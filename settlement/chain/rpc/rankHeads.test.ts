@@ -196,6 +196,15 @@ describe("of several endpoints", () => {
       }
     });
 
+    it("is told apart from one whose clock is ahead, because it may be the others that have stopped", async () => {
+      const ranking = await rank({ a: { head: NEWEST - 1_000n }, b: { head: NEWEST - 1_000n }, c: { head: NEWEST } });
+      expect(ranking.standings.get("c")).toEqual({
+        kind: "contradicts",
+        reason: `is at block ${NEWEST}, 2000 s ahead of more endpoints that agree: they have stopped, or it makes blocks up`,
+      });
+      expect(ranking.order).toEqual(["a", "b", "c"]);
+    });
+
     it("is believed before two that stand at different places: then they have stopped, and not the sequencer", async () => {
       const ranking = await rank({ a: { head: NEWEST - 1_000n }, b: { head: NEWEST - 500n }, c: { head: NEWEST } });
       expect(ranking.order[0]).toBe("c");

@@ -84,7 +84,9 @@ async function rankHeads(
 ): Promise<Ranking> {
   const moving = seen.filter((one) => !standStill.has(one));
   const newest = newestBelievable(moving, nowMs);
-  const standings = new Map(seen.map((one) => [one.endpoint, standingOf(one.head, newest, standStill.has(one))]));
+  const standings = new Map(
+    seen.map((one) => [one.endpoint, standingOf(one.head, newest, standStill.has(one), isOutvoted(one.head, moving))]),
+  );
   const fresh = () => seen.filter(({ endpoint }) => standings.get(endpoint)?.kind === "fresh");
 
   const voters = seen.filter(({ endpoint }) => standings.get(endpoint)?.kind !== "contradicts");
@@ -123,12 +125,20 @@ const isOutvoted = (head: Block, seen: readonly SeenHead[]) =>
 const supportersOf = (head: Block, seen: readonly SeenHead[]) =>
   seen.filter((other) => !isBehind(other.head, head) && !isBehind(head, other.head)).length;
 
-function standingOf({ number, timestampMs }: Block, newest: Block | undefined, standsStill: boolean): Standing {
+function standingOf(
+  { number, timestampMs }: Block,
+  newest: Block | undefined,
+  standsStill: boolean,
+  outvoted: boolean,
+): Standing {
   if (standsStill) return { kind: "stale", reason: `stands still at block ${number} while others go on` };
   const behindMs = (newest?.timestampMs ?? timestampMs) - timestampMs;
   const seconds = Math.round(Math.abs(behindMs) / 1_000);
   if (behindMs < 0) {
-    return { kind: "contradicts", reason: `is at block ${number}, ${seconds} s ahead of what can be believed` };
+    const ahead = outvoted
+      ? "of more endpoints that agree: they have stopped, or it makes blocks up"
+      : "of what can be believed";
+    return { kind: "contradicts", reason: `is at block ${number}, ${seconds} s ahead ${ahead}` };
   }
   if (!isBehind({ number, timestampMs }, newest)) return { kind: "fresh" };
   return { kind: "stale", reason: `is at block ${number}, ${seconds} s behind the others` };

@@ -43,7 +43,8 @@ export async function audit(
       differences.push(`batch ${batchId} in ${txHash} is on chain and not in the ledger`);
       continue;
     }
-    // What was signed may be mined before it is recorded; what was given up, or never signed, may not be.
+    // What was signed may be mined before it is recorded, and what is planned in a copy of the ledger may have been settled since. What
+    // was given up may not be.
     if (submission.state.kind === "abandoned") {
       differences.push(`batch ${batchId} in ${txHash} is settled for good on chain and abandoned in the ledger`);
     }

@@ -2,12 +2,32 @@ import assert from "node:assert/strict";
 import { until } from "../../../scripts/waiting/until.ts";
 import { administer } from "../../../settlement/ledger/testing/startPostgres.ts";
 import { settleCommand } from "../../local/daemon/testDaemon.ts";
+import type { RpcAnswer, RpcProxy, RpcRequest } from "../proxies/rpcProxy.ts";
 import { bodyOf } from "../stage/platform.ts";
+import { hexOf } from "../stage/sequencer.ts";
+import type { Stage } from "../stage/stage.ts";
 import { linesOfPage, runLine } from "./adversaryFaults.ts";
 import type { FaultCase, FaultGroup } from "./faultCase.ts";
 
 const GWEI = 10n ** 9n;
 const CEILING = 5n * GWEI;
+const MANY_LOOKS = 8;
+// Far enough ahead to make others look behind, and not ahead of the daemon's clock.
+const INVENTED = { blocks: 100, seconds: 200, clockMs: 600_000 };
+
+// From now on the endpoint goes on with blocks of its own, and calls what the others stand at final.
+function inventBlocks(endpoint: RpcProxy, { world }: Stage): () => void {
+  async function answer(real: RpcAnswer, { params }: RpcRequest): Promise<RpcAnswer> {
+    if (params[0] === "finalized")
+      return { ...real, result: await world.rpc("eth_getBlockByNumber", ["latest", false]) };
+    if (params[0] !== "latest") return real;
+    const head = real.result as { number: string; timestamp: string };
+    const number = hexOf(Number(head.number) + INVENTED.blocks);
+    const timestamp = hexOf(Number(head.timestamp) + INVENTED.seconds);
+    return { ...real, result: { ...head, number, timestamp, hash: `0x${"1e".repeat(32)}` } };
+  }
+  return endpoint.rule({ method: "eth_getBlockByNumber", action: { kind: "exchange", answer } });
+}
 
 const cases: FaultCase[] = [
   {
@@ -101,6 +121,42 @@ const cases: FaultCase[] = [
       };
     },
   },
+  {
+    number: 78,
+    fault: "An endpoint invents blocks while the sequencer stands still",
+    injected:
+      "the first of three endpoints names blocks that are not there and calls the head of the others final; the batch in that head is then left by a reorg",
+    claim: "one that is alone ahead of two others is not believed, and nothing becomes final by it",
+    async run(stage) {
+      const endpoints = [stage.endpoint, await stage.addEndpoint(), await stage.addEndpoint()];
+      await stage.sequencer.stall();
+      await stage.start({ endpoints });
+      await stage.recordTurns();
+      const { batchId } = await stage.submitted();
+      await until("the send", () => stage.outcomes().length > 0);
+      await stage.sequencer.mine();
+      const stateOf = async () => (await stage.batch(batchId)).state;
+      await until("the batch to be included", async () => (await stateOf()) === "included");
+      stage.daemon.tell({ clockOffsetMs: INVENTED.clockMs });
+      const goOn = inventBlocks(stage.endpoint, stage);
+      await until("the alert", () => stage.daemon.alerts("endpoint_contradicts").length > 0);
+      const looks = () => endpoints.at(-1)?.asked.filter(({ params }) => params[0] === "finalized").length ?? 0;
+      const before = looks();
+      await until("several looks", () => looks() > before + MANY_LOOKS);
+      assert.equal(await stateOf(), "included");
+      goOn();
+      await stage.sequencer.reorg(1);
+      stage.sequencer.resume();
+      await stage.settled();
+      assert.equal(stage.daemon.alerts("halted").length, 0);
+      const balances = await stage.balances();
+      assert.equal(balances.attempts, 0);
+      return {
+        happened: "alert `endpoint_contradicts`; the batch stays included, is lost by the reorg and settles once",
+        balances,
+      };
+    },
+  },
 ];
 
-export const outageFaults: FaultGroup = { name: "Fees, servers and audits", cases };
+export const outageFaults: FaultGroup = { name: "Fees, servers, audits and endpoints", cases };
