@@ -51,6 +51,11 @@ export type Chain = {
   isSigned(question: { signer: Address; digest: Hex; signature: Hex }): Promise<boolean>;
   // With what is known of these budgets of theirs.
   spendable(payers: readonly Address[], budgets?: readonly BudgetKey[]): Promise<Spendable[]>;
+  // The same as each of several healthy endpoints says, with what has been asked back: for those about whom nobody is believed alone.
+  spendableByEach(
+    payers: readonly Address[],
+    budgets: readonly BudgetKey[],
+  ): Promise<(Spendable & { refunding: MicroUsdc })[][]>;
   // What payers have asked back of their prepaid balances and is still there to be drawn on, and from which second on it can be
   // paid; zero without a request.
   refunds(payers: readonly Address[]): Promise<Refund[]>;

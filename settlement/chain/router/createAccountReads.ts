@@ -6,12 +6,21 @@ import { byHash } from "../blocks/createBlockReads.ts";
 import type { Chain, Refund, Spendable } from "../chain.ts";
 import { chunksOf, createRpcClient, MULTICALL, QUESTIONS_PER_MULTICALL } from "../rpc/createRpcClient.ts";
 import type { Endpoints } from "../rpc/endpoints.ts";
+import { onlyFrom } from "../rpc/onlyFrom.ts";
 import type { Ranking } from "../rpc/rankHeads.ts";
 import { routerAbi } from "./abi.ts";
 
 export type AccountReads = Pick<
   Chain,
-  "nonce" | "balance" | "headOf" | "operatorLimit" | "maySettle" | "spendable" | "refunds" | "credits"
+  | "nonce"
+  | "balance"
+  | "headOf"
+  | "operatorLimit"
+  | "maySettle"
+  | "spendable"
+  | "spendableByEach"
+  | "refunds"
+  | "credits"
 >;
 
 // So many payers' balances, allowances and caps stay far below the gas that providers give a read.
@@ -79,6 +88,20 @@ export function createAccountReads(options: {
     // At a block that is named, so that it is known how old the answer is.
     spendable: (payers, budgets = []) =>
       endpoints.fromOne((read) => readSpendable(createRpcClient({ read }), router, payers, budgets)),
+
+    async spendableByEach(payers, budgets) {
+      // What a stale one says was so once.
+      const standings = (await survey())?.standings ?? new Map();
+      const fresh = endpoints.names.filter((name) => standings.get(name)?.kind === "fresh");
+      const asked = fresh.map(async (name) => {
+        const one = onlyFrom(endpoints, name);
+        const found = await readSpendable(one, router, payers, budgets);
+        const refunds = await readRefunds(one, router, payers);
+        return found.map((spendable, i) => ({ ...spendable, refunding: refunds[i]?.amount ?? microUsdc(0n) }));
+      });
+      const answers = await Promise.allSettled(asked);
+      return answers.flatMap((answer) => (answer.status === "fulfilled" ? [answer.value] : []));
+    },
 
     refunds: (payers) => readRefunds(client, router, payers),
 

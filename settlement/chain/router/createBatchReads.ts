@@ -16,6 +16,7 @@ import { byHash } from "../blocks/createBlockReads.ts";
 import type { Block, Chain, SettledBatch, TxReceipt } from "../chain.ts";
 import { createRpcClient } from "../rpc/createRpcClient.ts";
 import type { Endpoints } from "../rpc/endpoints.ts";
+import { onlyFrom } from "../rpc/onlyFrom.ts";
 import { receiptCourtAbi, routerAbi } from "./abi.ts";
 import { callsIn, type Frame } from "./callsIn.ts";
 import { decodeOutcome } from "./decodeOutcome.ts";
@@ -215,14 +216,7 @@ export function createBatchReads(options: BatchReadsOptions): BatchReads {
 
   // From every endpoint that has the last block.
   async function fromEach(fromBlock: bigint, toBlock: bigint): Promise<Logged[]> {
-    const looked = endpoints.names.map(async (name) => {
-      const read: Endpoints["read"] = async (method, params) => {
-        const answer = await endpoints.askOne(name, method, params, PATIENCE_MS);
-        if (answer.kind === "result") return answer.result;
-        throw answer.kind === "error" ? answer.error : new Error(answer.reason);
-      };
-      return listLogged(createRpcClient({ read }), fromBlock, toBlock, [router]);
-    });
+    const looked = endpoints.names.map((name) => listLogged(onlyFrom(endpoints, name), fromBlock, toBlock, [router]));
     const answers = await Promise.allSettled(looked);
     return answers.flatMap((answer) => (answer.status === "fulfilled" ? [answer.value] : []));
   }

@@ -1,10 +1,10 @@
 import { type Address, type PublicClient, zeroAddress } from "viem";
 import { type MicroUsdc, microUsdc } from "../../domain/money.ts";
 import type { ToolId } from "../../domain/toolId.ts";
-import { byHash } from "../blocks/createBlockReads.ts";
-import type { Block, Chain, Listing } from "../chain.ts";
-import { chunksOf, createRpcClient, MULTICALL, QUESTIONS_PER_MULTICALL } from "../rpc/createRpcClient.ts";
+import type { Chain, Listing } from "../chain.ts";
+import { chunksOf, MULTICALL, QUESTIONS_PER_MULTICALL } from "../rpc/createRpcClient.ts";
 import type { Endpoints } from "../rpc/endpoints.ts";
+import { onlyFrom } from "../rpc/onlyFrom.ts";
 import type { Ranking } from "../rpc/rankHeads.ts";
 import { stakingAbi } from "./abi.ts";
 import { SUPPORTED_BY } from "./createAccountReads.ts";
@@ -14,8 +14,6 @@ export type ToolReads = Pick<Chain, "listings" | "stakes">;
 // The most that a price can be in the registry. What it requires is never the least stake that there is, so that it says how many times
 // its price a tool has to stake at present.
 const HIGHEST_PRICE = 2n ** 48n - 1n;
-// How long one endpoint may take beside others.
-const PATIENCE_MS = 10_000;
 
 // What the registry says about tools.
 export function createToolReads(options: {
@@ -45,17 +43,6 @@ export function createToolReads(options: {
     return (await toolsBy(asked, toolIds)).map(({ stake }) => microUsdc(BigInt(stake)));
   }
 
-  // One endpoint, at this very block.
-  function at(name: string, block: Block): PublicClient {
-    return createRpcClient({
-      async read(method, [call]) {
-        const answer = await endpoints.askOne(name, method, [call, byHash(block)], PATIENCE_MS);
-        if (answer.kind === "result") return answer.result;
-        throw answer.kind === "error" ? answer.error : new Error(answer.reason);
-      },
-    });
-  }
-
   return {
     // What the platform absorbs for a tool hangs on it. So every endpoint is asked, and nobody is believed about it alone: one that
     // makes up a stake would have the insurance account pay for more than the tool can be made to answer for. Nothing else waits for
@@ -65,8 +52,10 @@ export function createToolReads(options: {
       if (compared === null) return stakesBy(client, toolIds);
       const { shared } = compared;
       if (shared === null) return toolIds.map(() => null);
-      const asked = await Promise.allSettled(endpoints.names.map((name) => stakesBy(at(name, shared.block), toolIds)));
-      const answers = asked.flatMap((answer) => (answer.status === "fulfilled" ? [answer.value] : []));
+      const asked = endpoints.names.map((name) => stakesBy(onlyFrom(endpoints, name, shared.block), toolIds));
+      const answers = (await Promise.allSettled(asked)).flatMap((answer) =>
+        answer.status === "fulfilled" ? [answer.value] : [],
+      );
       if (answers.length < Math.min(SUPPORTED_BY, shared.endpoints)) return toolIds.map(() => null);
       return toolIds.map((_, i) => {
         const [stake = null, ...others] = new Set(answers.map((answer) => answer[i]));

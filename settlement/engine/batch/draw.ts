@@ -57,6 +57,14 @@ export function exceeded({ limits }: Draw, total: bigint): ChargeFailure | null 
   return limits.find(({ left }) => total > left)?.reason ?? null;
 }
 
+// Whether nothing that is due of an account, on each of its budgets and on none, exceeds what is known of it.
+export function canPay(funds: Funds, due: bigint, budgets: readonly KnownBudget[]): boolean {
+  const covers = (amount: bigint, budget: KnownBudget | null) =>
+    amount <= 0n || exceeded(drawOf(funds, amount, NOTHING_UNDERWAY, budget), amount) === null;
+  const onBudgets = budgets.reduce((sum, { pending }) => sum + pending, 0n);
+  return covers(due - onBudgets, null) && budgets.every((budget) => covers(budget.pending, budget));
+}
+
 // Whether it has to wait for what is underway.
 export function mustWait({ limits }: Draw, total: bigint): boolean {
   return limits.some(({ left, underway }) => total > left - underway);

@@ -2,13 +2,13 @@ import type { Address } from "viem";
 import type { NetResult, OperatorRoom } from "../../domain/batch/batch.ts";
 import type { Submission } from "../../domain/batch/submission.ts";
 import { formatUsd, larger, microUsdc } from "../../domain/money.ts";
-import type { BudgetKey, KnownBudget } from "../../domain/payer/budget.ts";
+import type { KnownBudget } from "../../domain/payer/budget.ts";
 import { isHigh } from "../../domain/payer/credit.ts";
 import { together } from "../../domain/scheduling/together.ts";
 import type { DuePayer, DueRow, Lease } from "../../ledger/ledger.ts";
 import { type EngineContext, type Policy, retryPolicy } from "../context.ts";
 import { divide, inTurns } from "./divide.ts";
-import { type Funds, isShort, type Underway, underwayOf } from "./draw.ts";
+import { canPay, type Funds, isShort, type Underway, underwayOf } from "./draw.ts";
 import { netInSteps } from "./net.ts";
 import { operatorRoom } from "./operatorRoom.ts";
 import { previousBatch } from "./previousBatch.ts";
@@ -87,22 +87,37 @@ export async function plan(
   return { kind: "planned", submission };
 }
 
+// What accounts have. Whoever cannot pay fails now, and after the last time the platform pays instead: so that nobody is believed about that
+// alone, each endpoint is asked about those who seem not to be able to, and one that says otherwise is enough. Whether it is right the
+// router then says.
+//
 // What was taken in a batch that is no longer underway may be missing in what an endpoint that lags says. Of whom that is so
 // nothing is known now.
 async function readFunds(
   { chain, ledger }: EngineContext,
   accounts: readonly Address[],
-  budgets: readonly BudgetKey[],
+  budgets: readonly KnownBudget[],
   due: readonly DuePayer[],
 ): Promise<Map<Address, Funds>> {
-  const found = await chain.spendable(accounts, budgets);
-  const exposures = await ledger.readExposures(accounts);
-  const fresh = found.filter(({ atBlock }, i) => atBlock >= (exposures[i]?.takenAtBlock ?? 0n));
   const dueOf = new Map(due.map(({ chargedTo, amount }) => [chargedTo, amount]));
-  const short = fresh.filter((account) => isShort(account, dueOf.get(account.payer) ?? 0n)).map(({ payer }) => payer);
+  const drawnBy = Map.groupBy(budgets, ({ payer }) => payer);
+  const isAble = (funds: Funds) => canPay(funds, dueOf.get(funds.payer) ?? 0n, drawnBy.get(funds.payer) ?? []);
+  const found = await chain.spendable(accounts, budgets);
+  const short = found.filter((account) => isShort(account, dueOf.get(account.payer) ?? 0n)).map(({ payer }) => payer);
   const refunds = await chain.refunds(short);
   const refundOf = new Map(short.map((payer, i) => [payer, refunds[i]?.amount]));
-  return new Map(fresh.map((account) => [account.payer, { ...account, refunding: refundOf.get(account.payer) ?? 0n }]));
+  const said: Funds[] = found.map((account) => ({ ...account, refunding: refundOf.get(account.payer) ?? 0n }));
+  const doubted = said.filter((funds) => !isAble(funds)).map(({ payer }) => payer);
+  if (doubted.length > 0) said.push(...(await chain.spendableByEach(doubted, budgetsOf(doubted, budgets))).flat());
+  const exposures = await ledger.readExposures(accounts);
+  const takenAtBlock = new Map(accounts.map((account, i) => [account, exposures[i]?.takenAtBlock ?? 0n]));
+  const fundsOf = new Map<Address, Funds>();
+  for (const funds of said) {
+    if (funds.atBlock < (takenAtBlock.get(funds.payer) ?? 0n)) continue;
+    const before = fundsOf.get(funds.payer);
+    if (before === undefined || (!isAble(before) && isAble(funds))) fundsOf.set(funds.payer, funds);
+  }
+  return fundsOf;
 }
 
 // Of all keys: they charge the same payers.
@@ -134,7 +149,7 @@ async function readRows(
   return new Map(rows.map((row) => [row.chargedTo, row]));
 }
 
-function budgetsOf(accounts: readonly Address[], budgets: readonly BudgetKey[]): BudgetKey[] {
+function budgetsOf(accounts: readonly Address[], budgets: readonly KnownBudget[]): KnownBudget[] {
   const own = new Set(accounts);
   return budgets.filter(({ payer }) => own.has(payer));
 }

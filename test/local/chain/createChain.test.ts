@@ -269,6 +269,29 @@ describe("reading", () => {
     expect(at(results, 259).amount).toBe(BALANCE + 5n);
   });
 
+  it("tells of payers what each of several endpoints says, and leaves out one that does not answer", async () => {
+    const word = (value: bigint) => value.toString(16).padStart(64, "0");
+    const liar = await startRpcProxy(local.url);
+    try {
+      const poor = (real: RpcAnswer) => ({ ...real, result: String(real.result).replaceAll(word(BALANCE), word(0n)) });
+      const lies = liar.rule({ method: "eth_call", action: { kind: "exchange", answer: poor } });
+      const addresses = [
+        { name: "liar", url: liar.url },
+        { name: "anvil", url: local.url },
+      ];
+      const through = await connect({ addresses });
+      expect(await through.spendable([payer(0)])).toMatchObject([{ balance: 0n }]);
+      const each = () => through.spendableByEach([payer(0)], []);
+      expect(await each()).toMatchObject([[{ balance: 0n }], [{ balance: BALANCE, refunding: 0n }]]);
+      lies();
+      liar.rule({ method: "eth_call", action: { kind: "error", error: { code: -32000, message: "no" } } });
+      expect(await each()).toMatchObject([[{ payer: payer(0), balance: BALANCE }]]);
+      expect(await chain.spendableByEach([payer(0)], [])).toEqual([]);
+    } finally {
+      await liar.stop();
+    }
+  });
+
   it("tells what accounts have earned, more of them than one call takes", async () => {
     await settle(batchIdOf("credits"), [rowOf(0, 1_000_000n), rowOf(1, 2_000_000n)]);
     const developer = at(local.tools, 0).developer.address;

@@ -5,6 +5,7 @@ import type {
   SendOutcome,
   SettledBatch,
   Simulation,
+  Spendable,
   TxReceipt,
 } from "../../../settlement/chain/chain.ts";
 import { NO_BATCH } from "../../../settlement/chain/router/settleCall.ts";
@@ -13,6 +14,7 @@ import type { Clock } from "../../../settlement/clock.ts";
 import { NO_HASH } from "../../../settlement/domain/charges/charge.ts";
 import { SettlementError } from "../../../settlement/domain/errors.ts";
 import { microUsdc, smaller } from "../../../settlement/domain/money.ts";
+import type { BudgetKey } from "../../../settlement/domain/payer/budget.ts";
 import type { Faults } from "../faults/faults.ts";
 import type { Rng } from "../rng.ts";
 import { type Block, type Blocks, MAX_LAG_HEADS, nonceOf, type State, type View } from "./blocks.ts";
@@ -374,26 +376,22 @@ export function createNodes(blocks: Blocks, rng: Rng, faults: Faults, options: N
       spendable: (payers, budgets = []) =>
         ask(async () => {
           await survey();
-          const { number, state, timestamp } = view().head;
-          const atBlock = BigInt(number);
-          return payers.map((payer) => ({
-            ...spendableOf(state.protocol, lower(payer), BigInt(timestamp)),
-            payer,
-            atBlock,
-            budgets: new Map(
-              budgets
-                .filter((key) => lower(key.payer) === lower(payer))
-                .map(({ id }) => [id, budgetOf(state.protocol, lower(payer), id)]),
-            ),
-          }));
+          const seen = view();
+          return payers.map((payer) => spendableIn(seen, payer, budgets));
         }),
+      spendableByEach: async (payers, budgets) =>
+        endpoints
+          .filter(({ name }) => ranking?.standings.get(name)?.kind === "fresh")
+          .map((endpoint) =>
+            payers.map((payer) => {
+              const seen = viewOf(endpoint);
+              return { ...spendableIn(seen, payer, budgets), refunding: refundIn(seen.head.state, payer).amount };
+            }),
+          ),
       refunds: (payers) =>
         ask(() => {
-          const { protocol } = stateAt("latest");
-          return payers.map((payer) => {
-            const { balance, refunding, readyAt } = prepaidOf(protocol, lower(payer));
-            return { amount: microUsdc(smaller(balance, refunding)), readyAt };
-          });
+          const state = stateAt("latest");
+          return payers.map((payer) => refundIn(state, payer));
         }),
       listings: (toolIds) =>
         ask(() => {
@@ -427,6 +425,22 @@ export function createNodes(blocks: Blocks, rng: Rng, faults: Faults, options: N
       settledBatches: (fromBlock, toBlock) => ask(() => settledIn(view(), Number(fromBlock), Number(toBlock))),
     };
     return chain;
+  }
+
+  function spendableIn({ head }: View, payer: Address, budgets: readonly BudgetKey[]): Spendable {
+    const { number, state, timestamp } = head;
+    const own = budgets.filter((key) => lower(key.payer) === lower(payer));
+    return {
+      ...spendableOf(state.protocol, lower(payer), BigInt(timestamp)),
+      payer,
+      atBlock: BigInt(number),
+      budgets: new Map(own.map(({ id }) => [id, budgetOf(state.protocol, lower(payer), id)])),
+    };
+  }
+
+  function refundIn({ protocol }: State, payer: Address) {
+    const { balance, refunding, readyAt } = prepaidOf(protocol, lower(payer));
+    return { amount: microUsdc(smaller(balance, refunding)), readyAt };
   }
 
   function settledIn(seen: View, from: number, to: number): SettledBatch[] {

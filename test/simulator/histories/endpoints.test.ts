@@ -151,6 +151,25 @@ describe("one of two endpoints", () => {
     expect(history.overpaid()).toEqual([]);
   });
 
+  it("says that a payer has nothing: the payer pays, and the platform does not pay for it", async () => {
+    const nothing = { amount: microUsdc(0n), balance: microUsdc(0n), allowance: 0n, prepaid: microUsdc(0n) };
+    const lies: Partial<Chain> = {
+      spendable: async (payers, budgets) =>
+        (await honest.spendable(payers, budgets)).map((spendable) => ({ ...spendable, ...nothing })),
+    };
+    await history.deliver(alice, 100n);
+    const blind = history.daemon({ keys: [operator], name: "first", lies });
+    for (let hour = 0; hour < 6; hour++) {
+      for (let tick = 0; tick < 20; tick++) {
+        await blind.tick();
+        history.mine();
+      }
+      history.letHoursPass(1);
+    }
+    expect(history.overpaid()).toEqual([]);
+    expect((await history.ledger.readGauges()).failures).toEqual([]);
+  });
+
   it("names a nonce that is far ahead: no number is jumped over, and settlement goes on", async () => {
     const daemon = history.daemon({ keys: [operator] });
     await history.deliver(alice, 100n);
