@@ -28,6 +28,7 @@ import { recordTurn } from "./accept/turns/recordTurn.ts";
 import { type ReportedTurn, recordTurns } from "./accept/turns/recordTurns.ts";
 import { type ArchiveOptions, archive } from "./archive/archive.ts";
 import { restore } from "./archive/restore.ts";
+import { createBringForward } from "./batch/bringForward.ts";
 import { createCollectOwed } from "./batch/collectOwed.ts";
 import { createPayouts } from "./batch/payout.ts";
 import { type Planned, plan } from "./batch/plan.ts";
@@ -73,6 +74,7 @@ export function createEngine(options: Omit<EngineContext, "looking">, readSpenda
 
   const prices = createPrices(context);
   const collectOwed = createCollectOwed(context);
+  const bringForward = createBringForward(context);
   const unsettled = createUnsettled(context);
   const recording = { ...context, unsettled };
   const asked = { ledger, readSpendable, credit: policy.credit, unsettled };
@@ -109,6 +111,7 @@ export function createEngine(options: Omit<EngineContext, "looking">, readSpenda
       await checkRetired(context);
       await checkToken();
       await collectOwed();
+      await bringForward();
       for (const signer of context.signers) {
         const lease = await ledger.acquireLease(signer.address, context.holder, policy.leaseMs);
         if (lease === null) continue;
