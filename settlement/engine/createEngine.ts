@@ -1,3 +1,4 @@
+import { LRUCache } from "lru-cache";
 import type { Address, Hex } from "viem";
 import type { Refund } from "../chain/chain.ts";
 import type { ReadSpendable } from "../chain/readSpendable.ts";
@@ -47,6 +48,7 @@ import { checkRetired } from "./watch/retire.ts";
 import { createWatch } from "./watch/watch.ts";
 
 const MAX_REASON_LENGTH = 2_000;
+const MAX_SAID_SETTLED = 100;
 const NOTHING_DUE: Planned = { kind: "nothing_due" };
 
 export type Engine = ReturnType<typeof createEngine>;
@@ -61,6 +63,8 @@ export function createEngine(options: Omit<EngineContext, "looking">, readSpenda
   // How many rows the next batch may have: halved when a batch was too large, doubled when one went through.
   let maxRows = policy.bounds.maxRows;
   let lastTokenCheckAtMs = Number.NEGATIVE_INFINITY;
+  // Batches of which it was said that the chain has them.
+  const saidSettled = new LRUCache<Hex, true>({ max: MAX_SAID_SETTLED });
   const answers = createAnswers(context);
   const { watch, checkNonces } = createWatch(context, answers.note);
   const payouts = createPayouts(context);
@@ -237,9 +241,17 @@ export function createEngine(options: Omit<EngineContext, "looking">, readSpenda
     return plan(context, lease, Math.min(bound, maxRows), mayWait);
   }
 
+  // Confirming finds what the chain has in the next tick, unless nobody shows it.
+  function tellUnshown({ operator }: Lease, id: Hex): void {
+    const reason = `batch ${id} is settled, says one endpoint, and none shows how; it waits`;
+    if (saidSettled.has(id)) context.report({ kind: "holding", operator, reason });
+    saidSettled.set(id, true);
+  }
+
   // Submits. After a hold there is no point in submitting more now.
   async function take(signer: Signer, lease: Lease, submission: Submission): Promise<SubmitOutcome["kind"]> {
     const outcome = await submit(context, lease, signer, submission);
+    if (outcome.kind === "already_settled") tellUnshown(lease, submission.id);
     if (outcome.kind === "hold") {
       context.report({ kind: "holding", operator: lease.operator, reason: outcome.reason });
     }
