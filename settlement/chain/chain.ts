@@ -51,7 +51,7 @@ export type Chain = {
   isSigned(question: { signer: Address; digest: Hex; signature: Hex }): Promise<boolean>;
   // With what is known of these budgets of theirs.
   spendable(payers: readonly Address[], budgets?: readonly BudgetKey[]): Promise<Spendable[]>;
-  // The same as each of several endpoints says, with what has been asked back: for those about whom nobody is believed alone.
+  // The same as each of several healthy endpoints says, with what has been asked back: for those about whom nobody is believed alone.
   spendableByEach(
     payers: readonly Address[],
     budgets: readonly BudgetKey[],

@@ -1,3 +1,4 @@
+import { LRUCache } from "lru-cache";
 import type { Address, Hex } from "viem";
 import type { Refund } from "../chain/chain.ts";
 import type { ReadSpendable } from "../chain/readSpendable.ts";
@@ -28,6 +29,7 @@ import { recordTurn } from "./accept/turns/recordTurn.ts";
 import { type ReportedTurn, recordTurns } from "./accept/turns/recordTurns.ts";
 import { type ArchiveOptions, archive } from "./archive/archive.ts";
 import { restore } from "./archive/restore.ts";
+import { createBringForward } from "./batch/bringForward.ts";
 import { createCollectOwed } from "./batch/collectOwed.ts";
 import { createPayouts } from "./batch/payout.ts";
 import { type Planned, plan } from "./batch/plan.ts";
@@ -46,6 +48,7 @@ import { checkRetired } from "./watch/retire.ts";
 import { createWatch } from "./watch/watch.ts";
 
 const MAX_REASON_LENGTH = 2_000;
+const MAX_SAID_SETTLED = 100;
 const NOTHING_DUE: Planned = { kind: "nothing_due" };
 
 export type Engine = ReturnType<typeof createEngine>;
@@ -60,6 +63,8 @@ export function createEngine(options: Omit<EngineContext, "looking">, readSpenda
   // How many rows the next batch may have: halved when a batch was too large, doubled when one went through.
   let maxRows = policy.bounds.maxRows;
   let lastTokenCheckAtMs = Number.NEGATIVE_INFINITY;
+  // Batches of which it was said that the chain has them.
+  const saidSettled = new LRUCache<Hex, true>({ max: MAX_SAID_SETTLED });
   const answers = createAnswers(context);
   const { watch, checkNonces } = createWatch(context, answers.note);
   const payouts = createPayouts(context);
@@ -73,6 +78,7 @@ export function createEngine(options: Omit<EngineContext, "looking">, readSpenda
 
   const prices = createPrices(context);
   const collectOwed = createCollectOwed(context);
+  const bringForward = createBringForward(context);
   const unsettled = createUnsettled(context);
   const recording = { ...context, unsettled };
   const asked = { ledger, readSpendable, credit: policy.credit, unsettled };
@@ -109,6 +115,7 @@ export function createEngine(options: Omit<EngineContext, "looking">, readSpenda
       await checkRetired(context);
       await checkToken();
       await collectOwed();
+      await bringForward();
       for (const signer of context.signers) {
         const lease = await ledger.acquireLease(signer.address, context.holder, policy.leaseMs);
         if (lease === null) continue;
@@ -234,9 +241,17 @@ export function createEngine(options: Omit<EngineContext, "looking">, readSpenda
     return plan(context, lease, Math.min(bound, maxRows), mayWait);
   }
 
+  // Confirming finds what the chain has in the next tick, unless nobody shows it.
+  function tellUnshown({ operator }: Lease, id: Hex): void {
+    const reason = `batch ${id} is settled, says one endpoint, and none shows how; it waits`;
+    if (saidSettled.has(id)) context.report({ kind: "holding", operator, reason });
+    saidSettled.set(id, true);
+  }
+
   // Submits. After a hold there is no point in submitting more now.
   async function take(signer: Signer, lease: Lease, submission: Submission): Promise<SubmitOutcome["kind"]> {
     const outcome = await submit(context, lease, signer, submission);
+    if (outcome.kind === "already_settled") tellUnshown(lease, submission.id);
     if (outcome.kind === "hold") {
       context.report({ kind: "holding", operator: lease.operator, reason: outcome.reason });
     }

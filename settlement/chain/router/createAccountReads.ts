@@ -90,8 +90,10 @@ export function createAccountReads(options: {
       endpoints.fromOne((read) => readSpendable(createRpcClient({ read }), router, payers, budgets)),
 
     async spendableByEach(payers, budgets) {
-      if (endpoints.names.length < 2) return [];
-      const asked = endpoints.names.map(async (name) => {
+      // What a stale one says was so once.
+      const standings = (await survey())?.standings ?? new Map();
+      const fresh = endpoints.names.filter((name) => standings.get(name)?.kind === "fresh");
+      const asked = fresh.map(async (name) => {
         const one = onlyFrom(endpoints, name);
         const found = await readSpendable(one, router, payers, budgets);
         const refunds = await readRefunds(one, router, payers);

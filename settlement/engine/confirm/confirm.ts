@@ -52,7 +52,10 @@ async function look(context: EngineContext, lease: Lease, submission: Submission
   // No receipt is no verdict: the endpoint may lag. Only the state at one block that the chain will not undo can say that
   // the nonce was spent without the batch; then none of its bytes can ever be mined.
   if (!(await final.hasSpent(submission.nonce))) return;
-  if (submission.kind === "settle" && (await chain.settledAt(submission.id, final.block)) !== 0n) return;
+  if (submission.kind === "settle" && (await chain.settledAt(submission.id, final.block)) !== 0n) {
+    tellUnshown(context, lease, submission.id);
+    return;
+  }
   // One that reverted and whose receipt nobody showed until it was final would look the same, and means the same for its charges. What
   // a restored ledger has forgotten may be mined in the place of what fences it off, and is no alarm: the watch looks for it.
   if (submission.kind === "settle" || !(await isFenced(context, lease))) {
@@ -200,7 +203,8 @@ async function conclude(
     // It reverts as well if a peer has settled the same root before. Then the charges are paid, and must not be due again.
     if (submission.kind === "settle" && (await chain.settledAt(submission.id, final.block)) !== 0n) {
       const settled = await chain.receiptOfBatch(submission.id);
-      if (settled !== null) await include(context, lease, submission, settled);
+      if (settled === null) tellUnshown(context, lease, submission.id);
+      else await include(context, lease, submission, settled);
       return settled === null ? "unknown" : "done";
     }
     await ledger.abandon(lease, submission.id, clock.nowMs());
@@ -220,6 +224,12 @@ async function conclude(
   }
   context.reached("after_finalize");
   return "done";
+}
+
+// One endpoint that says so is enough to wait, and it may say so for good.
+function tellUnshown({ report }: Pick<EngineContext, "report">, { operator }: Lease, id: Hex): void {
+  const reason = `batch ${id} is settled by the final block, says an endpoint, and none shows how; it waits`;
+  report({ kind: "holding", operator, reason });
 }
 
 const isMined = (state: SubmissionState) => state.kind === "included" || state.kind === "reverted";

@@ -24,7 +24,7 @@ export async function rebroadcast(
   for (const [position, submission] of waiting.entries()) {
     const last = submission.broadcasts.at(-1);
     if (last === undefined) continue;
-    const ageMs = clock.nowMs() - last.signedAtMs;
+    const ageMs = ageAt(clock.nowMs(), last.signedAtMs);
     if (ageMs < policy.rebroadcastMs) continue;
     const outcome = await send(context, submission);
     if (outcome.kind === "insufficient_funds") {
@@ -45,6 +45,10 @@ export async function rebroadcast(
     if (underpriced || stuck || tooLarge) await replace(context, lease, signer, submission, tooLarge);
   }
 }
+
+// What a clock that was ahead has signed is as old as can be: nobody knows how old, and all that comes after it waits for it.
+const ageAt = (nowMs: number, signedAtMs: number) =>
+  signedAtMs > nowMs ? Number.POSITIVE_INFINITY : nowMs - signedAtMs;
 
 async function blocksPassed({ chain }: EngineContext, operator: Address, txHash: Hex, waits: Waits): Promise<bigint> {
   const { number } = await chain.head();

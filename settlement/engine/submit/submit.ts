@@ -78,8 +78,6 @@ export async function submit(
         });
         return { kind: "unplanned", smaller: false };
       case "too_large":
-        await takeApart(context, lease, submission, []);
-        return { kind: "unplanned", smaller: true };
       case "reverts":
         return isolate(context, lease, submission, simulation.reason);
     }
@@ -88,8 +86,7 @@ export async function submit(
   const [head, tip] = await Promise.all([chain.head(), chain.priorityFee()]);
   // What is simulated without the margin may fit where it does not fit with it. Once signed, it could not be split.
   if (simulated && submission.kind === "settle" && needed.least > head.maxGas) {
-    await takeApart(context, lease, submission, []);
-    return { kind: "unplanned", smaller: true };
+    return isolate(context, lease, submission, `it needs ${needed.least} gas, and a transaction has ${head.maxGas}`);
   }
   const fees = marketFees(head.baseFeePerGas, tip, policy.maxFeePerGasCeiling);
   if (fees === null) {
@@ -136,7 +133,8 @@ export async function signAndSave(
   return saved;
 }
 
-// A batch that reverts for no reason that names a row is halved until one row is left, and that one is set aside.
+// A batch that is too large, or reverts for no reason that names a row, is halved until one row is left, and that one is set aside: made
+// again at once, it would come to nothing again, and would never have waited for long.
 async function isolate(
   context: EngineContext,
   lease: Lease,

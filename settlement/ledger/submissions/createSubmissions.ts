@@ -9,6 +9,7 @@ import { recordInclusion } from "./outcome/recordInclusion.ts";
 import { recordLoss } from "./outcome/recordLoss.ts";
 import { listFinalFrom, listFinalSince, reopen } from "./outcome/reopen.ts";
 import { assignNonce } from "./plan/assignNonce.ts";
+import { bringForward, listLate } from "./plan/bringForward.ts";
 import { listDuePayers } from "./plan/listDuePayers.ts";
 import { listDueRows } from "./plan/listDueRows.ts";
 import { listFailedTools } from "./plan/listFailedTools.ts";
@@ -40,7 +41,9 @@ export function createSubmissions(runner: Runner) {
     reopen: alone(reopen),
     listFinalSince: read(listFinalSince),
     listFinalFrom: read(listFinalFrom),
+    bringForward: alone(bringForward),
     listDuePayers: read(listDuePayers),
+    listLate: read(listLate),
     listDueRows: read(listDueRows),
     listFailedTools: read(listFailedTools),
     findSubmission: read(findSubmission),

@@ -414,12 +414,14 @@ export function createNodes(blocks: Blocks, rng: Rng, faults: Faults, options: N
           return payers.map((payer) => spendableIn(seen, payer, budgets));
         }),
       spendableByEach: async (payers, budgets) =>
-        endpoints.map((endpoint) =>
-          payers.map((payer) => {
-            const seen = viewOf(endpoint);
-            return { ...spendableIn(seen, payer, budgets), refunding: refundIn(seen.head.state, payer).amount };
-          }),
-        ),
+        endpoints
+          .filter(({ name }) => ranking?.standings.get(name)?.kind === "fresh")
+          .map((endpoint) =>
+            payers.map((payer) => {
+              const seen = viewOf(endpoint);
+              return { ...spendableIn(seen, payer, budgets), refunding: refundIn(seen.head.state, payer).amount };
+            }),
+          ),
       refunds: (payers) =>
         ask(() => {
           const state = stateAt("latest");

@@ -5,6 +5,39 @@ import { type History, openHistory } from "./openHistory.ts";
 const MINUTE_MS = 60_000;
 const MONTH_MS = 30 * 24 * 60 * MINUTE_MS;
 
+// For a moment, as when a machine starts before it has heard what time it is.
+describe("a ledger whose own clock was a month ahead", () => {
+  const HOURS = 30 * 24;
+  let history: History;
+  let alice: Address;
+  beforeEach(async () => {
+    history = await openHistory();
+    [alice] = history.payers as [Address];
+    history.mine(15);
+    history.letHoursPass(HOURS);
+  });
+  afterEach(() => history.close());
+
+  it("settles at once what was delivered then, and does not wait for a month", async () => {
+    const daemon = history.daemon();
+    await daemon.tick();
+    await history.deliver(alice, 100n);
+    history.letHoursPass(-HOURS);
+    expect(await history.settle([daemon])).toBe(true);
+    expect(history.overpaid()).toEqual([]);
+  });
+
+  it("sends again what was signed then and dropped since", async () => {
+    const daemon = history.daemon();
+    await history.deliver(alice, 100n);
+    await daemon.tick();
+    for (const transaction of history.chain.pooled()) history.chain.drop(transaction);
+    history.letHoursPass(-HOURS);
+    expect(await history.settle([daemon])).toBe(true);
+    expect(history.overpaid()).toEqual([]);
+  });
+});
+
 // The database's clock is right.
 describe("daemons whose clocks are wrong", () => {
   let history: History;

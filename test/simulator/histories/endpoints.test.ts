@@ -170,6 +170,41 @@ describe("one of two endpoints", () => {
     expect((await history.ledger.readGauges()).failures).toEqual([]);
   });
 
+  it("says of a batch that the chain has it, which nobody shows: it waits, and somebody is told", async () => {
+    await history.deliver(alice, 100n);
+    const lies: Partial<Chain> = { simulate: async () => ({ kind: "already_settled" }) };
+    const blind = history.daemon({ keys: [operator], name: "first", lies });
+    const told = () => history.events.filter(({ kind }) => kind === "holding").length;
+    await blind.tick();
+    // What a peer has settled is found by the next tick.
+    expect(told()).toBe(0);
+    await blind.tick();
+    await blind.tick();
+    expect(told()).toBeGreaterThan(0);
+    expect(await history.settle([history.daemon({ keys: [operator], name: "first" })])).toBe(true);
+    expect(history.overpaid()).toEqual([]);
+  });
+
+  it("says of a row alone that it is too large: it is set aside, somebody is told, and the others go on", async () => {
+    await history.deliver(alice, 100n);
+    await history.deliver(bob, 10n);
+    const lies: Partial<Chain> = {
+      simulate: async (call) =>
+        call.calldata.includes(alice.slice(2)) ? { kind: "too_large", reason: "of gas" } : honest.simulate(call),
+    };
+    const blind = history.daemon({ keys: [operator], name: "first", lies });
+    for (let tick = 0; tick < 10; tick++) {
+      await blind.tick();
+      history.mine(3);
+    }
+    expect(history.events).toContainEqual({
+      kind: "row_set_aside",
+      payer: alice,
+      reason: expect.stringContaining("of gas"),
+    });
+    expect(history.overpaid()).toEqual([-100n]);
+  });
+
   it("names a nonce that is far ahead: no number is jumped over, and settlement goes on", async () => {
     const daemon = history.daemon({ keys: [operator] });
     await history.deliver(alice, 100n);
