@@ -3,7 +3,7 @@ import type { NetResult, OperatorRoom } from "../../domain/batch/batch.ts";
 import type { Submission } from "../../domain/batch/submission.ts";
 import { formatUsd, larger, microUsdc } from "../../domain/money.ts";
 import type { BudgetKey, KnownBudget } from "../../domain/payer/budget.ts";
-import { isHigh } from "../../domain/payer/credit.ts";
+import { creditLimitOf, isHigh } from "../../domain/payer/credit.ts";
 import { together } from "../../domain/scheduling/together.ts";
 import type { DuePayer, DueRow, Lease } from "../../ledger/ledger.ts";
 import { type EngineContext, type Policy, retryPolicy } from "../context.ts";
@@ -90,7 +90,7 @@ export async function plan(
 // What was taken in a batch that is no longer underway may be missing in what an endpoint that lags says. Of whom that is so
 // nothing is known now.
 async function readFunds(
-  { chain, ledger }: EngineContext,
+  { chain, ledger, policy }: EngineContext,
   accounts: readonly Address[],
   budgets: readonly BudgetKey[],
   due: readonly DuePayer[],
@@ -99,10 +99,22 @@ async function readFunds(
   const exposures = await ledger.readExposures(accounts);
   const fresh = found.filter(({ atBlock }, i) => atBlock >= (exposures[i]?.takenAtBlock ?? 0n));
   const dueOf = new Map(due.map(({ chargedTo, amount }) => [chargedTo, amount]));
-  const short = fresh.filter((account) => isShort(account, dueOf.get(account.payer) ?? 0n)).map(({ payer }) => payer);
-  const refunds = await chain.refunds(short);
-  const refundOf = new Map(short.map((payer, i) => [payer, refunds[i]?.amount]));
-  return new Map(fresh.map((account) => [account.payer, { ...account, refunding: refundOf.get(account.payer) ?? 0n }]));
+  const beyond = new Set(
+    exposures.flatMap(({ payer, pending, settled }) =>
+      pending > creditLimitOf(policy.credit, settled) ? [payer] : [],
+    ),
+  );
+  const asked = fresh
+    .filter((account) => beyond.has(account.payer) || isShort(account, dueOf.get(account.payer) ?? 0n))
+    .map(({ payer }) => payer);
+  const refunds = await chain.refunds(asked);
+  const refundOf = new Map(asked.map((payer, i) => [payer, refunds[i]?.amount ?? 0n]));
+  return new Map(
+    fresh.map((account) => {
+      const { payer } = account;
+      return [payer, { ...account, refunding: refundOf.get(payer) ?? 0n, isBeyondCredit: beyond.has(payer) }];
+    }),
+  );
 }
 
 // Of all keys: they charge the same payers.

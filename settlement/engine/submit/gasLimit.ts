@@ -1,7 +1,7 @@
 import { decodeSettle } from "../../chain/router/settleCall.ts";
 import type { BatchRow, RowBudget } from "../../domain/batch/batch.ts";
 import type { Submission } from "../../domain/batch/submission.ts";
-import { larger, sumOf } from "../../domain/money.ts";
+import { larger } from "../../domain/money.ts";
 
 // What can cost more between simulation and inclusion, and by how much at the most, as measured on the contracts
 // (gasLimit.test.ts shows that it is enough). A payer can make a row fail in the simulation before anything of it is looked at, by a daily
@@ -54,8 +54,9 @@ export function gasLimitOf(
   }
   const { rows, toolIds } = decodeSettle(calldata);
   const tools = BigInt(toolIds.length);
-  const paid = sumOf(rows.map((row) => linesGasOf(row) + paidBudgetGasOf(row))) + tools * PAID.tool + PAID.batch;
-  const more = sumOf(rows.map((row) => linesGasOf(row) + mostBudgetGasOf(row))) + tools * TOOL_GAS + BATCH_GAS;
+  const lines = rows.reduce((gas, row) => gas + linesGasOf(row), 0n);
+  const paid = rows.reduce((gas, row) => gas + paidBudgetGasOf(row), lines + tools * PAID.tool + PAID.batch);
+  const more = rows.reduce((gas, row) => gas + mostBudgetGasOf(row), lines + tools * TOOL_GAS + BATCH_GAS);
   const least = larger(withMargin(simulated) + BATCH_GAS, paid + judges);
   return { least, worst: larger(simulated + more + judges, least) };
 }
