@@ -151,6 +151,7 @@ function netOf(charges: readonly DueCharge[]) {
     amount: microUsdc(PLENTY),
     prepaid: microUsdc(0n),
     refunding: 0n,
+    isBeyondCredit: false,
     balance: microUsdc(PLENTY),
     allowance: PLENTY,
     dailyCapLeft: PLENTY,

@@ -40,7 +40,9 @@ describe.each(backends)("receipts at the marketplace, on $name,", ({ create }) =
   async function settleTogether(payers: readonly Address[]): Promise<Hex> {
     const { ledger } = daemon;
     for (const payer of payers) await ledger.recordTurn(turnOf(`of ${payer}`, { payer }), 1);
-    const funds = new Map(payers.map((payer) => [payer, { ...spendableOf(payer, 10n ** 9n), refunding: 0n }]));
+    const funds = new Map(
+      payers.map((payer) => [payer, { ...spendableOf(payer, 10n ** 9n), refunding: 0n, isBeyondCredit: false }]),
+    );
     const planned = await ledger.planBatch(
       await leaseOf(ledger),
       {

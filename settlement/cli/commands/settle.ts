@@ -41,7 +41,9 @@ async function preview({ ledger, chain }: Opened) {
   const halted = await ledger.readHalt();
   const accounts = due.map(({ chargedTo, amount, charges }, i) => {
     const found = spendable[i];
-    const draw = found && drawOf({ ...found, refunding: refunds[i]?.amount ?? 0n }, amount, NOTHING_UNDERWAY);
+    // Whichever source pays first, the same can be paid.
+    const funds = found && { ...found, refunding: refunds[i]?.amount ?? 0n, isBeyondCredit: false };
+    const draw = funds && drawOf(funds, { amount, least: amount }, NOTHING_UNDERWAY);
     const isBlocked = draw === undefined || (!draw.prepaid && (found?.amount ?? 0n) < amount);
     const reason = (draw && exceeded(draw, amount)) ?? (isBlocked ? "blocked" : null);
     return { account: chargedTo, charges, amountUsd: formatUsd(amount), payable: reason === null, reason };

@@ -13,6 +13,7 @@ const KNOWN: KnownBudget = {
 const funds = (amount: bigint, fields: Partial<Funds> = {}): Funds => ({
   ...spendableOf(ALICE, amount, { budgets: new Map([[7n, NEW]]), ...fields }),
   refunding: fields.refunding ?? microUsdc(0n),
+  isBeyondCredit: false,
 });
 
 it.each<[about: string, funds: Funds, budgets: KnownBudget[], able: boolean]>([

@@ -11,8 +11,12 @@ import { type BudgetDraw, budgetDrawOf, limitsOf } from "./drawBudget.ts";
 // router would say.
 export type Limit = { reason: ChargeFailure; left: bigint; underway: bigint };
 
-// What is known of an account that is to be charged. `refunding` is what it has asked back and can still be drawn on.
-export type Funds = Spendable & { refunding: bigint };
+// What is known of an account that is to be charged. `refunding` is what it has asked back and can still be drawn on. Somebody who is
+// beyond its credit was served because of prepaid money.
+export type Funds = Spendable & { refunding: bigint; isBeyondCredit: boolean };
+
+// What is due of an account, and the smallest charge of it.
+export type Due = { amount: bigint; least: bigint };
 
 // What a row draws on, and what bounds it. Up to `free` nothing does.
 export type Draw = { prepaid: boolean; budget: BudgetDraw | null; limits: readonly Limit[]; free: bigint };
@@ -21,16 +25,26 @@ export type Draw = { prepaid: boolean; budget: BudgetDraw | null; limits: readon
 // not yet recorded counts twice for a moment, which only makes others wait.
 export type Underway = { prepaid: ReadonlyMap<Address, bigint>; budgets: ReadonlyMap<string, bigint> };
 
-// Decides what the row of an account with `due` in all draws on. Prepaid money that covers it comes first: it costs no transfer,
+// Decides what the row of an account draws on. Prepaid money that covers it comes first: it costs no transfer,
 // and it is what the payer put there for this. If it does not cover the whole row, the wallet pays all of it, so that the payer
 // has one row and not two. What the payer has asked back comes last, because the payer has plans for it; but it was there when
 // the work was done. If nothing covers the row, the source with more in it pays what it can.
-export function drawOf(funds: Funds, due: bigint, underway: Underway, known: KnownBudget | null = null): Draw {
-  const { payer, prepaid, refunding, balance, allowance, dailyCapLeft, consentRequired } = funds;
+//
+// Somebody who is beyond its credit pays with all that is deposited first, and with the wallet only what that leaves. A wallet can be full
+// when a batch is planned and empty when it is mined, until all attempts are used up and the refund has come.
+export function drawOf(
+  funds: Funds,
+  { amount: due, least }: Due,
+  underway: Underway,
+  known: KnownBudget | null = null,
+): Draw {
+  const { payer, prepaid, refunding, balance, allowance, dailyCapLeft, consentRequired, isBeyondCredit } = funds;
   const drawn = underway.prepaid.get(payer) ?? 0n;
   const wallet = smaller(balance, allowance);
   const deposited = prepaid + refunding;
-  const isPrepaid = prepaid - drawn >= due || (wallet < due && (deposited - drawn >= due || deposited > wallet));
+  const isDepositFirst = isBeyondCredit && deposited - drawn >= least;
+  const isPrepaid =
+    isDepositFirst || prepaid - drawn >= due || (wallet < due && (deposited - drawn >= due || deposited > wallet));
 
   // That the token lets nothing be taken is not among them: it may have been paused when it was asked, which is not the payer's
   // failure. The router tells a pause from a blacklisted payer, and proves it.
@@ -38,8 +52,11 @@ export function drawOf(funds: Funds, due: bigint, underway: Underway, known: Kno
   const budget = known === null ? null : budgetDrawOf(known, funds);
   if (known !== null && budget !== null) limits.push(...limitsOf(known, funds, underway));
   else if (consentRequired) limits.push({ reason: "consent_required", left: 0n, underway: 0n });
-  if (isPrepaid) limits.push({ reason: "prepaid", left: deposited, underway: drawn });
-  else {
+  if (isPrepaid) {
+    // What the wallet could pay instead waits for the next batch, and fails nobody.
+    const left = isDepositFirst ? larger(deposited, wallet) : deposited;
+    limits.push({ reason: "prepaid", left, underway: left - deposited + drawn });
+  } else {
     limits.push({ reason: "allowance", left: allowance, underway: 0n });
     limits.push({ reason: "balance", left: balance, underway: 0n });
   }
@@ -60,7 +77,7 @@ export function exceeded({ limits }: Draw, total: bigint): ChargeFailure | null 
 // Whether nothing that is due of an account, on each of its budgets and on none, exceeds what is known of it.
 export function canPay(funds: Funds, due: bigint, budgets: readonly KnownBudget[]): boolean {
   const covers = (amount: bigint, budget: KnownBudget | null) =>
-    amount <= 0n || exceeded(drawOf(funds, amount, NOTHING_UNDERWAY, budget), amount) === null;
+    amount <= 0n || exceeded(drawOf(funds, { amount, least: amount }, NOTHING_UNDERWAY, budget), amount) === null;
   const onBudgets = budgets.reduce((sum, { pending }) => sum + pending, 0n);
   return covers(due - onBudgets, null) && budgets.every((budget) => covers(budget.pending, budget));
 }

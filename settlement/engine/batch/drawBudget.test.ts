@@ -70,6 +70,7 @@ function netted(charges: readonly DueCharge[], world: World = {}) {
   const funds = (payer: Address, demands: boolean): Funds => ({
     ...spendableOf(payer, 10n ** 9n, { timestamp, consentRequired: demands, budgets: chain }),
     refunding: 0n,
+    isBeyondCredit: false,
   });
   const { batch, unpayable } = net(
     charges,
@@ -192,7 +193,10 @@ describe("net, of charges on a budget,", () => {
     const budgets = new Map(payers.map((payer) => known({ payer, tools })).map((one) => [budgetName(one), one]));
     const onChain = new Map([[7n, UNKNOWN]]);
     const funds = new Map(
-      payers.map((payer) => [payer, { ...spendableOf(payer, 1_000n, { budgets: onChain }), refunding: 0n }]),
+      payers.map((payer) => [
+        payer,
+        { ...spendableOf(payer, 1_000n, { budgets: onChain }), refunding: 0n, isBeyondCredit: false },
+      ]),
     );
     let due = payers.map((payer, n) => charge(n, 1n, { payer, chargedTo: payer }));
     const batches: number[] = [];

@@ -25,10 +25,11 @@ const BOUNDS = {
 const account = (n: number): Address => padHex(toHex(n + 1), { size: 20 });
 const tool = (n: number) => padHex(toHex(n + 1), { size: 16 }) as ToolId;
 
-const spendable = (payer: Address, amount: bigint, { refunding = 0n, ...fields }: Partial<Funds> = {}): Funds => ({
-  ...spendableOf(payer, amount, fields as Partial<Spendable>),
-  refunding,
-});
+const spendable = (
+  payer: Address,
+  amount: bigint,
+  { refunding = 0n, isBeyondCredit = false, ...fields }: Partial<Funds> = {},
+): Funds => ({ ...spendableOf(payer, amount, fields as Partial<Spendable>), refunding, isBeyondCredit });
 
 const charge = (n: number, payer: number, amount: bigint, toolNumber: number | null = 0): DueCharge => ({
   id: padHex(toHex(n + 1), { size: 32 }),
@@ -141,6 +142,37 @@ describe("net", () => {
     ] as const)("%s", (_, due, wallet, prepaid, refunding, underway, source, total, unpayable) => {
       expect(row(due, wallet, prepaid, refunding, underway)).toEqual({ source, total, unpayable });
     });
+
+    // The wallet may be empty again when the batch is mined, as often as its owner likes.
+    it.each([
+      ["all of it", 5n, 9n, 0n, 5n, 0n, 1n, "prepaid", 5n],
+      ["as far as it goes, and the rest waits for the wallet", 5n, 9n, 0n, 3n, 0n, 1n, "prepaid", 3n],
+      ["what was asked back and what was not", 5n, 9n, 2n, 2n, 0n, 1n, "prepaid", 4n],
+      ["nothing that is underway", 5n, 9n, 0n, 5n, 5n, 1n, "wallet", 5n],
+      [
+        "and the wallet what is larger than all of it, because it would wait for good",
+        8n,
+        9n,
+        0n,
+        3n,
+        0n,
+        4n,
+        "wallet",
+        8n,
+      ],
+    ] as const)(
+      "pays for more than its payer has credit for before the wallet does: %s",
+      (_, due, wallet, prepaid, refunding, drawn, price, source, total) => {
+        const fields = { prepaid: microUsdc(prepaid), refunding, isBeyondCredit: true };
+        const spendableOf = new Map([[account(0), spendable(account(0), wallet, fields)]]);
+        const underway = { ...NOTHING_UNDERWAY, prepaid: new Map([[account(0), drawn]]) };
+        const charges = Array.from({ length: Number(due / price) }, (_, n) => charge(n, 0, price));
+        const { batch, unpayable } = net(charges, spendableOf, { ...BOUNDS, underway });
+        expect(batch).toMatchObject({ total, rows: [source === "prepaid" ? { prepaid: true } : {}] });
+        expect(batch?.rows[0]?.prepaid === true ? "prepaid" : "wallet").toBe(source);
+        expect(unpayable).toEqual([]);
+      },
+    );
 
     it("counts the payer's daily cap against it", () => {
       const fields = { prepaid: microUsdc(9n), dailyCapLeft: 4n };

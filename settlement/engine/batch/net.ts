@@ -3,11 +3,11 @@ import { bytesOfRow, LINE_BYTES } from "../../chain/router/encodeRows.ts";
 import { encodeSettle } from "../../chain/router/settleCall.ts";
 import type { Batch, BatchBounds, BatchRow, ChargeFailure, NetResult, OperatorRoom } from "../../domain/batch/batch.ts";
 import type { DueCharge } from "../../domain/charges/charge.ts";
-import { MAX_AMOUNT, sumOf } from "../../domain/money.ts";
+import { MAX_AMOUNT, smaller, sumOf } from "../../domain/money.ts";
 import { budgetName, type KnownBudget } from "../../domain/payer/budget.ts";
 import { letOthersRun } from "../../domain/scheduling/letOthersRun.ts";
 import type { ToolId } from "../../domain/toolId.ts";
-import { type Draw, drawOf, exceeded, type Funds, mustWait, type Underway } from "./draw.ts";
+import { type Draw, type Due, drawOf, exceeded, type Funds, mustWait, type Underway } from "./draw.ts";
 import { createMerkleTree, rootInSteps } from "./merkleTree.ts";
 import { leafOf, type ReceiptDomain } from "./receipt.ts";
 
@@ -25,6 +25,8 @@ const TOOL_BYTES = 32;
 // pays for (`npm run bench -- court` says how much); without a bound, a row of thousands of tiny calls would cost more to defend than
 // it is worth.
 export const MAX_RECEIPTS_PER_ROW = 1_000;
+
+const NOTHING_DUE: Due = { amount: 0n, least: 0n };
 
 type OpenRow = {
   draw: Draw;
@@ -80,10 +82,11 @@ function choose(
   bounds: BatchBounds & OperatorRoom & { previous: Hex; domain: ReceiptDomain; underway: Underway },
   budgetsOf: ReadonlyMap<string, KnownBudget> = new Map(),
 ): Omit<NetResult, "batch"> & { chosen: Chosen | null } {
-  const dueOf = new Map<string, bigint>();
+  const dueOf = new Map<string, Due>();
   for (const charge of charges) {
     const source = sourceOf(charge);
-    dueOf.set(source, (dueOf.get(source) ?? 0n) + charge.amount);
+    const { amount, least } = dueOf.get(source) ?? { amount: 0n, least: charge.amount };
+    dueOf.set(source, { amount: amount + charge.amount, least: smaller(least, charge.amount) });
   }
   const rows = new Map<Address, OpenRow>();
   const tools = new Set<ToolId>();
@@ -106,7 +109,7 @@ function choose(
 
     const known = rows.get(charge.chargedTo);
     const row = known ?? {
-      draw: drawOf(funds, dueOf.get(sourceOf(charge)) ?? 0n, bounds.underway, budget),
+      draw: drawOf(funds, dueOf.get(sourceOf(charge)) ?? NOTHING_DUE, bounds.underway, budget),
       budgetId,
       modelCost: 0n,
       total: 0n,

@@ -3,7 +3,7 @@ import type { NetResult, OperatorRoom } from "../../domain/batch/batch.ts";
 import type { Submission } from "../../domain/batch/submission.ts";
 import { formatUsd, larger, microUsdc } from "../../domain/money.ts";
 import type { KnownBudget } from "../../domain/payer/budget.ts";
-import { isHigh } from "../../domain/payer/credit.ts";
+import { creditLimitOf, isHigh } from "../../domain/payer/credit.ts";
 import { together } from "../../domain/scheduling/together.ts";
 import type { DuePayer, DueRow, Lease } from "../../ledger/ledger.ts";
 import { type EngineContext, type Policy, retryPolicy } from "../context.ts";
@@ -94,7 +94,7 @@ export async function plan(
 // What was taken in a batch that is no longer underway may be missing in what an endpoint that lags says. Of whom that is so
 // nothing is known now.
 async function readFunds(
-  { chain, ledger }: EngineContext,
+  { chain, ledger, policy }: EngineContext,
   accounts: readonly Address[],
   budgets: readonly KnownBudget[],
   due: readonly DuePayer[],
@@ -103,13 +103,23 @@ async function readFunds(
   const drawnBy = Map.groupBy(budgets, ({ payer }) => payer);
   const isAble = (funds: Funds) => canPay(funds, dueOf.get(funds.payer) ?? 0n, drawnBy.get(funds.payer) ?? []);
   const found = await chain.spendable(accounts, budgets);
-  const short = found.filter((account) => isShort(account, dueOf.get(account.payer) ?? 0n)).map(({ payer }) => payer);
-  const refunds = await chain.refunds(short);
-  const refundOf = new Map(short.map((payer, i) => [payer, refunds[i]?.amount]));
-  const said: Funds[] = found.map((account) => ({ ...account, refunding: refundOf.get(account.payer) ?? 0n }));
-  const doubted = said.filter((funds) => !isAble(funds)).map(({ payer }) => payer);
-  if (doubted.length > 0) said.push(...(await chain.spendableByEach(doubted, budgetsOf(doubted, budgets))).flat());
   const exposures = await ledger.readExposures(accounts);
+  const beyond = new Set(
+    exposures.flatMap(({ payer, pending, settled }) =>
+      pending > creditLimitOf(policy.credit, settled) ? [payer] : [],
+    ),
+  );
+  const asked = found
+    .filter((account) => beyond.has(account.payer) || isShort(account, dueOf.get(account.payer) ?? 0n))
+    .map(({ payer }) => payer);
+  const refunds = await chain.refunds(asked);
+  const refundOf = new Map(asked.map((payer, i) => [payer, refunds[i]?.amount]));
+  const said = found.map((account) => ({ ...account, refunding: refundOf.get(account.payer) ?? 0n })).map(judged);
+  const doubted = said.filter((funds) => !isAble(funds)).map(({ payer }) => payer);
+  if (doubted.length > 0) {
+    const byEach = await chain.spendableByEach(doubted, budgetsOf(doubted, budgets));
+    said.push(...byEach.flat().map(judged));
+  }
   const takenAtBlock = new Map(accounts.map((account, i) => [account, exposures[i]?.takenAtBlock ?? 0n]));
   const fundsOf = new Map<Address, Funds>();
   for (const funds of said) {
@@ -118,6 +128,10 @@ async function readFunds(
     if (before === undefined || (!isAble(before) && isAble(funds))) fundsOf.set(funds.payer, funds);
   }
   return fundsOf;
+
+  function judged(account: Omit<Funds, "isBeyondCredit">): Funds {
+    return { ...account, isBeyondCredit: beyond.has(account.payer) };
+  }
 }
 
 // Of all keys: they charge the same payers.

@@ -69,7 +69,7 @@ describe.each(ledgers)("answers to contests on $name", ({ create }) => {
     const lease = await leaseOf(ledger);
     turns += 1;
     await ledger.recordTurn(turnOf(`of alice ${turns}`, { payer: ALICE, modelCost: usdc(7), tools: [] }), 1);
-    const funds = new Map([[ALICE, { ...spendableOf(ALICE, 10n ** 9n), refunding: 0n }]]);
+    const funds = new Map([[ALICE, { ...spendableOf(ALICE, 10n ** 9n), refunding: 0n, isBeyondCredit: false }]]);
     const bounds = { maxRows: 10, maxLines: 10, maxCharges: 100, limit: 10n ** 9n, room: 10n ** 9n };
     const planned = await ledger.planBatch(
       lease,

@@ -54,13 +54,12 @@ export function gasLimitOf(
   }
   const { rows, toolIds } = decodeSettle(calldata);
   const tools = BigInt(toolIds.length);
-  const paid = totalOf(rows.map((row) => linesGasOf(row) + paidBudgetGasOf(row))) + tools * PAID.tool + PAID.batch;
-  const more = totalOf(rows.map((row) => linesGasOf(row) + mostBudgetGasOf(row))) + tools * TOOL_GAS + BATCH_GAS;
+  const lines = rows.reduce((gas, row) => gas + linesGasOf(row), 0n);
+  const paid = rows.reduce((gas, row) => gas + paidBudgetGasOf(row), lines + tools * PAID.tool + PAID.batch);
+  const more = rows.reduce((gas, row) => gas + mostBudgetGasOf(row), lines + tools * TOOL_GAS + BATCH_GAS);
   const least = larger(withMargin(simulated) + BATCH_GAS, paid + judges);
   return { least, worst: larger(simulated + more + judges, least) };
 }
-
-const totalOf = (gas: readonly bigint[]) => gas.reduce((sum, some) => sum + some, 0n);
 
 const linesGasOf = ({ lines }: BatchRow) => ROW_GAS + BigInt(lines.length) * LINE_GAS;
 
