@@ -342,6 +342,26 @@ describe.each(ledgers)("the archive on $name", ({ create }) => {
     expect(await ledger.moveArchived(number)).toEqual({ kind: "elsewhere" });
   });
 
+  it("others run while a block leaves, and while it comes back", async () => {
+    await liveThrough();
+    const number = await ledger.startArchive(LATER, LATER, SMALL);
+    if (number === null) throw new Error("nothing is old");
+    const looksWhile = async (work: () => Promise<unknown>) => {
+      let [looks, stopped] = [0, false];
+      const look = () => {
+        looks += 1;
+        if (!stopped) setImmediate(look);
+      };
+      setImmediate(look);
+      await work();
+      stopped = true;
+      return looks;
+    };
+    expect(await looksWhile(() => ledger.moveArchived(number))).toBeGreaterThan(3);
+    await ledger.startRestore(number);
+    expect(await looksWhile(() => ledger.restoreArchived(number))).toBeGreaterThan(1);
+  });
+
   it("two who archive at the same time move each block once", async () => {
     await liveThrough();
     const other = await store.open({ archive: folder });

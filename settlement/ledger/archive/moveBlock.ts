@@ -1,4 +1,5 @@
 import { SettlementError } from "../../domain/errors.ts";
+import { letOthersRun } from "../../domain/scheduling/letOthersRun.ts";
 import { address, amount, budgetId, text } from "../database/decode.ts";
 import { chargeKeys, chunksOf, placeholders, type Row, tuples } from "../database/sql.ts";
 import { lockOperators } from "../database/transactions/lockOrder.ts";
@@ -23,11 +24,16 @@ export function moveBlock(number: number, position: number, block: Block) {
     await lockOperators(tx);
     const archive = await archiveOf(tx, number, tx.locks.forUpdate);
     if (archive === null || archive.state !== "moving" || archive.moved !== position) return { kind: "elsewhere" };
+    // Each step takes some milliseconds, and others are read, heard and answered in between.
     await moveHolds(tx, block);
+    await letOthersRun();
     await moveCharges(tx, block);
+    await letOthersRun();
     await moveBatches(tx, block);
     await lockPayers(tx, block);
+    await letOthersRun();
     await moveTurns(tx, block);
+    await letOthersRun();
     await remember(tx, block, placeOf({ archive: number, block: position }));
     await count(tx, number, block, 1);
     await tx.run("UPDATE archives SET state = 'archived' WHERE number = $1 AND moved = blocks", [number]);

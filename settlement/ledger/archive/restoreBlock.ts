@@ -1,4 +1,5 @@
 import { SettlementError } from "../../domain/errors.ts";
+import { letOthersRun } from "../../domain/scheduling/letOthersRun.ts";
 import { text } from "../database/decode.ts";
 import { chunksOf, type Param, placeholders, type Row, tuples } from "../database/sql.ts";
 import { lockOperators } from "../database/transactions/lockOrder.ts";
@@ -40,7 +41,9 @@ export function restoreBlock(number: number, position: number, block: Block) {
     await lockPayers(tx, block);
     await insert(tx, "turns", block.turns);
     await insert(tx, "holds", block.holds);
+    await letOthersRun();
     await insert(tx, "charges", block.charges);
+    await letOthersRun();
     await insert(tx, "failures", block.failures);
     await restoreBatches(tx, block);
     const place = placeOf({ archive: number, block: position });

@@ -40,4 +40,26 @@ describe.each(backends)("a list, on $name,", ({ create }) => {
       expect(inOrder(asked)).toEqual(list);
     }
   });
+
+  it("of rows has what follows from their columns in each of them", async () => {
+    const pairs = {
+      into: "pairs",
+      columns: { name: "TEXT", n: "BIGINT" },
+      derived: { same: "n", other: "name", fixed: "7" },
+    } as const;
+    const columns = "name TEXT NOT NULL, n BIGINT, same BIGINT, other TEXT, fixed BIGINT NOT NULL";
+    await database.migration(async (sql) => sql.script(`CREATE TABLE pairs (${columns})`));
+    const rows = Array.from({ length: 67 }, (_, i) => ({ name: `row ${i}`, n: i % 5 === 0 ? null : BigInt(i) }));
+    const params = rows.flatMap(({ name, n }) => [name, n]);
+    const found = await database.transaction(
+      async (sql) => {
+        sendAll(sql, insertionsOf(sql, pairs, params));
+        return sql.all("SELECT * FROM pairs ORDER BY n, name");
+      },
+      { repeatable: true },
+    );
+    const expected = rows.map(({ name, n }) => ({ name, n, same: n, other: name, fixed: 7n }));
+    expect(found).toHaveLength(rows.length);
+    expect(found).toEqual(expect.arrayContaining(expected));
+  });
 });

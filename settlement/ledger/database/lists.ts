@@ -105,8 +105,15 @@ function valuesOf(insertion: Insertion, rows: number): string {
     const { columns, derived = {}, tail = "" } = insertion;
     const names = Object.keys(columns);
     const width = names.length;
+    const follows = (value: string) => names.includes(value);
+    // What follows from another column is taken from there: handed over twice, it would be bound and copied twice.
+    if (tail === "" && Object.values(derived).some(follows)) {
+      const written = (value: string) => (follows(value) ? `column${names.indexOf(value) + 1}` : value);
+      const selected = [...names, ...Object.values(derived)].map(written).join(", ");
+      return `${headOf(insertion)} SELECT ${selected} FROM (VALUES ${tuples(rows, width)})`;
+    }
     const parameterOf = (row: number, name: string) => `$${row * width + names.indexOf(name) + 1}`;
-    const written = (row: number, value: string) => (names.includes(value) ? parameterOf(row, value) : value);
+    const written = (row: number, value: string) => (follows(value) ? parameterOf(row, value) : value);
     const values = Array.from({ length: rows }, (_, row) => {
       const own = [...names, ...Object.values(derived)].map((value) => written(row, value));
       return `(${own.join(", ")})`;

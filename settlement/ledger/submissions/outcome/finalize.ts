@@ -2,6 +2,7 @@ import type { Hex } from "viem";
 import type { BatchOutcome } from "../../../domain/batch/batch.ts";
 import type { Inclusion } from "../../../domain/batch/submission.ts";
 import { SettlementError } from "../../../domain/errors.ts";
+import { sumOf } from "../../../domain/money.ts";
 import { letOthersRun } from "../../../domain/scheduling/letOthersRun.ts";
 import { address, amount, count, integer } from "../../database/decode.ts";
 import type { Tx } from "../../database/transactions/tx.ts";
@@ -103,31 +104,26 @@ export async function creditPayees(tx: Tx, batchId: Hex, outcome: BatchOutcome, 
   }
 }
 
-// What is left of the batch, for the running sums.
+// What is left of the batch, for the running sums, and what each payer has paid for good. It is looked through once for both.
 async function countSettled(tx: Tx, batchId: Hex, gasUsed: bigint, nowMs: number): Promise<void> {
   const rows = await tx.all(
-    `SELECT CASE WHEN charged_to = payer THEN 'settled' ELSE 'absorbed' END AS ending, COUNT(*) AS charges,
+    `SELECT payer, CASE WHEN charged_to = payer THEN 'settled' ELSE 'absorbed' END AS ending, COUNT(*) AS charges,
        CAST(SUM(amount) AS BIGINT) AS amount, CAST(SUM(accrued_at) AS BIGINT) AS accrued_at
      FROM charges WHERE ${OF_BATCH}
-     GROUP BY CASE WHEN charged_to = payer THEN 'settled' ELSE 'absorbed' END`,
+     GROUP BY payer, CASE WHEN charged_to = payer THEN 'settled' ELSE 'absorbed' END`,
     [batchId],
   );
-  for (const row of rows) {
-    tx.count(nowMs, row.ending === "settled" ? { settled: amount(row) } : { absorbed: amount(row) });
-    const charges = count(row, "charges");
-    const latencyMs = BigInt(charges) * BigInt(nowMs) - integer(row, "accrued_at");
+  for (const ending of ["settled", "absorbed"] as const) {
+    const ended = rows.filter((row) => row.ending === ending);
+    const charges = ended.reduce((sum, row) => sum + count(row, "charges"), 0);
+    const accruedAtMs = ended.reduce((sum, row) => sum + integer(row, "accrued_at"), 0n);
+    const latencyMs = BigInt(charges) * BigInt(nowMs) - accruedAtMs;
+    tx.count(nowMs, { [ending]: sumOf(ended.map((row) => amount(row))) });
     // A clock that was set back gives no time below none.
     tx.count(nowMs, { settledCharges: charges, latencyMs: latencyMs > 0n ? latencyMs : 0n });
   }
+  for (const row of rows) {
+    if (row.ending === "settled") tx.change(address(row, "payer"), { settled: amount(row) });
+  }
   tx.count(nowMs, { gasUsed });
-  await countPaid(tx, batchId, 1n);
-}
-
-// What each payer has paid for good in a batch; or, with -1, no longer.
-export async function countPaid(tx: Tx, batchId: Hex, times: 1n | -1n): Promise<void> {
-  const rows = await tx.all(
-    `SELECT payer, CAST(SUM(amount) AS BIGINT) AS amount FROM charges WHERE ${OF_BATCH} AND charged_to = payer GROUP BY payer`,
-    [batchId],
-  );
-  for (const row of rows) tx.change(address(row, "payer"), { settled: times * amount(row) });
 }

@@ -12,7 +12,6 @@ import { OF_BATCH } from "../adopt/takenOnChain.ts";
 import { requireSubmission, validId } from "../findSubmission.ts";
 import { readReceipts } from "../receipts.ts";
 import { freeCharges } from "./abandon.ts";
-import { countPaid } from "./finalize.ts";
 import { outcomeFromJson } from "./outcomeJson.ts";
 import { forgetOutcome } from "./recordInclusion.ts";
 import { negative, takeBackAdopted } from "./takeBack.ts";
@@ -124,7 +123,7 @@ async function reopenBatch(
   if (adopted) return takeBackAdopted(tx, batchId, nowMs);
   // Taken out of the same moment of the time line that it was counted in.
   await uncountSettled(tx, batchId, gasUsed, finalAtMs);
-  await countPaid(tx, batchId, -1n);
+  await uncountPaid(tx, batchId);
   const refused = await tx.all(
     `UPDATE charges SET state = 'batched' WHERE ${isOfBatch("$1")} AND state = 'refused'
      RETURNING payer, charged_to, amount, cleared`,
@@ -139,6 +138,15 @@ async function reopenBatch(
   await tx.run("UPDATE batches SET final_at = NULL WHERE batch_id = $1", [batchId]);
   const [reopened] = await tx.all(`SELECT COUNT(*) AS charges FROM charges WHERE ${OF_BATCH}`, [batchId]);
   return count(reopened ?? {}, "charges");
+}
+
+// What each payer had paid for good in it.
+async function uncountPaid(tx: Tx, batchId: Hex): Promise<void> {
+  const rows = await tx.all(
+    `SELECT payer, CAST(SUM(amount) AS BIGINT) AS amount FROM charges WHERE ${OF_BATCH} AND charged_to = payer GROUP BY payer`,
+    [batchId],
+  );
+  for (const row of rows) tx.change(address(row, "payer"), { settled: -amount(row) });
 }
 
 async function uncountSettled(tx: Tx, batchId: Hex, gasUsed: bigint, finalAtMs: number): Promise<void> {
