@@ -69,7 +69,13 @@ const word = (value: bigint | number | Hex) => BigInt(value).toString(16).padSta
 // The form of ERC-8010: the signature, what the account has delegated, how long that is, and the end.
 function withDelegation(
   signature: Hex,
-  { chainId, nonce, r, s, yParity = 0 }: { chainId: number; nonce: number; r: Hex; s: Hex; yParity?: number },
+  {
+    chainId,
+    nonce,
+    r,
+    s,
+    yParity = 0,
+  }: { chainId: number; nonce: number; r: Hex; s: Hex; yParity?: number | undefined },
 ): Hex {
   const words = [chainId, NOBODY, nonce, yParity, r, s, NOBODY, 8 * 32, 0] as const;
   const suffix: Hex = `0x${words.map(word).join("")}`;
