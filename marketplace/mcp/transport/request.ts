@@ -126,7 +126,7 @@ async function refusalOf({ status, headers, body }: HttpAnswer, url: URL): Promi
 
 // Often it is the same address with a slash at its end. What follows a question mark may be a secret.
 function targetOf(location: string, url: URL): string {
-  const target = URL.parse(location, url);
+  const target = URL.parse(location, url.href);
   return target === null ? "elsewhere" : `${target.origin}${target.pathname}`.slice(0, MAX_TARGET_CHARACTERS);
 }
 
