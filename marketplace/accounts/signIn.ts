@@ -62,7 +62,7 @@ export function createSignIn({ store, clock, publicUrl, chainId, verifyContract 
     async verify({ message, signature }, statement) {
       const nowMs = clock.nowMs();
       const parsed = parseSiweMessage(message);
-      const { address, nonce, expirationTime, notBefore } = parsed;
+      const { address, nonce, issuedAt, expirationTime } = parsed;
       if (address === undefined || nonce === undefined) throw refused("this is no message of Sign-In with Ethereum");
       // What a signature of nobody recovers to.
       if (address === zeroAddress) throw refused("the zero address is nobody's");
@@ -74,7 +74,11 @@ export function createSignIn({ store, clock, publicUrl, chainId, verifyContract 
       if (parsed.chainId !== chainId) throw refused(`the message is for another chain than ${chainId}`);
       if (parsed.statement !== statement) throw refused(`the message must say: ${statement}`);
       if (expirationTime !== undefined && expirationTime.getTime() <= nowMs) throw refused("the message has expired");
-      if (notBefore !== undefined && notBefore.getTime() > nowMs) throw refused("the message is not valid yet");
+      // What was read of it is all of it: a line more, or a time that is none, would be passed over.
+      const whole = { domain, address, statement, uri: publicUrl, version: "1", chainId, nonce } as const;
+      if (!isWhole(message, { ...whole, issuedAt, expirationTime })) {
+        throw refused("the message must be the one that was given, word for word");
+      }
       // Before anything is looked up elsewhere, so that a stranger without a nonce costs nobody a question to the chain; and
       // used up even if the signature is wrong, so that one nonce is one guess.
       if (!(await store.alone((sql) => useNonce(sql, nonce, nowMs)))) {
@@ -87,6 +91,17 @@ export function createSignIn({ store, clock, publicUrl, chainId, verifyContract 
       return address.toLowerCase() as Address;
     },
   };
+}
+
+function isWhole(message: string, fields: Parameters<typeof createSiweMessage>[0]): boolean {
+  const { issuedAt, expirationTime } = fields;
+  if (issuedAt === undefined || expirationTime === undefined) return false;
+  try {
+    return createSiweMessage(fields) === message;
+  } catch {
+    // A time that is none, or an address that is none.
+    return false;
+  }
 }
 
 const refused = (reason: string) => new ApiError("unauthorized", reason);

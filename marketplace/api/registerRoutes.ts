@@ -16,7 +16,7 @@ export type Gate = {
   authenticate: Authenticate;
   // By account, for those with a key.
   limitAccount: RateLimit;
-  // By account too, for questions and their jobs, with a bucket of its own: a hundred questions refuse no other call.
+  // By account too, for calls and for questions with their jobs, each with a bucket of its own: a hundred questions delay no call.
   paceAccount: RateLimit;
   // By address: for those without one, and for those who show a wrong one.
   limitAnybody: RateLimit;
@@ -25,8 +25,8 @@ export type Gate = {
   deliveries: Pick<Deliveries, "admit">;
 };
 
-// The public SDKs take a 429 for final, and one that has a hundred questions looks at a hundred jobs at once. So whoever is
-// ahead of its rate here is kept waiting for this long, and only then refused.
+// The public SDKs take a 429 for final, and one that has a hundred questions looks at a hundred jobs at once, as agents make a hundred
+// calls. So whoever is ahead of its rate here is kept waiting for this long, and only then refused.
 export const MAX_PACED_MS = 5_000;
 
 const JSON_TYPE = "application/json; charset=utf-8";
@@ -76,8 +76,8 @@ export async function admit(
     if (error instanceof ApiError) enforceRateLimit(gate.limitUnauthenticated(request.ip), reply);
     throw error;
   }
-  if (caller.kind === "account" && paced) {
-    const waitMs = gate.paceAccount(caller.account);
+  if (caller.kind === "account" && paced !== undefined) {
+    const waitMs = gate.paceAccount(`${paced} ${caller.account}`);
     if (waitMs > MAX_PACED_MS) enforceRateLimit(waitMs - MAX_PACED_MS, reply);
     if (waitMs > 0) await pause(waitMs);
   } else if (caller.kind === "account") enforceRateLimit(gate.limitAccount(caller.account), reply);

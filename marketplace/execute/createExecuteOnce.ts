@@ -5,6 +5,7 @@ import type { Clock } from "../../settlement/clock.ts";
 import { ApiError } from "../../settlement/daemon/http/errors.ts";
 import type { Quota } from "../database/createQuota.ts";
 import type { Store } from "../database/openStore.ts";
+import { canonicalJson } from "../toolkit/answer/canonicalJson.ts";
 import { type ExecuteAnswer, ExecutionFailed } from "./answer.ts";
 import type { KeyBound } from "./boundKeys.ts";
 import type { Execute, ExecuteRequest } from "./createExecute.ts";
@@ -150,9 +151,10 @@ export function createExecuteOnce(options: {
       const attempt = { account, callId: randomUUID(), signal: gone, hasRoom };
       return { ...(await execute(request, attempt)), replayed: false };
     }
-    // What is signed for a request is no part of it: whoever signs more asks for the same again.
+    // What is signed for a request is no part of it: whoever signs more asks for the same again. Nor is the order of its fields, which a
+    // model that writes them a second time may choose otherwise.
     const { signed: _, ...asked } = request;
-    const digest = hash("sha256", JSON.stringify(asked));
+    const digest = hash("sha256", canonicalJson(asked));
     const name = JSON.stringify([account, key]);
     const first = running.get(name);
     if (first !== undefined) {

@@ -140,6 +140,17 @@ describe("a client of the public SDKs", () => {
     await expect(client.developer.updateTool(toolId, update)).rejects.toMatchObject({ statusCode: 403 });
   });
 
+  it("may send null for what was not given, as the Python SDK does, and fields that it has no more", async () => {
+    answer(() => structured({ value: 3 }));
+    const unsaid = { sessionId: null, maxSpendUsd: null, closeSession: null };
+    const bought = await client.tools.execute({ toolId, toolName: "add", args: {}, ...unsaid, queryDepth: "deep" });
+    expect(bought).toMatchObject({ result: { value: 3 }, session: { sessionId: null, spent: "0.001" } });
+    // Under one key it is the same as saying nothing.
+    const idempotencyKey = randomUUID();
+    const said = await client.tools.execute({ toolId, toolName: "add", args: {}, ...unsaid, idempotencyKey });
+    expect(await client.tools.execute({ toolId, toolName: "add", idempotencyKey })).toEqual(said);
+  });
+
   it("searches by the names on the wire: excludeLatency with commas, favorites_only with an underscore", async () => {
     const ids = async (parameters: Record<string, string>) =>
       (await client.discovery.search(parameters)).tools.map(({ id }) => id);

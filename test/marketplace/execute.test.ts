@@ -371,6 +371,19 @@ describe.each(backends)("one paid call, on $name", ({ create }) => {
     });
   });
 
+  it("is the same under its key with its arguments in another order, as whoever writes them again may write them", async () => {
+    const { server, execute } = await shop({ call: ({ args }) => structured({ value: Object.keys(args).length }) });
+    const key = randomUUID();
+    const first = await execute({ args: { a: 1, deep: { b: [2, 3], c: null } } }, key);
+    expect(first.status).toBe(200);
+    const again = await execute({ args: { deep: { c: null, b: [2, 3] }, a: 1 } }, key);
+    expect([again.status, again.headers["idempotency-replayed"]]).toEqual([200, "true"]);
+    expect(again.body).toEqual(first.body);
+    // The order of a list is what it says.
+    expect((await execute({ args: { a: 1, deep: { b: [3, 2], c: null } } }, key)).status).toBe(409);
+    expect(server.state.calls).toBe(1);
+  });
+
   it("is made once under its key by two processes that share a database", async () => {
     const other = await openMarketplace(database as Store, { daemonUrl: daemon.url, holder: "other" });
     const release = Promise.withResolvers<void>();

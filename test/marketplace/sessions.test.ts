@@ -1,3 +1,4 @@
+import { randomUUID } from "node:crypto";
 import { generatePrivateKey, privateKeyToAccount } from "viem/accounts";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { backends, type Store } from "../../settlement/ledger/testing/backends.ts";
@@ -146,6 +147,30 @@ describe.each(backends)("sessions of a buyer, on $name", ({ create }) => {
     } finally {
       await limited.close();
       await strict.remove();
+    }
+  });
+
+  it("and their calls: those above a burst wait their turn in place of being refused, and delay nothing else", async () => {
+    const other = await create();
+    const paced = await openMarketplace(other, { daemonUrl: daemon.url, rateLimitPerSecond: 10 });
+    try {
+      const { key } = await buyerOf(paced.ask);
+      const call = async () => {
+        const payload = { toolId: randomUUID(), toolName: "add" };
+        const headers = { authorization: `Bearer ${key}` };
+        return (await paced.app.inject({ method: "POST", url: "/api/v1/tools/execute", headers, payload })).statusCode;
+      };
+      // No time passes for the marketplace between these, so that every one above the burst of twenty waits.
+      const calls = await Promise.all(Array.from({ length: 25 }, call));
+      expect(new Set(calls)).toEqual(new Set([404]));
+      // Neither of these has spent anything yet.
+      for (const url of [`${SESSIONS}/unknown`, `/api/v1/query/jobs/${randomUUID()}`]) {
+        const { statusCode } = await paced.app.inject({ url, headers: { authorization: `Bearer ${key}` } });
+        expect([url, statusCode]).toEqual([url, 404]);
+      }
+    } finally {
+      await paced.close();
+      await other.remove();
     }
   });
 

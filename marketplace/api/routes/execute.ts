@@ -32,6 +32,7 @@ export const executeRoutes = [
     method: "POST",
     path: "/api/v1/tools/execute",
     access: "account",
+    paced: "calls",
     summary: "Call a method of a tool and pay for it; under one Idempotency-Key it is called once",
     body: z.object({
       mode,

@@ -72,8 +72,8 @@ export type Route<C = Caller, S = Services, A extends string = Access> = {
   maxBodyBytes?: number;
   // Where it may take longer than every other route.
   answerTimeoutMs?: number;
-  // Whether whoever asks faster than it may waits a little before it is refused.
-  paced?: true;
+  // Whoever asks faster than it may waits a little before it is refused. Each kind has a bucket of its own.
+  paced?: "calls" | "questions";
   // A write that a login to the console may make. Otherwise a login only reads.
   console?: true;
   // The protocol has a code of its own for some fields that are wrong.

@@ -81,6 +81,16 @@ describe("requests that are not answered yet", () => {
       await until("the call", () => server.state.calls > calls);
       socket.destroy();
     }
+    // Sends so many on one connection, none of which waits for the answer to the one before.
+    async function sendAll(count: number): Promise<Socket> {
+      const { port } = new URL(await market.listen());
+      const text = JSON.stringify(body(10));
+      const socket = connect(Number(port), "127.0.0.1");
+      sockets.push(socket);
+      const one = `POST ${EXECUTE} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${key}\r\nContent-Type: application/json\r\nContent-Length: ${text.length}\r\n\r\n${text}`;
+      socket.write(one.repeat(count));
+      return socket;
+    }
     // Says how much it will send, or that it does not know, and sends nothing of it.
     async function begin(headers: string): Promise<Socket> {
       const { port } = new URL(await market.listen());
@@ -91,7 +101,7 @@ describe("requests that are not answered yet", () => {
       );
       return socket;
     }
-    return { ask, stream, begin, leave };
+    return { ask, stream, begin, leave, sendAll };
   }
   const refused = {
     status: 503,
@@ -152,6 +162,27 @@ describe("requests that are not answered yet", () => {
       for (const socket of begun) socket.destroy();
       await until("all to be forgotten", () => market.unanswered() === 0);
       expect((await slow.ask(LARGE)).status).toBe(200);
+    }
+  });
+
+  it("may come on one connection, which is listened to once, and all of them end with it", async () => {
+    release = Promise.withResolvers<void>();
+    const warnings: Error[] = [];
+    const warned = (warning: Error) => void warnings.push(warning);
+    process.on("warning", warned);
+    try {
+      const hasty = await buyer();
+      const before = server.state.calls;
+      const cancelled = () => server.state.notified.filter(({ method }) => method === "notifications/cancelled").length;
+      const ended = cancelled();
+      const socket = await hasty.sendAll(30);
+      await until("all calls", () => server.state.calls - before === 30);
+      socket.destroy();
+      await until("all of them to be cancelled", () => cancelled() - ended === 30);
+      expect(warnings).toEqual([]);
+    } finally {
+      process.off("warning", warned);
+      release.resolve();
     }
   });
 
