@@ -213,24 +213,28 @@ export function rankMethods(found: readonly Found[], question: Question, earlier
 function namingIn({ text, words, values }: Question, filled: Filled): ReadonlySet<Word> {
   const naming = new Set<Word>();
   if (filled.kind !== "filled") return naming;
-  for (const { kind, start: at } of values.filter((value) => filled.usedValues.has(value))) {
-    const before = NAMEABLE.has(kind) ? text.slice(0, at) : "";
+  const used = values.filter((value) => filled.usedValues.has(value)).slice(0, MAX_NAMED);
+  for (const { kind, start: at } of used) {
+    const before = NAMEABLE.has(kind) ? text.slice(Math.max(0, at - MAX_PHRASE_LENGTH), at) : "";
     const [, phrase] = NAMED_BY.exec(before) ?? SAID_TO_BE.exec(before) ?? [];
     if (phrase === undefined) continue;
-    const start = before.lastIndexOf(phrase);
+    const start = at - before.length + before.lastIndexOf(phrase);
     for (const word of words) {
       const isInside = word.start >= start && word.end <= start + phrase.length;
       if (isInside && !isAsking(word) && !turnsQuestion(word.text)) naming.add(word);
     }
   }
   // "A 4-week average": of what so many are.
-  for (const { end } of values.filter((value) => filled.usedValues.has(value) && value.kind === "number")) {
+  for (const { end } of used.filter(({ kind }) => kind === "number")) {
     const unit = words.find(({ start }) => start === end + 1);
     if (unit !== undefined && text[end] === "-" && !isAsking(unit) && !turnsQuestion(unit.text)) naming.add(unit);
   }
   return naming;
 }
 
+// Whoever names more of them, or in more words, is understood without.
+const MAX_NAMED = 20;
+const MAX_PHRASE_LENGTH = 100;
 const NAMEABLE: ReadonlySet<string> = new Set(["numbers", "number", "text"]);
 const NOUN = "(?!(?:of|for|in|on|at|to|by|from|with|and|or)\\b)\\p{L}+";
 const NOUNS = `(${NOUN}(?: ${NOUN})?)`;

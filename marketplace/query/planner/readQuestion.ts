@@ -67,7 +67,7 @@ function readText(text: string, nowMs: number, { isQuoted, isCalled }: Reading):
     }
   };
 
-  take(/"([^"]*)"|“([^”]*)”|«([^»]*)»|(?<![\p{L}\p{N}])'((?:[^']|'(?=\p{L}))*)'(?!\p{L})/gu, (match) => {
+  take(/"([^"]*)"|“([^“”]*)”|«([^«»]*)»|(?<![\p{L}\p{N}])'((?:[^']|'(?=\p{L}))*)'(?!\p{L})/gu, (match) => {
     const value = match.slice(1).find((part) => part !== undefined) ?? "";
     const inside = isQuoted ? undefined : insideOf(value, nowMs);
     return { kind: "text", value, ...(inside && { inside }) };
