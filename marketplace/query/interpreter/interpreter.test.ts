@@ -37,8 +37,13 @@ png += chunk(b"IDAT", zlib.compress(b"\\0\\1\\2\\3" * 2)) + chunk(b"IEND", b"")
 const bwrap = findProgram("bwrap", process.env.PATH);
 const hasBubblewrap =
   bwrap !== null && works(bwrap, ["--unshare-all", "--ro-bind", "/", "/", "/usr/bin/python3", "-V"]);
-// With its scientific packages, where the distribution's are installed.
-const hasNumpy = hasBubblewrap && works("/usr/bin/python3", ["-I", "-c", "import numpy"]);
+// With its scientific packages, where the distribution's are installed. What is below /usr/local is not the distribution's, and is not seen.
+const hasPackage = (name: string) =>
+  hasBubblewrap &&
+  works("/usr/bin/python3", ["-I", "-c", `import ${name}; assert not ${name}.__file__.startswith("/usr/local/")`]);
+const hasNumpy = hasPackage("numpy");
+const hasPandas = hasPackage("pandas");
+const hasMatplotlib = hasPackage("matplotlib");
 const pyodide = createPyodideBackend({ packages: null });
 // The same where the system makes no network for it: what is left must hold alone. What takes long and has nothing to do with
 // networks is not tried a second time.
@@ -747,10 +752,79 @@ set_result({"mean": np.mean(prices), "peak": prices.max(), "changes": np.diff(pr
     }
   });
 
-  it.skipIf(hasNumpy)(
-    "of the system's Python has no numpy on this machine, where python3-numpy is not installed",
+  it.runIf(hasPandas)(
+    "of the system's Python keeps what pandas calls its rows by, and writes what is not there",
+    async () => {
+      const own = createInterpreters({ backend: createBubblewrapBackend({ bwrap: bwrap ?? "" }), ...createLog() }).open(
+        never,
+        "somebody",
+      );
+      const resultOf = async (code: string) => {
+        const outcome = await own.run(
+          callOf(`import pandas as pd\nframe = pd.DataFrame(list_prices_1["rows"])\n${code}`),
+          OUTPUTS,
+        );
+        return outcome.kind === "computed" ? outcome.result : outcome.message;
+      };
+      const rows = [
+        { day: "2026-01-01", price: 10 },
+        { day: "2026-01-02", price: 12 },
+        { day: "2026-01-03", price: 9 },
+      ];
+      try {
+        expect(await resultOf("set_result(frame)")).toEqual(rows);
+        expect(await resultOf('set_result(frame.set_index("day"))')).toEqual(rows);
+        // Those that are only numbered are called nothing, whichever of them are left.
+        expect(await resultOf('set_result(frame[frame["price"] > 9])')).toEqual(rows.slice(0, 2));
+        expect(await resultOf('set_result(frame["price"])')).toEqual([10, 12, 9]);
+        expect(await resultOf('set_result(frame.groupby("day")["price"].sum())')).toEqual({
+          "2026-01-01": 10,
+          "2026-01-02": 12,
+          "2026-01-03": 9,
+        });
+        const twice = 'pd.concat([frame.tail(1)] * 2).set_index("day")["price"]';
+        expect(await resultOf(`set_result(${twice})`)).toEqual([rows[2], rows[2]]);
+        expect(await resultOf('set_result([frame["price"].shift(1), pd.NaT, pd.NA])')).toEqual([
+          [null, 10, 12],
+          null,
+          null,
+        ]);
+        // Neither does a series lose its times on its way to be merged.
+        expect(
+          await resultOf('set_result(safe_merge_timeseries(frame.set_index("day"), pd.DataFrame(list_volumes_1)))'),
+        ).toEqual([
+          { day: "2026-01-01", price: 10, volume: 5 },
+          { day: "2026-01-02", price: 12, volume: 7 },
+        ]);
+      } finally {
+        await own.dispose();
+      }
+    },
+  );
+
+  it.runIf(hasMatplotlib)("of the system's Python draws with the matplotlib of its distribution", async () => {
+    const own = createInterpreters({ backend: createBubblewrapBackend({ bwrap: bwrap ?? "" }), ...createLog() }).open(
+      never,
+      "somebody",
+    );
+    const code = `
+import matplotlib.pyplot as plt
+plt.plot([row["price"] for row in list_prices_1["rows"]])
+save_figure("Prices of three days", title="Prices")`;
+    try {
+      expect(await own.run(callOf(code, ["image"]), OUTPUTS)).toMatchObject({
+        kind: "computed",
+        images: [{ alt: "Prices of three days", title: "Prices", width: 640, height: 480 }],
+      });
+    } finally {
+      await own.dispose();
+    }
+  });
+
+  it.skipIf(hasNumpy && hasPandas && hasMatplotlib)(
+    "of the system's Python is not tried with python3-numpy, python3-pandas and python3-matplotlib, which are not all installed here",
     () => {
-      expect(hasNumpy).toBe(false);
+      expect(hasNumpy && hasPandas && hasMatplotlib).toBe(false);
     },
   );
 

@@ -1,7 +1,7 @@
 import { microUsdc } from "../../../settlement/domain/money.ts";
 import type { Listing, Method } from "../../registry/listing.ts";
 import { type Agent, type Conclusion, QueryFailed, type Task } from "../turn/agent.ts";
-import type { Arguments, Called } from "../turn/createCaller.ts";
+import type { Arguments, Called, CallFailure } from "../turn/createCaller.ts";
 import type { GapSignal } from "../wire/result.ts";
 import { composeAnswer, type StepResult } from "./composeAnswer.ts";
 import { type PlannedStep, planQuestion } from "./planQuestion.ts";
@@ -51,7 +51,10 @@ export function createPlanner(): Agent {
       say("synthesizing");
       const unanswered = [...plan.unanswered, ...plan.steps.slice(stepBudget).map(({ question }) => question.text)];
       const isBounded = caller.failures.some(({ cause }) => cause === "bound") || plan.steps.length > stepBudget;
-      return { ...composeAnswer(answered, gapsOf(results, unanswered), isBounded, wantsChart(query)), ...FREE };
+      return {
+        ...composeAnswer(answered, gapsOf(results, unanswered, caller.failures), isBounded, wantsChart(query)),
+        ...FREE,
+      };
     },
   };
 }
@@ -109,7 +112,16 @@ function pacedOf({ _meta: { rateLimit } }: Method, calls: readonly Arguments[]):
   return calls.slice(0, Math.max(1, Math.min(maxRequestsPerMinute, inAMinute)));
 }
 
-function gapsOf(results: readonly StepResult[], unanswered: readonly string[]): GapSignal[] {
+function gapsOf(
+  results: readonly StepResult[],
+  unanswered: readonly string[],
+  failures: readonly CallFailure[],
+): GapSignal[] {
+  // In the tool's words: a limit of its plan is for whoever asked to know.
+  const whyOf = ({ step: { chosen } }: StepResult) =>
+    failures.find(
+      ({ listing, method }) => listing.toolId === chosen.listing.toolId && method.name === chosen.method.name,
+    );
   const failed = results.filter((result) => result.failed > 0);
   return [
     ...results.flatMap(({ step, leftOut }): GapSignal[] =>
@@ -124,10 +136,13 @@ function gapsOf(results: readonly StepResult[], unanswered: readonly string[]): 
           ],
     ),
     ...failed.map(
-      ({ step, failed }): GapSignal => ({
+      (result): GapSignal => ({
         code: "tool_call_failed",
         severity: "high",
-        detail: `${failed} of ${step.chosen.filled.calls.length} calls of ${step.chosen.method.name} failed`,
+        detail: [
+          `${result.failed} of ${result.step.chosen.filled.calls.length} calls of ${result.step.chosen.method.name} failed`,
+          ...[whyOf(result)?.reason ?? []].flat(),
+        ].join(": "),
       }),
     ),
     ...unanswered.map(

@@ -36,6 +36,8 @@ export function fitOf(
       `the tool ${listing.name} answers ${listOf(outputs.map(labelOf))} with ${method.name}, and nothing that was asked for`,
     );
   }
+  if (asksWhatItIs(question))
+    return misfit(`the tool ${listing.name} does not say what something is, and what it is not`);
   const first = relevant[0] ?? { path: "" };
   if (!isNamed && filled.usedValues.size === 0)
     return misfit(`the question does not say of what it asks the ${labelOf(first)}`);
@@ -77,6 +79,9 @@ export function fitOf(
     ...(isNewestOfList(question, method) ? [`${method.name} lists them and does not say which is the newest`] : []),
     ...(isYesOrNo(question) && !saysYesOrNo(method, relevant)
       ? [`${method.name} answers ${listOf((relevant[0] ? relevant : outputs).map(labelOf))}, and neither yes nor no`]
+      : []),
+    ...(/\bhow long\b/i.test(question.text) && !relevant.some(({ path }) => partsOf(path).some(isLength))
+      ? [`the question asks how long, and ${method.name} says neither a time nor a length`]
       : []),
     ...(question.words.some(({ text }) => /^(?:should|ought)$/i.test(text))
       ? ["a tool says what is, and not what should be"]
@@ -178,6 +183,15 @@ function composedIn({ text, words }: Question, outputs: readonly { path: string 
 const YES_OR_NO = /^(?:is|are|was|were|do|does|did|has|have|had|will|can|could|would)$/i;
 const isYesOrNo = ({ words: [first, second] }: Question) =>
   YES_OR_NO.test(first?.text ?? "") && !/^(?:you|i|we|there)$/i.test(second?.text ?? "");
+
+// "Is “hello” a word?"
+const asksWhatItIs = ({ text, words: [verb, article], values: [value] }: Question) =>
+  verb !== undefined &&
+  value !== undefined &&
+  /^(?:is|are|was|were)$/i.test(verb.text) &&
+  /^an?$/i.test(article?.text ?? "") &&
+  text.slice(verb.end, value.start).trim() === "" &&
+  text.slice(value.end, article?.start).trim() === "";
 
 // A flag or one of several words is as good as a yes.
 const saysYesOrNo = ({ outputSchema }: Method, relevant: readonly { path: string }[]) =>
@@ -361,6 +375,9 @@ const saysWhen = ({ description, outputSchema }: Method) =>
   [description, ...outputsOf(outputSchema).map(({ path, description }) => `${path} ${description}`)].some((text) =>
     stemsOf(text).some((stem) => TIMES.has(stem)),
   );
+
+const LENGTHS = new Set("length duration time second minute hour day week month year age".split(" ").map(stemOf));
+const isLength = (word: string) => LENGTHS.has(stemOf(word));
 
 const TIMES = new Set(["when", "time", "day", "date", "timestamp"].map(stemOf));
 

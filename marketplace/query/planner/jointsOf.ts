@@ -157,7 +157,7 @@ const NEWEST = stemOf("newest");
 // "The newest 5 blocks" are five, and not the fifth; "for each" is not for all of them together.
 function countsTaken({ text, words, values }: Question, { filled: { calls, takers } }: Filling): string[] {
   const isOne = calls.length === 1;
-  const each = isOne ? words.find((word) => /^(?:each|every|respectively)$/i.test(word.text)) : undefined;
+  const each = isOne ? words.find((word) => /^(?:each|respectively)$/i.test(word.text)) : undefined;
   const isNewest = words.some(({ stem }) => stem === NEWEST);
   const counts = [...takers].filter(([value, property]) => {
     if (!values.includes(value) || !["number", "digits"].includes(property.kind?.kind ?? "")) return false;

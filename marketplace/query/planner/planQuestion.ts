@@ -141,6 +141,8 @@ function planClause(question: Question, found: readonly Found[], earlier: readon
   const refused = outOfBounds(chosen.method, filled.calls);
   if (refused !== null) return { ...missOf(question, [chosen], found), message: refused };
   const turning = loosely.filter(turnsQuestion);
+  // "Not counting the 9th": what is turned into something else is nothing that anybody here knows.
+  if (turning.length > 0 && unexplained.length > 0) return missOf(question, [chosen], found);
   const vaguely = loosely.filter((word) => !turnsQuestion(word));
   const doubts = [
     ...misgivings,

@@ -596,9 +596,49 @@ describe("a method that has the words of a question", () => {
       "no tool that was found is about but and not",
     ],
     ["How does a trade of 2026-11-13 settle?", "no tool that was found is about How"],
+    // A note is no negation.
+    ["What is the hash of the note of block 7?", "no tool that was found is about note"],
     ["Who settles a trade of 2026-11-13?", "no tool that was found is about Who"],
     ["What are the squared returns of 1, 2, 3?", "no tool that was found is about squared"],
     ["How many business days lie not between 2026-11-02 and 2026-11-06?", "no tool that was found is about not"],
+  ])("%s", (text, expected) => {
+    expect(planOf(text)).toEqual(expected);
+  });
+});
+
+describe("a question that says what its values are", () => {
+  const values = { type: "array", items: { type: "number" } };
+  const DESCRIBE = methodOf(
+    "describe",
+    "Mean and median of a series, and not its sum.",
+    { values },
+    { mean: { type: "number" }, median: { type: "number" } },
+    ["values"],
+  );
+  const LINKS = methodOf(
+    "extract_links",
+    "Every link in a text.",
+    { text: { type: "string" } },
+    { links: { type: "array", items: { type: "string" } } },
+    ["text"],
+  );
+  const found = [listingOf("Series", [DESCRIBE]), listingOf("Texts", [LINKS])];
+  const planOf = (text: string) => {
+    const plan = planQuestion(read(text), found);
+    return plan.kind === "miss" ? "miss" : plan.steps.map(({ chosen, level }) => [chosen.method.name, level]);
+  };
+
+  it.each<[string, unknown]>([
+    // Answered, and not sure: nobody here knows what these are.
+    ["mean of sales 10, 12 and 14", [["describe", "medium"]]],
+    ["our weekly signups were 31, 28, 45 - what's the median?", [["describe", "medium"]]],
+    ['find all links in this note: "see https://base.org"', [["extract_links", "medium"]]],
+    ["How bad was the median of 3, 1, 2?", [["describe", "high"]]],
+    // What is asked of them is no name of theirs.
+    ["mean of the ranks of 10, 12 and 14", "miss"],
+    ["mean of 10, 12 with weights 1, 2", "miss"],
+    ["mean of 10, 12 and 14, not counting the 12th", "miss"],
+    ["How long was the median of 3, 1, 2?", [["describe", "medium"]]],
   ])("%s", (text, expected) => {
     expect(planOf(text)).toEqual(expected);
   });
@@ -821,6 +861,7 @@ describe("a question that sounds like what a tool answers, and is another", () =
     ['the most frequent word in "a b"', [["keywords", "high"]]],
     // Yes or no, of what says neither.
     ["Is 2 the mean of 1, 2, 3?", "miss"],
+    ['Is "a@b.co" an e-mail?', "miss"],
     ['Does "a@b.co" have an e-mail?', [["extract", "medium"]]],
     ["Could you tell me the mean of 1, 2, 3?", [["describe", "high"]]],
     // One of several, and what is between them.

@@ -28,7 +28,7 @@ const ASKING = stemSet(
 // What is done with a question, or to what it names, and says no more than that it is asked. A tool that has such a word may mean
 // something by it.
 const NEUTRAL = stemSet(
-  "ask check compute calculate determine got mentioned pull execute made done using via tool kindly hi hello hey thanks thank just exactly actually simply wonder curious help",
+  "ask check compute calculate determine got mentioned pull execute made done using via tool kindly hi hello hey thanks thank just exactly actually simply wonder curious help someone somebody anyone anybody following grab main",
 );
 
 // Words that turn what is asked into something else: its opposite, its neighbour, a part of it. A tool that has one somewhere in its
@@ -173,15 +173,21 @@ export function rankMethods(found: readonly Found[], question: Question, earlier
       const unexplained: string[] = [];
       const loosely: string[] = [];
       const name = names.get(listing);
+      const naming = namingIn(question, filled);
       let count = 0;
+      let foreign = 0;
       for (const [stem, word] of asked) {
         const weight = words.get(stem) ?? (about.has(stem) ? WEIGHTS.listing : 0);
         if (weight > 0) score += weight * Math.log(1 + methods.length / (frequency.get(stem) ?? methods.length));
         if (name?.has(word)) continue;
         const explained = explains(word, { question, listing, method, filled, about });
         if (explained === "not" && NEUTRAL.has(stem)) continue;
-        count += 1;
+        // It is a doubt, and no part of what is asked.
+        const isNaming = explained === "not" && naming.has(word);
         if (explained === "not") unexplained.push(word.text);
+        if (isNaming) continue;
+        count += 1;
+        if (explained === "not") foreign += 1;
         if (explained === "loosely") loosely.push(word.text);
       }
       const usedValues = filled.kind === "filled" ? filled.usedValues : new Set<Value>();
@@ -193,7 +199,7 @@ export function rankMethods(found: readonly Found[], question: Question, earlier
         score: score * likenessOf(method, question) * (filled.kind === "filled" ? 0.5 + 0.5 * taken : 0.2),
         unexplained,
         loosely,
-        coverage: coverageOf(count, unexplained.length, question.values.length, unusedValues.length),
+        coverage: coverageOf(count, foreign, question.values.length, unusedValues.length),
         unusedValues,
         filled,
       };
@@ -201,6 +207,45 @@ export function rankMethods(found: readonly Found[], question: Question, earlier
     .filter(({ score }) => score > 0)
     .sort((a, b) => b.score - a.score);
 }
+
+// What the values are called that a method takes: "of sales 10, 12 and 14", "in this note: “…”", "our weekly signups were 31, 28". Whoever
+// says what the numbers are of asks for no more than whoever does not.
+function namingIn({ text, words, values }: Question, filled: Filled): ReadonlySet<Word> {
+  const naming = new Set<Word>();
+  if (filled.kind !== "filled") return naming;
+  const used = values.filter((value) => filled.usedValues.has(value)).slice(0, MAX_NAMED);
+  for (const { kind, start: at } of used) {
+    const before = NAMEABLE.has(kind) ? text.slice(Math.max(0, at - MAX_PHRASE_LENGTH), at) : "";
+    const [, phrase] = NAMED_BY.exec(before) ?? SAID_TO_BE.exec(before) ?? [];
+    if (phrase === undefined) continue;
+    const start = at - before.length + before.lastIndexOf(phrase);
+    for (const word of words) {
+      const isInside = word.start >= start && word.end <= start + phrase.length;
+      if (isInside && !isAsking(word) && !turnsQuestion(word.text)) naming.add(word);
+    }
+  }
+  // "A 4-week average": of what so many are.
+  for (const { end } of used.filter(({ kind }) => kind === "number")) {
+    const unit = words.find(({ start }) => start === end + 1);
+    if (unit !== undefined && text[end] === "-" && !isAsking(unit) && !turnsQuestion(unit.text)) naming.add(unit);
+  }
+  return naming;
+}
+
+// Whoever names more of them, or in more words, is understood without.
+const MAX_NAMED = 20;
+const MAX_PHRASE_LENGTH = 100;
+const NAMEABLE: ReadonlySet<string> = new Set(["numbers", "number", "text"]);
+const NOUN = "(?!(?:of|for|in|on|at|to|by|from|with|and|or)\\b)\\p{L}+";
+const NOUNS = `(${NOUN}(?: ${NOUN})?)`;
+const NAMED_BY = new RegExp(
+  `\\b(?:of|for|in|over|among) (?:(?:my|our|your|the|this|these|those) )?(?:following )?${NOUNS}\\s*[:=]?\\s*$`,
+  "iu",
+);
+const SAID_TO_BE = new RegExp(
+  `(?:^|[.;,]\\s*)(?:my|our|the|these|those) ${NOUNS} (?:is|are|was|were)\\s*:?\\s*$`,
+  "iu",
+);
 
 // Of a word that asks: "many" means a number, and of the number itself something is asked.
 export const isAsking = ({ stem, text }: Word): boolean => ASKING.has(stem) || text.toLowerCase() === "many";
@@ -213,6 +258,12 @@ function asksFor(word: Word, i: number, words: readonly Word[]): boolean {
   const next = words[i + 1];
   if (/^how$/i.test(word.text)) return MANNERS.test(next?.text ?? "") || (next !== undefined && isComputed(next));
   if (/^(?:do|does|did)$/i.test(word.text)) return isVerb(words.at(-1), words.at(-2));
+  if (
+    DEGREES.test(word.text) &&
+    /^how$/i.test(words[i - 1]?.text ?? "") &&
+    /^(?:is|are|was|were)$/i.test(next?.text ?? "")
+  )
+    return false;
   if (FREQUENT.test(word.text) && words[i - 1]?.text.toLowerCase() === "most") return false;
   return !isAsking(word);
 }
@@ -220,6 +271,8 @@ function asksFor(word: Word, i: number, words: readonly Word[]): boolean {
 const isComputed = ({ stem, text }: Word) => COMPUTING.has(stem) && !isAsking({ stem, text } as Word);
 const isVerb = (last?: Word, before?: Word) =>
   /^means?$/i.test(last?.text ?? "") && !/^(?:an?|the|as|its|their|which|what|whose)$/i.test(before?.text ?? "");
+// "How bad was the drawdown" asks for it; how long or how old it was is something else.
+const DEGREES = /^(?:bad|big|large|small|deep|high|low|great|strong|severe|steep|good)$/i;
 // "Most common" is no more than most.
 const FREQUENT = /^(?:common|commonly|often|frequent|frequently)$/i;
 
@@ -246,15 +299,22 @@ function explains(word: Word, { question, listing, method, filled, about }: Abou
   }
   // What is counted is none of the numbers that it takes, and a part of a text is not the text.
   const isForm = forms.has(stem) && !/^(?:counts?|amount)$/i.test(word.text) && !isPartOfText(word, question);
-  if (named.has(stem) || isForm) return "well";
+  if (named.has(stem) || isForm || isNumberOf(word, question, named)) return "well";
   if (described.has(stem)) return TURNING.has(stem) ? "loosely" : "well";
-  if (isOperator(stem)) return "not";
+  if (isOperator(stem, word.text)) return "not";
   // What an argument says of itself is about the question if that gives it.
   const given = filled.kind === "filled" ? [...filled.takers.values()] : [];
   if (given.some(({ name }) => hints.get(name)?.has(stem))) return "loosely";
   // What another method of the listing is called by is for that one to answer.
   const isOthers = listing.methods.some((other) => other.name !== method.name && nounsOf(other.name).includes(stem));
   return about.has(stem) && !isOthers ? "loosely" : "not";
+}
+
+// "The block number" is the block, if that is what a tool calls it.
+function isNumberOf({ text: word, start }: Word, { text, words }: Question, named: ReadonlySet<string>): boolean {
+  if (!/^number$/i.test(word)) return false;
+  const before = words.find(({ end }) => end <= start && /^ $/.test(text.slice(end, start)));
+  return before !== undefined && named.has(before.stem);
 }
 
 // "Which sentence in “…”", and not "the sentence “…”".
@@ -284,14 +344,18 @@ function wordsOfName({ name }: Listing, { text, words }: Question): ReadonlySet<
     !/^[\p{L}\p{N}]/u.test(text.slice(end)) &&
     (CALLS.test(text.slice(0, start)) || (/^\s*:/.test(text.slice(end)) && text.slice(0, start).trim() === ""));
   return new Set(
-    isCalled ? words.filter((word) => word.start >= start && word.end <= end && !isOperator(word.stem)) : [],
+    isCalled ? words.filter((word) => word.start >= start && word.end <= end && !isOperator(word.stem, word.text)) : [],
   );
 }
 
-const isOperator = (stem: string) => TURNING.has(stem) || COMPUTING.has(stem) || REASONS.has(stem);
+// A note is no "not": what is short is compared as it is written.
+const LEAST_STEM = 4;
+const isOperator = (stem: string, text: string) =>
+  (stem.length >= LEAST_STEM || text.toLowerCase() === stem || COMPUTING.has(stem)) &&
+  (TURNING.has(stem) || COMPUTING.has(stem) || REASONS.has(stem));
 
 // Words that make another question of one, so that without them it is not answered at all.
-export const turnsQuestion = (word: string): boolean => isOperator(stemOf(word)) || !/[\p{L}\p{N}]/u.test(word);
+export const turnsQuestion = (word: string): boolean => isOperator(stemOf(word), word) || !/[\p{L}\p{N}]/u.test(word);
 
 // Values that are used make up for no word that is not understood.
 function coverageOf(words: number, unexplained: number, values: number, unused: number): number {

@@ -67,7 +67,7 @@ function readText(text: string, nowMs: number, { isQuoted, isCalled }: Reading):
     }
   };
 
-  take(/"([^"]*)"|“([^”]*)”|«([^»]*)»|(?<![\p{L}\p{N}])'((?:[^']|'(?=\p{L}))*)'(?!\p{L})/gu, (match) => {
+  take(/"([^"]*)"|“([^“”]*)”|«([^«»]*)»|(?<![\p{L}\p{N}])'((?:[^']|'(?=\p{L}))*)'(?!\p{L})/gu, (match) => {
     const value = match.slice(1).find((part) => part !== undefined) ?? "";
     const inside = isQuoted ? undefined : insideOf(value, nowMs);
     return { kind: "text", value, ...(inside && { inside }) };
@@ -108,6 +108,8 @@ function readText(text: string, nowMs: number, { isQuoted, isCalled }: Reading):
   // What somebody calls a list for themselves: "x = [1, 2]".
   for (const { 0: name, index } of [...rest.matchAll(/(?<![\p{L}\p{N}])\p{L}\s*=\s*(?=\[)/gu)])
     blank(index, index + name.length);
+  // So many days behind one that both sides know, as whoever trades writes it.
+  take(/\bT\s?\+\s?(\d{1,2})\b/g, ([, digits]) => ({ kind: "number", value: Number(digits), digits }));
   // Signs that change what a number means are words, and so is what goes on between numbers that are not written.
   const signs = [...rest.matchAll(SIGNS)].map(({ 0: sign, index }) => ({ text: sign, index }));
   take(new RegExp(`\\[\\s*${NUMBER}(?:\\s*[,;\\s]\\s*${NUMBER})*\\s*\\]`, "g"), ([list]) => numbersOf(list));

@@ -473,6 +473,34 @@ render_chart({"type": "bar", "xKey": "n", "series": [{"key": "g"}]}, [{"n": 7, "
     });
   });
 
+  it("of which a tool's plan covers a part is answered with that part, and says what is missing and why", async () => {
+    const limit = "your plan covers parcels up to 7; upgrade for more";
+    server.tool.call = ({ args }) =>
+      Number(args.number) <= 7
+        ? structured({ weight: 420 })
+        : { isError: true, content: [{ type: "text", text: limit }] };
+    const asked = { query: "What is the weight of parcel numbers 7 and 8?" };
+    const missing = { gapSignals: [expect.objectContaining({ code: "tool_call_failed" })], level: "medium" };
+    script(first, [
+      { call: [7, 8].map((number) => ({ name: WEIGH, arguments: `{"number":${number}}` })) },
+      { say: "7: 420 g." },
+    ]);
+    expect(await answered(asked)).toMatchObject({
+      outcome: { label: "Complete answer with disclosed gaps", tone: "caution" },
+      confidence: missing,
+      evidence: { knownUnknowns: [expect.stringContaining(limit)] },
+      grounding: { toolCallFailureSamples: [{ reason: expect.stringContaining(limit) }] },
+      cost: { toolCostUsd: "0.05" },
+    });
+    expect(await answered({ ...asked, agentModelId: "rules" })).toMatchObject({
+      response: expect.stringMatching(
+        /420.*Not answered: 1 of 2 calls of weigh_parcel failed: .*your plan covers parcels up to 7/,
+      ),
+      confidence: missing,
+      cost: { toolCostUsd: "0.05" },
+    });
+  });
+
   it("is answered by models whose endpoints number calls in ways of their own", async () => {
     const piece = (index: number, id: string | undefined, name: string | undefined, text: string) => ({
       index,

@@ -72,10 +72,32 @@ class _Call:
 _call = _Call()
 
 
+def _is_frame(value):
+    return hasattr(value, "to_dict") and hasattr(value, "columns")
+
+
+def _is_labelled(index):
+    # By a name, or by something else than the numbers that rows have anyhow.
+    return any(name is not None for name in index.names) or index.dtype.kind not in "iu"
+
+
+def _records(frame):
+    # What rows are called by, such as a time, is a column like any other, and not lost.
+    if _is_labelled(frame.index):
+        with contextlib.suppress(ValueError):
+            frame = frame.reset_index()
+    return frame.to_dict("records")
+
+
 def _plain(value):
     # What the scientific packages make of numbers and times, as JSON knows it.
-    if hasattr(value, "to_dict") and hasattr(value, "columns"):
-        return value.to_dict("records")
+    if type(value).__name__ in ("NaTType", "NAType"):
+        return None
+    if _is_frame(value):
+        return _records(value)
+    if hasattr(value, "to_dict") and hasattr(value, "index") and _is_labelled(value.index):
+        # Where two have one name, each is a row.
+        return value.to_dict() if value.index.is_unique else value.reset_index().to_dict("records")
     for name in ("tolist", "item"):
         if hasattr(value, name):
             return getattr(value, name)()
@@ -160,8 +182,8 @@ _TIME_NAMES = ("timestamp", "time", "date", "datetime", "day", "t", "ts", "perio
 
 
 def _rows(data):
-    if hasattr(data, "to_dict") and hasattr(data, "columns"):
-        return data.to_dict("records")
+    if _is_frame(data):
+        return _records(data)
     rows = list(data)
     for row in rows:
         if not isinstance(row, dict):
@@ -170,7 +192,7 @@ def _rows(data):
 
 
 def _like(data, rows):
-    if hasattr(data, "to_dict") and hasattr(data, "columns"):
+    if _is_frame(data):
         return type(data)(rows)
     return rows
 
