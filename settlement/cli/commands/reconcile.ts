@@ -1,5 +1,6 @@
 import { readFileSync } from "node:fs";
 import { type Address, type Hex, isHex } from "viem";
+import { decodeSettle } from "../../chain/router/settleCall.ts";
 import { formatUsd } from "../../domain/money.ts";
 import type { Command } from "../command.ts";
 import { UsageError, wholeNumber } from "../readArguments.ts";
@@ -10,10 +11,24 @@ const ADDRESS = /^0x[0-9a-f]{40}$/i;
 
 // A line for each call.
 function readCalldata(path: string): Hex[] {
-  const lines = textOf(path).split(/\s+/).filter(Boolean);
-  for (const line of lines)
-    if (!isHex(line)) throw new UsageError(`--calldata: ${path} has a line that is not 0x and digits`);
+  const lines = textOf(path).toLowerCase().split(/\s+/).filter(Boolean);
+  if (!lines.every((line) => isHex(line)))
+    throw new UsageError(`--calldata: ${path} has a line that is not 0x and digits`);
+  if (!lines.every(isSettle)) {
+    throw new UsageError(
+      `--calldata: ${path} has a line that is not the calldata of settle; take the input of the call to the router, whole`,
+    );
+  }
   return lines as Hex[];
+}
+
+function isSettle(line: string): boolean {
+  try {
+    decodeSettle(line as Hex);
+    return line.length % 2 === 0;
+  } catch {
+    return false;
+  }
 }
 
 function textOf(path: string): string {
