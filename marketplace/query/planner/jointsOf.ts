@@ -23,6 +23,7 @@ export function jointsOf(question: Question, filling: Filling): string[] {
     ...namesInResults(question, filling, named),
     ...wordsBefore(question, filling, named),
     ...computedOf(question, filling, named),
+    ...partsMeant(question),
     ...choicesOf(question, filling, named),
     ...namedAndNotGiven(question, filling, named),
     ...(named.length > 0 || isAnchored(question, filling)
@@ -222,6 +223,18 @@ function computedOf({ text, words }: Question, { method }: Filling, mentions: re
     if (before === undefined || !isOf || !lists.has(path)) return [];
     return [`${shownIn(text.slice(before.start, end))} is nothing that ${method.name} says, but what it lists`];
   });
+}
+
+const PART = /\S\s+that\s+(?:is|are|was|were|has|have|do|does)\b/i;
+
+// "Sentences that are questions" are not all of them.
+function partsMeant({ text, values }: Question): string[] {
+  const outside = values.reduce(
+    (rest, { start, end }) => rest.slice(0, start) + "0".repeat(end - start) + rest.slice(end),
+    text,
+  );
+  const at = PART.exec(outside)?.index;
+  return at === undefined ? [] : [`${shownIn(text.slice(at + 1))} may leave out a part`];
 }
 
 // "The log of the returns" is none of the returns that are chosen so.

@@ -994,6 +994,8 @@ describe("a question whose parts are joined by something else than a list", () =
     "time of the newest 5 blocks",
     "time of 5 blocks",
     "mean of each of 1, 2, 3",
+    // A part, and not the whole.
+    "mean of the series 1, 2, 3 that is meant",
     // What is computed from a list.
     'total of the orders of customer "a@b.co"',
     // A number that is a number, and no block's; a list that goes on; a word that is another result's.
