@@ -1112,6 +1112,7 @@ export async function questionsAbout({ chain, usdc, accounts }: Questions): Prom
     doubtful('what are the words in "a b"'),
     doubtful('only in b "a b" "b c"'),
     doubtful("count to 3"),
+    doubtful('sentences in "A b. C d?" that are questions'),
     doubtful("how long was the maximum drawdown of 100, 90, 95?"),
     doubtful("standard median of 1, 2, 3"),
     doubtful("mean of 1, 2, 3, …"),

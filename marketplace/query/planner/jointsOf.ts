@@ -22,6 +22,8 @@ export function jointsOf(question: Question, filling: Filling): string[] {
     ...countsTaken(question, filling),
     ...namesInResults(question, filling, named),
     ...wordsBefore(question, filling, named),
+    ...computedOf(question, filling, named),
+    ...partsMeant(question),
     ...choicesOf(question, filling, named),
     ...namedAndNotGiven(question, filling, named),
     ...(named.length > 0 || isAnchored(question, filling)
@@ -207,6 +209,32 @@ function wordsBefore({ text, words }: Question, { method, filled }: Filling, men
     }
   }
   return doubts;
+}
+
+// "The total of the orders" is computed from what a tool lists, though each of them has a total of its own.
+function computedOf({ text, words }: Question, { method }: Filling, mentions: readonly Mention[]): string[] {
+  const lists = new Set(
+    propertiesOf(method.outputSchema ?? {}).flatMap(({ name, schema }) => (schema.type === "array" ? name : [])),
+  );
+  return mentions.flatMap(({ start, end, path }) => {
+    const before = words.findLast((word) => word.end <= start && turnsQuestion(word.text));
+    const isOf =
+      before !== undefined && /^\s+of\s+(?:(?:the|all|its|their|my)\s+)*$/i.test(text.slice(before.end, start));
+    if (before === undefined || !isOf || !lists.has(path)) return [];
+    return [`${shownIn(text.slice(before.start, end))} is nothing that ${method.name} says, but what it lists`];
+  });
+}
+
+const PART = /\S\s+that\s+(?:is|are|was|were|has|have|do|does)\b/i;
+
+// "Sentences that are questions" are not all of them.
+function partsMeant({ text, values }: Question): string[] {
+  const outside = values.reduce(
+    (rest, { start, end }) => rest.slice(0, start) + "0".repeat(end - start) + rest.slice(end),
+    text,
+  );
+  const at = PART.exec(outside)?.index;
+  return at === undefined ? [] : [`${shownIn(text.slice(at + 1))} may leave out a part`];
 }
 
 // "The log of the returns" is none of the returns that are chosen so.

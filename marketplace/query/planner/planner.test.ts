@@ -929,11 +929,20 @@ describe("a question whose parts are joined by something else than a list", () =
     { number: { type: "string", pattern: "^\\d+$", description: "the block's number" } },
     { number: text, time: text, gasUsed: text, gasLimit: text },
   );
+  const order = { type: "object", properties: { id: text, total: number } };
+  const ORDERS = methodOf(
+    "find_orders",
+    "Orders of a customer.",
+    { customer: { type: "string", description: "e-mail address" } },
+    { orders: { type: "array", items: order }, count: { type: "integer" } },
+    ["customer"],
+  );
   const found = [
     listingOf("Accounts", [BALANCES]),
     listingOf("Series", [DESCRIBE, MOVING, CORRELATION]),
     listingOf("Dates", [SETTLEMENT]),
     listingOf("Chain", [BLOCK]),
+    listingOf("Shop", [ORDERS]),
   ];
   const OTHER = `0x${"ab".repeat(20)}`;
   const planOf = (question: string) => {
@@ -955,6 +964,7 @@ describe("a question whose parts are joined by something else than a list", () =
     "settlement date of the trade of 2026-11-13 with holidays 2026-11-16 and 2026-11-17",
     "number and time of block 7",
     "time of block #7",
+    'orders of customer "a@b.co"',
     "gas used of block 7 🙂",
   ])("%s: is sure", (question) => {
     expect(planOf(question)).toEqual(["high"]);
@@ -984,6 +994,10 @@ describe("a question whose parts are joined by something else than a list", () =
     "time of the newest 5 blocks",
     "time of 5 blocks",
     "mean of each of 1, 2, 3",
+    // A part, and not the whole.
+    "mean of the series 1, 2, 3 that is meant",
+    // What is computed from a list.
+    'total of the orders of customer "a@b.co"',
     // A number that is a number, and no block's; a list that goes on; a word that is another result's.
     "count to 3",
     "mean of 1, 2, 3 …",
