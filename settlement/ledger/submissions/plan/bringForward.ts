@@ -1,5 +1,5 @@
 import type { Address } from "viem";
-import { isChargedTo } from "../../database/chargedTo.ts";
+import { isChargedTo } from "../../database/beginnings.ts";
 import { address } from "../../database/decode.ts";
 import type { Reader } from "../../database/sql.ts";
 import { lockOperators } from "../../database/transactions/lockOrder.ts";
