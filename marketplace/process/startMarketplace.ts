@@ -10,20 +10,15 @@ import { createHyperliquidSource } from "../context/sources/createHyperliquidSou
 import { createPolymarketSource } from "../context/sources/createPolymarketSource.ts";
 import { createWalletSource } from "../context/sources/createWalletSource.ts";
 import { openStore } from "../database/openStore.ts";
-import { createCatalogue } from "../discovery/createCatalogue.ts";
-import { openExecute } from "../execute/openExecute.ts";
-import type { PaidCalls } from "../execute/paidCalls.ts";
 import { createMcpClient } from "../mcp/createMcpClient.ts";
 import { createBackend } from "../query/interpreter/launch.ts";
-import { openQuery } from "../query/openQuery.ts";
-import { createRegistry } from "../registry/createRegistry.ts";
-import { createJudge } from "../schema/createJudge.ts";
 import { createEarnings } from "../settlement/createEarnings.ts";
 import { createSettlementClient } from "../settlement/createSettlementClient.ts";
 import { createSigner } from "../signing/createSigner.ts";
 import { watchKeyring } from "../signing/watchKeyring.ts";
 import { createMarketplace } from "./createMarketplace.ts";
 import { createMarketMetrics } from "./metrics.ts";
+import { openServices } from "./openServices.ts";
 import { createReadiness } from "./readiness.ts";
 import { keepExecutions, keepListings, keepQuestions } from "./upkeep.ts";
 
@@ -57,19 +52,6 @@ export async function startMarketplace(
   const signIn = createSignIn({ store, clock, publicUrl, chainId, verifyContract });
   const signer = createSigner({ issuer, keyring, clock });
   const mcp = createMcpClient({ policy: config.privateEndpoints ? "development" : "public" });
-  const judge = createJudge();
-  const catalogue = createCatalogue(store, { places: config.searchPlaces });
-  const registry = createRegistry({
-    store,
-    clock,
-    chain,
-    signIn,
-    mcp,
-    judge,
-    sign: signer.sign,
-    changed: catalogue.apply,
-  });
-  await catalogue.follow();
   const providers = createContextProviders(
     {
       hyperliquid: createHyperliquidSource(),
@@ -82,43 +64,23 @@ export async function startMarketplace(
     },
     (kind, error) => log.warn({ err: error, kind }, "the data of a wallet cannot be read"),
   );
-  const paidCalls: PaidCalls = {
+  const { services, execute } = openServices({
+    ...config,
+    ...metrics,
     store,
     clock,
-    catalogue,
+    chain,
+    signIn,
     settlement,
     mcp,
-    judge,
     sign: signer.sign,
+    jwks: signer.jwks,
     providers,
-    publicUrl,
-    holder: config.holder,
-    log,
-  };
-  const execute = openExecute({
-    ...paidCalls,
-    sessionTtlMs: config.sessionTtlMs,
-    maxKeptBytes: config.maxKeptBytes,
-    maxFreeKeptBytes: config.maxFreeKeptBytes,
-    maxTotalKeptBytes: config.maxTotalKeptBytes,
-    maxFreeKeysPerDay: config.maxFreeKeysPerDay,
-    maxTotalFreeKeys: config.maxTotalFreeKeys,
-    keysKeptMs: config.keysKeptMs,
-    observeCall: metrics.observeCall,
-    observeEvicted: metrics.observeEvicted,
-  });
-  const { executeOnce, sessions } = execute;
-  const query = openQuery({
-    ...paidCalls,
-    models: config.models,
     interpreter: config.interpreter && createBackend(config.interpreter),
-    maxKeptBytes: config.maxKeptBytes,
-    keysKeptMs: config.keysKeptMs,
-    observer: execute.observer,
-    observeTurn: metrics.observeTurn,
-    maxUnpaid: config.maxUnpaid,
-    observeUnpaid: metrics.observeUnpaid,
+    log,
   });
+  const { registry, catalogue, query } = services;
+  await catalogue.follow();
   const readiness = createReadiness(
     {
       database: async () => store.read.all("SELECT 1"),
@@ -128,22 +90,7 @@ export async function startMarketplace(
     (part, error) => log.warn({ err: error, part }, "not ready"),
   );
   const marketplace = await createMarketplace({
-    services: {
-      store,
-      clock,
-      signIn,
-      registry,
-      catalogue,
-      sessions,
-      executeOnce,
-      budgets: settlement,
-      receipts: settlement,
-      query,
-      jwks: signer.jwks,
-      maxFreeAccounts: config.maxFreeAccounts,
-      publicUrl,
-      helpUrl,
-    },
+    services,
     earningsOf: createEarnings(settlement),
     readiness,
     rateLimitPerSecond: config.rateLimitPerSecond,

@@ -47,11 +47,7 @@ export function keepListings(options: {
     }),
     repeat("forgetting listings", FORGET_LISTINGS_MS, log, registry.forgetAbandoned),
   ];
-  return {
-    async stop() {
-      await Promise.all(tasks.map(({ stop }) => stop()));
-    },
-  };
+  return together(tasks);
 }
 
 const REPORTS_MS = 1_000;
@@ -69,11 +65,7 @@ export function keepExecutions(options: {
     repeat("writing counts", COUNTS_MS, log, execute.writeCounts),
     repeat("forgetting answers", FORGET_MS, log, execute.forgetAnswers),
   ];
-  return {
-    async stop() {
-      await Promise.all(tasks.map(({ stop }) => stop()));
-    },
-  };
+  return together(tasks);
 }
 
 const ALIVE_MS = 10_000;
@@ -87,12 +79,14 @@ export function keepQuestions(options: { query: OpenedQuery; log: FastifyBaseLog
     repeat("keeping questions alive", ALIVE_MS, log, query.jobs.keepAlive),
     repeat("forgetting questions", FORGET_MS, log, query.jobs.forget),
   ];
-  return {
-    async stop() {
-      await Promise.all(tasks.map(({ stop }) => stop()));
-    },
-  };
+  return together(tasks);
 }
+
+const together = (tasks: readonly Upkeep[]): Upkeep => ({
+  async stop() {
+    await Promise.all(tasks.map(({ stop }) => stop()));
+  },
+});
 
 // Does something over and over, never twice at a time. What fails is tried again the next time.
 export function repeat(what: string, everyMs: number, log: FastifyBaseLogger, work: () => Promise<void>): Upkeep {

@@ -2,19 +2,14 @@ import { pino } from "pino";
 import type { Address, PrivateKeyAccount } from "viem";
 import { createSignIn, type VerifyContract } from "../../marketplace/accounts/signIn.ts";
 import { createStore } from "../../marketplace/database/openStore.ts";
-import { createCatalogue } from "../../marketplace/discovery/createCatalogue.ts";
 import type { ContextProviders } from "../../marketplace/execute/injectContext.ts";
-import { openExecute } from "../../marketplace/execute/openExecute.ts";
-import type { PaidCalls } from "../../marketplace/execute/paidCalls.ts";
 import { createMcpClient } from "../../marketplace/mcp/createMcpClient.ts";
 import { createMarketplace, type MarketplaceOptions } from "../../marketplace/process/createMarketplace.ts";
 import { createMarketMetrics } from "../../marketplace/process/metrics.ts";
+import { openServices } from "../../marketplace/process/openServices.ts";
 import type { Backend } from "../../marketplace/query/interpreter/launch.ts";
 import type { Models } from "../../marketplace/query/models/readModels.ts";
-import { openQuery } from "../../marketplace/query/openQuery.ts";
 import type { MemoryOptions } from "../../marketplace/query/turn/createMemory.ts";
-import { createRegistry } from "../../marketplace/registry/createRegistry.ts";
-import { createJudge } from "../../marketplace/schema/createJudge.ts";
 import { createEarnings } from "../../marketplace/settlement/createEarnings.ts";
 import { createSettlementClient } from "../../marketplace/settlement/createSettlementClient.ts";
 import type { ToolListing } from "../../settlement/chain/inspectChain.ts";
@@ -88,74 +83,45 @@ export async function openMarketplace(
   const store = await createStore(database.database());
   const signIn = createSignIn({ store, clock, publicUrl: PUBLIC_URL, chainId: CHAIN_ID, verifyContract });
   const mcp = createMcpClient({ policy: "development" });
-  const judge = createJudge();
-  const catalogue = createCatalogue(store, { ...(options.searchPlaces && { places: options.searchPlaces }) });
-  const registry = createRegistry({
+  const settlement = createSettlementClient({ url: daemonUrl, token: SERVICE_TOKEN, helpUrl: null });
+  const { services, execute } = openServices({
     store,
     clock,
     chain: { tools: async (ids) => ids.map((id) => onChain.get(uuidFromToolId(id)) ?? null) },
     signIn,
-    mcp,
-    judge,
-    sign: async ({ endpoint, toolId, purpose }) => `token ${toolId} ${endpoint} ${purpose}`,
-    changed: catalogue.apply,
-  });
-  const settlement = createSettlementClient({ url: daemonUrl, token: SERVICE_TOKEN, helpUrl: null });
-  const paidCalls: PaidCalls = {
-    store,
-    clock,
-    catalogue,
     settlement,
     mcp,
-    judge,
-    sign: options.sign ?? (async ({ endpoint, toolId, payer }) => `token ${toolId} ${endpoint} ${payer}`),
+    sign: ({ endpoint, toolId, payer, purpose }) =>
+      payer !== undefined && options.sign !== undefined
+        ? options.sign({ endpoint, toolId, payer })
+        : Promise.resolve(`token ${toolId} ${endpoint} ${payer ?? purpose}`),
+    jwks: async () => ({ keys: [] }),
     providers,
     publicUrl: PUBLIC_URL,
+    helpUrl: null,
     holder,
     log,
-  };
-  const execute = openExecute({
-    ...paidCalls,
+    models,
+    interpreter: options.interpreter ?? null,
+    ...(options.memory && { memory: options.memory }),
+    searchPlaces: options.searchPlaces ?? 10_000,
     sessionTtlMs: 1_200_000,
     maxKeptBytes: options.maxKeptBytes ?? 256_000_000,
     maxFreeKeptBytes: options.maxFreeKeptBytes ?? options.maxKeptBytes ?? 256_000_000,
     maxTotalKeptBytes: options.maxTotalKeptBytes ?? 8_000_000_000,
     maxFreeKeysPerDay: options.maxFreeKeysPerDay ?? 10_000,
     maxTotalFreeKeys: options.maxTotalFreeKeys ?? 10_000_000,
+    maxFreeAccounts: options.maxFreeAccounts ?? 1_000_000,
+    maxUnpaid: options.maxUnpaid ?? microUsdc(1_000_000n),
     keysKeptMs: 30 * 24 * 60 * 60 * 1_000,
     observeCall: () => undefined,
     observeEvicted: metrics.observeEvicted,
-  });
-  const { executeOnce, sessions } = execute;
-  const query = openQuery({
-    ...paidCalls,
-    models,
-    interpreter: options.interpreter ?? null,
-    maxKeptBytes: options.maxKeptBytes ?? 256_000_000,
-    ...(options.memory && { memory: options.memory }),
-    keysKeptMs: 30 * 24 * 60 * 60 * 1_000,
-    observer: execute.observer,
     observeTurn: () => undefined,
-    maxUnpaid: options.maxUnpaid ?? microUsdc(1_000_000n),
     observeUnpaid: (unpaid) => void unpaidCosts.push(unpaid),
   });
+  const { registry, catalogue, query } = services;
   const { app, drain, undelivered, unanswered, close } = await createMarketplace({
-    services: {
-      store,
-      clock,
-      signIn,
-      registry,
-      catalogue,
-      sessions,
-      executeOnce,
-      budgets: settlement,
-      receipts: settlement,
-      query,
-      jwks: async () => ({ keys: [] }),
-      maxFreeAccounts: options.maxFreeAccounts ?? 1_000_000,
-      publicUrl: PUBLIC_URL,
-      helpUrl: null,
-    },
+    services,
     earningsOf: createEarnings(settlement),
     readiness: async () => {
       const ok = { ok: true, reason: "it answers" };

@@ -20,8 +20,8 @@ const AS_INSTALLED = ["@fastify/swagger-ui", "pyodide"];
 // Packages of CommonJS ask for Node's own modules in this way.
 const REQUIRE = `import { createRequire } from "node:module"; const require = createRequire(import.meta.url);`;
 
-// Two thirds of what a daemon's start costs is finding and reading the thousand files of its packages, and tests start hundreds
-// of daemons. So the packages of a run are written into a few files when it begins, from what is installed then, and every program
+// A third of what a daemon's start costs is finding and reading the thousand files of its packages, and tests start hundreds of
+// daemons. So the packages of a run are written into a few files when it begins, from what is installed then, and every program
 // that is started with an environment of its own gets them from there. The program's own code is no part of it.
 export default async function setup(): Promise<() => void> {
   // Inside of the project, for what the packages still ask of node_modules.
