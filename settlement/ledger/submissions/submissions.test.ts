@@ -52,6 +52,23 @@ describe.each(ledgers)("submissions on $name", ({ create }) => {
   const debtOf = async (payer = ALICE) => (await ledger.readExposures([payer]))[0]?.debt;
   const statesOf = async (turnId: string) => (await ledger.listChargesOf({ turnId })).map(({ state }) => state.kind);
 
+  it("a batch of thousands that is taken apart is due again to the last charge, and others run meanwhile", async () => {
+    const turns = Array.from({ length: 1_200 }, (_, n) => ({ turn: turnOf(`many ${n}`) }));
+    for (let from = 0; from < turns.length; from += 400) await ledger.recordTurns(turns.slice(from, from + 400), 1);
+    const request = { accounts: [ALICE], maxCharges: 10_000, router: ROUTER, net: netOf(), retry: RETRY };
+    const batch = await ledger.planBatch(lease, request, 1);
+    let [looks, stopped] = [0, false];
+    const look = () => {
+      looks += 1;
+      if (!stopped) setImmediate(look);
+    };
+    setImmediate(look);
+    await ledger.unplanBatch(lease, batch?.id ?? "0x", [], 0, 2);
+    stopped = true;
+    expect(looks).toBeGreaterThan(1);
+    expect(await ledger.listDuePayers(2, 10)).toMatchObject([{ charges: 2_402, oldestDueAtMs: 2 }]);
+  });
+
   it("charges that no batch can have now are due later, and out of the way of those who have waited less long", async () => {
     const seen: DueCharge[] = [];
     const net: Net = (charges) => {

@@ -1,5 +1,6 @@
 import type { Address, Hex } from "viem";
 import { SettlementError } from "../../../domain/errors.ts";
+import { letOthersRun } from "../../../domain/scheduling/letOthersRun.ts";
 import { address, amount } from "../../database/decode.ts";
 import type { Tx } from "../../database/transactions/tx.ts";
 import type { Lease } from "../../operators/lease.ts";
@@ -33,12 +34,22 @@ export async function giveUp(tx: Tx, id: Hex, nowMs: number): Promise<void> {
   );
 }
 
-// They were pending in the batch and stay pending without it.
+// Some milliseconds.
+const FREED_AT_ONCE = 1_000;
+
+// They were pending in the batch and stay pending without it. A batch has thousands, and others run in between.
 export async function freeCharges(tx: Tx, batchId: Hex, dueAtMs: number, account?: Address): Promise<void> {
   const only = account === undefined ? "" : "AND charged_to = $3";
-  const freed = await tx.all(
-    `UPDATE charges SET state = 'accrued', batch_id = NULL, due_at = $2 WHERE ${OF_BATCH} ${only} RETURNING charged_to, amount`,
-    [batchId, dueAtMs, ...(account === undefined ? [] : [account])],
-  );
-  for (const row of freed) tx.due.add(address(row, "charged_to"), { amount: amount(row), dueAtMs });
+  for (;;) {
+    const freed = await tx.all(
+      `WITH some_of_batch AS MATERIALIZED
+         (SELECT accrued_at, id FROM charges WHERE ${OF_BATCH} ${only} LIMIT ${FREED_AT_ONCE})
+       UPDATE charges SET state = 'accrued', batch_id = NULL, due_at = $2
+       WHERE (accrued_at, id) IN (SELECT accrued_at, id FROM some_of_batch) RETURNING charged_to, amount`,
+      [batchId, dueAtMs, ...(account === undefined ? [] : [account])],
+    );
+    for (const row of freed) tx.due.add(address(row, "charged_to"), { amount: amount(row), dueAtMs });
+    if (freed.length < FREED_AT_ONCE) return;
+    await letOthersRun();
+  }
 }
