@@ -1,3 +1,4 @@
+import { execFileSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
@@ -39,11 +40,14 @@ export default async function setup(): Promise<() => void> {
   return () => rmSync(folder, { recursive: true, force: true });
 }
 
+const NODE = join(ROOT, "node_modules", ".bin", "node");
+const MAX_NAMES_BYTES = 2 ** 20;
+
 // Writes what the programs import from packages into a folder, and says which file stands for which package.
 async function bundlePackages(folder: string): Promise<Record<string, string>> {
-  const names = new Map(
-    (await importedPackages()).map((specifier) => [specifier.replaceAll(/\W/g, "_"), specifier] as const),
-  );
+  const specifiers = await importedPackages();
+  const names = new Map(specifiers.map((specifier) => [specifier.replaceAll(/\W/g, "_"), specifier] as const));
+  const exported = exportsOf(specifiers);
   await build({
     absWorkingDir: ROOT,
     entryPoints: Object.fromEntries([...names.keys()].map((name) => [name, `exports:${name}`])),
@@ -65,8 +69,10 @@ async function bundlePackages(folder: string): Promise<Record<string, string>> {
             path: path.replace("exports:", ""),
             namespace: "exports",
           }));
-          onLoad({ filter: /./, namespace: "exports" }, async ({ path }) => {
-            return { contents: await sameExports(names.get(path) ?? path), resolveDir: ROOT };
+          onLoad({ filter: /./, namespace: "exports" }, ({ path }) => {
+            const specifier = names.get(path) ?? path;
+            const same = exported.get(specifier)?.filter((name) => /^[\w$]+$/.test(name)) ?? [];
+            return { contents: `export { ${same.join(", ")} } from ${JSON.stringify(specifier)};`, resolveDir: ROOT };
           });
         },
       },
@@ -94,8 +100,12 @@ async function importedPackages(): Promise<string[]> {
   return [...new Set(packages.map(({ path }) => path))].filter((path) => !AS_INSTALLED.includes(path)).sort();
 }
 
-// Every name that a package exports to whoever imports it. Those of CommonJS are what Node finds in it.
-async function sameExports(specifier: string): Promise<string> {
-  const names = Object.keys(await import(specifier)).filter((name) => /^[\w$]+$/.test(name));
-  return `export { ${names.join(", ")} } from ${JSON.stringify(specifier)};`;
+// Every name that the packages export to whoever imports them, as Node itself has it: those of CommonJS are what it finds in them.
+function exportsOf(specifiers: readonly string[]): Map<string, string[]> {
+  const program = `
+    const found = await Promise.all(${JSON.stringify(specifiers)}.map(async (name) => [name, Object.keys(await import(name))]));
+    process.stdout.write(JSON.stringify(found));`;
+  const options = { cwd: ROOT, encoding: "utf8", maxBuffer: MAX_NAMES_BYTES } as const;
+  const found = execFileSync(NODE, ["--input-type=module", "--no-warnings", "-e", program], options);
+  return new Map(JSON.parse(found) as [string, string[]][]);
 }
