@@ -114,7 +114,7 @@ async function selectBatches(sql: Reader, beforeMs: number): Promise<Block[]> {
   const sized = await sql.all(
     `SELECT b.batch_id, COALESCE(LENGTH(r.receipts), 0) + LENGTH(s.calldata) AS size
      FROM batches b JOIN submissions s ON s.id = b.batch_id LEFT JOIN receipts r ON r.batch_id = b.batch_id
-     WHERE b.archived = 0 AND b.final_at < $1 AND s.state = 'final'
+     WHERE b.archived = 0 AND b.final_at < $1 AND s.state = 'final' AND s.nonce_open = 0
      ORDER BY b.final_at, b.batch_id LIMIT ${MAX_BATCHES}`,
     [beforeMs],
   );

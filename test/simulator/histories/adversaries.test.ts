@@ -336,4 +336,18 @@ describe("a peer who settles our pending batch first", () => {
     expect(await history.settle([daemon])).toBe(true);
     expect(history.overpaid()).toEqual([]);
   });
+
+  // Seed 621 found this.
+  it("leaves a nonce that somebody else uses when the batch is old enough for the archive: that has its alarm, too", async () => {
+    await settledByPeer();
+    const daemon = history.daemon();
+    expect(await history.settle([daemon])).toBe(true);
+    for (const transaction of history.chain.pooled()) history.chain.drop(transaction);
+    history.letHoursPass(2);
+    await daemon.archive({ breathe: async () => {} });
+    history.chain.inject({ from: operator, to: operator, calldata: "0x", gasLimit: 21_000n, fleeting: false });
+    history.mine(20);
+    await daemon.tick();
+    expect(alarms()).toEqual([{ kind: "key_used_elsewhere", operator, nonce: 0 }]);
+  });
 });
