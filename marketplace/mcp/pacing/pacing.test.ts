@@ -45,7 +45,7 @@ describe("declared hints", () => {
   it.each([2 ** 31, 2 ** 40, Number.MAX_SAFE_INTEGER])(
     "a cooldown of %i ms, which no timer holds, keeps nobody busy while it lasts",
     async (cooldownMs) => {
-      const timers = vi.spyOn(globalThis, "setTimeout");
+      using timers = vi.spyOn(globalThis, "setTimeout");
       const { begun } = queue(createPacer(), { cooldownMs }, 2);
       await vi.advanceTimersByTimeAsync(60_000);
       expect(begun).toEqual([0]);
