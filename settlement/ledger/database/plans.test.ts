@@ -112,6 +112,7 @@ async function settleAll(ledger: Ledger): Promise<void> {
   await ledger.noteFinalized({ number: 1n, hash: hashOf("block") });
   await ledger.listDuePayers(3, 10);
   await ledger.listLate(50_000, 10);
+  await ledger.listPartlyLate(50_000, ALICE, 10);
   await ledger.bringForward([ALICE, BOB], 50_000, 3);
   const signed = { payer: ALICE, id: 7n, maxSpend: usdc(9), validUntil: 9n, tools: [], signature: "0x01" as const };
   await ledger.keepBudget(signed, 1);
