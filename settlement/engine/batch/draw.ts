@@ -74,12 +74,22 @@ export function exceeded({ limits }: Draw, total: bigint): ChargeFailure | null 
   return limits.find(({ left }) => total > left)?.reason ?? null;
 }
 
-// Whether nothing that is due of an account, on each of its budgets and on none, exceeds what is known of it.
-export function canPay(funds: Funds, due: bigint, budgets: readonly KnownBudget[]): boolean {
-  const covers = (amount: bigint, budget: KnownBudget | null) =>
-    amount <= 0n || exceeded(drawOf(funds, { amount, least: amount }, NOTHING_UNDERWAY, budget), amount) === null;
-  const onBudgets = budgets.reduce((sum, { pending }) => sum + pending, 0n);
-  return covers(due - onBudgets, null) && budgets.every((budget) => covers(budget.pending, budget));
+// How much of what is due of an account is covered by what is known of it, on each of its budgets and on none. What is pending on a
+// budget is due unless it is underway.
+export function coveredOf(funds: Funds, due: bigint, budgets: readonly KnownBudget[], underway: Underway): bigint {
+  const mostOf = (amount: bigint, budget: KnownBudget | null) => {
+    if (amount <= 0n) return 0n;
+    const { limits } = drawOf(funds, { amount, least: amount }, NOTHING_UNDERWAY, budget);
+    return larger(0n, limits.map(({ left }) => left).reduce(smaller, amount));
+  };
+  let onNone = due;
+  let covered = 0n;
+  for (const budget of budgets) {
+    const amount = budget.pending - (underway.budgets.get(budgetName(budget)) ?? 0n);
+    covered += mostOf(amount, budget);
+    onNone -= larger(0n, amount);
+  }
+  return covered + mostOf(onNone, null);
 }
 
 // Whether it has to wait for what is underway.

@@ -8,7 +8,7 @@ import { together } from "../../domain/scheduling/together.ts";
 import type { DuePayer, DueRow, Lease } from "../../ledger/ledger.ts";
 import { type EngineContext, type Policy, retryPolicy } from "../context.ts";
 import { divide, inTurns } from "./divide.ts";
-import { canPay, type Funds, isShort, type Underway, underwayOf } from "./draw.ts";
+import { coveredOf, type Funds, isShort, type Underway, underwayOf } from "./draw.ts";
 import { netInSteps } from "./net.ts";
 import { operatorRoom } from "./operatorRoom.ts";
 import { previousBatch } from "./previousBatch.ts";
@@ -40,7 +40,7 @@ export async function plan(
   const accounts = [...shares.accounts, ...shares.parts.map(({ account }) => account)];
   // They do not depend on each other, and each takes a round trip or two.
   const [fundsOf, availability, room, previous] = await together([
-    readFunds(context, accounts, budgetsOf(accounts, budgets), due),
+    readFunds(context, accounts, budgetsOf(accounts, budgets), due, underway),
     chain.availability(),
     operatorRoom(context, lease.operator),
     previousBatch(context, lease.operator),
@@ -88,8 +88,8 @@ export async function plan(
 }
 
 // What accounts have. Whoever cannot pay fails now, and after the last time the platform pays instead: so that nobody is believed about that
-// alone, each endpoint is asked about those who seem not to be able to, and one that says otherwise is enough. Whether it is right the
-// router then says.
+// alone, each endpoint is asked about those who seem not to be able to pay all, and the one by which they can pay most counts. Whether it is
+// right the router then says.
 //
 // What was taken in a batch that is no longer underway may be missing in what an endpoint that lags says. Of whom that is so
 // nothing is known now.
@@ -98,10 +98,12 @@ async function readFunds(
   accounts: readonly Address[],
   budgets: readonly KnownBudget[],
   due: readonly DuePayer[],
+  underway: Underway,
 ): Promise<Map<Address, Funds>> {
   const dueOf = new Map(due.map(({ chargedTo, amount }) => [chargedTo, amount]));
   const drawnBy = Map.groupBy(budgets, ({ payer }) => payer);
-  const isAble = (funds: Funds) => canPay(funds, dueOf.get(funds.payer) ?? 0n, drawnBy.get(funds.payer) ?? []);
+  const ownDue = ({ payer }: Funds) => dueOf.get(payer) ?? 0n;
+  const covered = (funds: Funds) => coveredOf(funds, ownDue(funds), drawnBy.get(funds.payer) ?? [], underway);
   const found = await chain.spendable(accounts, budgets);
   const exposures = await ledger.readExposures(accounts);
   const beyond = new Set(
@@ -115,7 +117,7 @@ async function readFunds(
   const refunds = await chain.refunds(asked);
   const refundOf = new Map(asked.map((payer, i) => [payer, refunds[i]?.amount]));
   const said = found.map((account) => ({ ...account, refunding: refundOf.get(account.payer) ?? 0n })).map(judged);
-  const doubted = said.filter((funds) => !isAble(funds)).map(({ payer }) => payer);
+  const doubted = said.filter((funds) => covered(funds) < ownDue(funds)).map(({ payer }) => payer);
   if (doubted.length > 0) {
     const byEach = await chain.spendableByEach(doubted, budgetsOf(doubted, budgets));
     said.push(...byEach.flat().map(judged));
@@ -125,7 +127,7 @@ async function readFunds(
   for (const funds of said) {
     if (funds.atBlock < (takenAtBlock.get(funds.payer) ?? 0n)) continue;
     const before = fundsOf.get(funds.payer);
-    if (before === undefined || (!isAble(before) && isAble(funds))) fundsOf.set(funds.payer, funds);
+    if (before === undefined || covered(before) < covered(funds)) fundsOf.set(funds.payer, funds);
   }
   return fundsOf;
 

@@ -167,6 +167,16 @@ describe.each(ledgers)("what is held for a question, on $name,", ({ create }) =>
     expect(await ledger.sweepTurnHolds(30, 80, 10)).toBe(0);
   });
 
+  it("is given back in time if the clock that it was held by was far ahead", async () => {
+    await ask("ahead", 10, { nowMs: 1_000_000 });
+    await ask("a little ahead", 20, { nowMs: 130 });
+    expect(await ledger.sweepTurnHolds(30, 100, 10)).toBe(0);
+    expect(await ledger.sweepTurnHolds(30, 129, 10)).toBe(0);
+    expect(await ledger.sweepTurnHolds(30, 130, 10)).toBe(1);
+    expect(await exposure()).toEqual({ pending: 0n, held: 20n });
+    expect(await ledger.sweepTurnHolds(30, 160, 10)).toBe(1);
+  });
+
   it("knows what else the payer owes only from what the chain said since something was taken", async () => {
     expect(
       await ledger.holdTurn({ turnId: "a", payer: ALICE, amount: usdc(1), budgetId: null }, null, 1, credit),

@@ -98,6 +98,7 @@ async function settleAll(ledger: Ledger): Promise<void> {
   await ledger.void("voided");
   await ledger.closeSession("s", 2);
   await ledger.sweepSessions(POLICY, 1, 100_000, 10);
+  await ledger.sweepTurnHolds(1, 100_000, 10);
   await ledger.forgetSessions(1, 10);
   await ledger.countOpenSessions(ALICE, 1, 10);
   await ledger.findSession("s");
@@ -110,6 +111,9 @@ async function settleAll(ledger: Ledger): Promise<void> {
   await ledger.readFinalized();
   await ledger.noteFinalized({ number: 1n, hash: hashOf("block") });
   await ledger.listDuePayers(3, 10);
+  await ledger.listLate(50_000, 10);
+  await ledger.listPartlyLate(50_000, ALICE, 10);
+  await ledger.bringForward([ALICE, BOB], 50_000, 3);
   const signed = { payer: ALICE, id: 7n, maxSpend: usdc(9), validUntil: 9n, tools: [], signature: "0x01" as const };
   await ledger.keepBudget(signed, 1);
   await ledger.listBudgetsDue([ALICE, BOB]);

@@ -236,6 +236,19 @@ describe.each(ledgers)("sessions on $name", ({ create }) => {
     expect(await capture("b")).toMatchObject({ kind: "captured" });
   });
 
+  it("a hold by a clock that was far ahead is as old as any other from now on", async () => {
+    await ledger.openSession({ id: "long", payer: ALICE, maxSpend: usdc(1_000), expiresAtMs: 1_000 * HOUR_MS }, 0);
+    const call = { toolId: toolOf(1), method: "quote", amount: usdc(100) };
+    await ledger.hold({ ...call, callId: "ahead", sessionId: "long" }, RICH, 500 * HOUR_MS);
+    await ledger.hold({ ...call, callId: "a little ahead", sessionId: "long" }, RICH, 200);
+    await sweep(100, 100);
+    expect(await sweep(199, 100)).toMatchObject({ voided: 0 });
+    expect(await sweep(200, 100)).toMatchObject({ voided: 1 });
+    expect(await capture("ahead")).toMatchObject({ kind: "voided" });
+    expect(await sweep(300, 100)).toMatchObject({ voided: 1 });
+    expect(await ledger.readExposures([ALICE])).toMatchObject([{ held: 0n }]);
+  });
+
   it.each([
     ["count", { ...POLICY, maxCount: 3 }],
     ["amount", { ...POLICY, maxAmount: usdc(300) }],

@@ -9,7 +9,7 @@ import { recordInclusion } from "./outcome/recordInclusion.ts";
 import { recordLoss } from "./outcome/recordLoss.ts";
 import { listFinalFrom, listFinalSince, reopen } from "./outcome/reopen.ts";
 import { assignNonce } from "./plan/assignNonce.ts";
-import { bringForward, listLate } from "./plan/bringForward.ts";
+import { bringForward, listLate, listPartlyLate } from "./plan/bringForward.ts";
 import { listDuePayers } from "./plan/listDuePayers.ts";
 import { listDueRows } from "./plan/listDueRows.ts";
 import { listFailedTools } from "./plan/listFailedTools.ts";
@@ -44,6 +44,7 @@ export function createSubmissions(runner: Runner) {
     bringForward: alone(bringForward),
     listDuePayers: read(listDuePayers),
     listLate: read(listLate),
+    listPartlyLate: read(listPartlyLate),
     listDueRows: read(listDueRows),
     listFailedTools: read(listFailedTools),
     findSubmission: read(findSubmission),

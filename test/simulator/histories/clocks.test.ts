@@ -27,6 +27,21 @@ describe("a ledger whose own clock was a month ahead", () => {
     expect(history.overpaid()).toEqual([]);
   });
 
+  it("settles what was delivered then to a payer who goes on buying", async () => {
+    const daemon = history.daemon();
+    await daemon.tick();
+    await history.deliver(alice, 100n);
+    history.letHoursPass(-HOURS);
+    for (let i = 0; i < 60; i++) {
+      await history.deliver(alice, 1n);
+      await daemon.tick();
+      history.mine(2);
+    }
+    expect((await history.ledger.readTotals()).settled).toBeGreaterThan(100n);
+    expect(await history.settle([daemon])).toBe(true);
+    expect(history.overpaid()).toEqual([]);
+  });
+
   it("sends again what was signed then and dropped since", async () => {
     const daemon = history.daemon();
     await history.deliver(alice, 100n);

@@ -45,6 +45,9 @@ function madeUp(txHash: Hex, said: Pick<TxReceipt, "status" | "batches">): Parti
   };
 }
 
+// What is said of a payer who has nothing.
+const NOTHING = { amount: microUsdc(0n), balance: microUsdc(0n), allowance: 0n, prepaid: microUsdc(0n) };
+
 describe("one of two endpoints", () => {
   it("makes up a revert: the batch is not given up, and nobody pays for it twice", async () => {
     const { txHash, raw } = await dropped();
@@ -152,10 +155,9 @@ describe("one of two endpoints", () => {
   });
 
   it("says that a payer has nothing: the payer pays, and the platform does not pay for it", async () => {
-    const nothing = { amount: microUsdc(0n), balance: microUsdc(0n), allowance: 0n, prepaid: microUsdc(0n) };
     const lies: Partial<Chain> = {
       spendable: async (payers, budgets) =>
-        (await honest.spendable(payers, budgets)).map((spendable) => ({ ...spendable, ...nothing })),
+        (await honest.spendable(payers, budgets)).map((spendable) => ({ ...spendable, ...NOTHING })),
     };
     await history.deliver(alice, 100n);
     const blind = history.daemon({ keys: [operator], name: "first", lies });
@@ -203,6 +205,26 @@ describe("one of two endpoints", () => {
       reason: expect.stringContaining("of gas"),
     });
     expect(history.overpaid()).toEqual([-100n]);
+  });
+
+  it("says that a payer has nothing who owes more than it has: what the payer can pay is paid", async () => {
+    const lies: Partial<Chain> = {
+      spendable: async (payers, budgets) =>
+        (await honest.spendable(payers, budgets)).map((spendable) => ({ ...spendable, ...NOTHING })),
+    };
+    history.chain.do("alice allows less", ({ protocol }) => void protocol.allowances.set(alice, 150n));
+    history.mine();
+    // It fails, and is due again later.
+    await history.deliver(alice, 1_000n);
+    await history.daemon({ keys: [operator], name: "first" }).tick();
+    expect((await history.ledger.readGauges()).failures).toEqual([{ reason: "allowance", count: 1 }]);
+    await history.deliver(alice, 100n);
+    const blind = history.daemon({ keys: [operator], name: "first", lies });
+    for (let tick = 0; tick < 20; tick++) {
+      await blind.tick();
+      history.mine();
+    }
+    expect((await history.ledger.readTotals()).settled).toBe(100n);
   });
 
   it("names a nonce that is far ahead: no number is jumped over, and settlement goes on", async () => {

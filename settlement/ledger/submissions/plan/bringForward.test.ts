@@ -30,6 +30,25 @@ describe.each(ledgers)("what was accrued by a clock that was ahead, on $name", (
     expect(await planned(ledger, await leaseOf(ledger), [ALICE], NOW_MS)).not.toBeNull();
   });
 
+  it("is found beside what the same account owes at the right time, some accounts at a time", async () => {
+    await ledger.recordTurn(turnOf("deferred", { payer: BOB }), NOW_MS + DAY_MS);
+    await ledger.recordTurn(turnOf("ahead"), AHEAD_MS);
+    await ledger.recordTurn(turnOf("now"), NOW_MS);
+    const latestMs = NOW_MS + 2 * DAY_MS;
+    expect(await ledger.listLate(latestMs, 10)).toEqual([]);
+    const [first = "0x", second = "0x"] = [ALICE, BOB].sort();
+    const found = await ledger.listPartlyLate(latestMs, null, 1);
+    const others = await ledger.listPartlyLate(latestMs, first, 1);
+    expect([found.last, others.last]).toEqual([first, second]);
+    expect([...found.late, ...others.late]).toEqual([ALICE]);
+    expect(await ledger.listPartlyLate(latestMs, second, 1)).toEqual({ late: [], last: null });
+    await ledger.bringForward([ALICE], latestMs, NOW_MS);
+    expect(await ledger.listPartlyLate(latestMs, null, 10)).toMatchObject({ late: [] });
+    expect(await planned(ledger, await leaseOf(ledger), [ALICE], NOW_MS)).not.toBeNull();
+    expect(await ledger.listDuePayers(AHEAD_MS, 10)).toMatchObject([{ chargedTo: BOB }]);
+    expect(await ledger.audit()).toEqual([]);
+  });
+
   it("is due now if it waits in its session, too, which then counts it no more", async () => {
     await ledger.openSession({ id: "s", payer: ALICE, maxSpend: usdc(100), expiresAtMs: AHEAD_MS + DAY_MS }, AHEAD_MS);
     const call = { callId: "c", sessionId: "s", toolId: toolOf(1), method: "m", amount: usdc(10) };

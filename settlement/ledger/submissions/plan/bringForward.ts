@@ -1,6 +1,6 @@
 import type { Address } from "viem";
 import { isChargedTo } from "../../database/beginnings.ts";
-import { address } from "../../database/decode.ts";
+import { address, count } from "../../database/decode.ts";
 import type { Reader } from "../../database/sql.ts";
 import { lockOperators } from "../../database/transactions/lockOrder.ts";
 import type { Tx } from "../../database/transactions/tx.ts";
@@ -17,6 +17,26 @@ export function listLate(latestMs: number, limit: number) {
       limit,
     ]);
     return rows.map((row) => address(row, "account"));
+  };
+}
+
+// Of so many accounts after this one, in the order of their names, those of which something is due after this time, whatever else of them
+// is due before. `last` is where to go on; null behind the last of all.
+export function listPartlyLate(latestMs: number, after: Address | null, limit: number) {
+  validTime("the latest time", latestMs);
+  validCount("the limit", limit);
+  return async (sql: Reader): Promise<{ late: Address[]; last: Address | null }> => {
+    const rows = await sql.all(
+      `SELECT account, CASE WHEN due_at IS NOT NULL AND EXISTS (
+         SELECT 1 FROM charges c WHERE c.state = 'accrued' AND ${isChargedTo("due_accounts.account", "c.")} AND c.due_at > $1
+       ) THEN 1 ELSE 0 END AS late FROM due_accounts WHERE account > $2 ORDER BY account LIMIT $3`,
+      [latestMs, after ?? "", limit],
+    );
+    const last = rows.at(-1);
+    return {
+      late: rows.filter((row) => count(row, "late") === 1).map((row) => address(row, "account")),
+      last: last === undefined || rows.length < limit ? null : address(last, "account"),
+    };
   };
 }
 
