@@ -1005,6 +1005,22 @@ describe("a question whose parts are joined by something else than a list", () =
   });
 });
 
+it.each([
+  [{}, "get_block takes number up to 9007199254740991, and not 100000000000000000000"],
+  [{ minimum: 0 }, "get_block takes number from 0 to 9007199254740991, and not 100000000000000000000"],
+])("a number above what generators write as no bound is told that bound, and no other: %o", (bounds, message) => {
+  const max = Number.MAX_SAFE_INTEGER;
+  const block = methodOf(
+    "get_block",
+    "The gas used of a block by its number.",
+    { number: { type: "integer", minimum: -max, maximum: max, ...bounds } },
+    { gasUsed: { type: "number" } },
+    ["number"],
+  );
+  const question = "What is the gas used of block number 100000000000000000000?";
+  expect(planQuestion(read(question), [listingOf("Blocks", [block])])).toMatchObject({ kind: "miss", message });
+});
+
 // The rules are about words and forms, and not about the examples.
 describe("a question to other tools", () => {
   const [number, text, integer] = [{ type: "number" }, { type: "string" }, { type: "integer" }];
