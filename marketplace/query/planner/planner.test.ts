@@ -956,6 +956,8 @@ describe("a question whose parts are joined by something else than a list", () =
     "number and time of block 7",
     "time of block #7",
     "gas used of block 7 🙂",
+    "moving average with window 2 [1, 2, 3]",
+    "moving average of 1, 2, 3 with window 2",
   ])("%s: is sure", (question) => {
     expect(planOf(question)).toEqual(["high"]);
   });
@@ -988,6 +990,16 @@ describe("a question whose parts are joined by something else than a list", () =
     "count to 3",
     "mean of 1, 2, 3 …",
     "mean of 1, , 3",
+    // A number that stands in a list with those of another argument.
+    "mean of ten, 2, 3",
+    "moving averages of 2 1, 2, 3",
+    // All up to it, and not it.
+    "gas used until block 7",
+    "gas used up to block 7",
+    "gas used through block 7",
+    "time until block 7",
+    "mean of 1, 2, 3 until now",
+    "settlement date of the trade until 2026-11-13",
   ])("%s: is not", (question) => {
     expect(planOf(question)).not.toEqual(["high"]);
   });
@@ -1107,6 +1119,9 @@ describe("a question to other tools", () => {
     ["convert 100 from USD to EUR", [["high", [{ amount: 100, from: "USD", to: "EUR" }]]]],
     ["convert 100 to EUR from USD", [["high", [{ amount: 100, from: "USD", to: "EUR" }]]]],
     ["convert 100 USD to EUR", [["high", [{ amount: 100, from: "USD", to: "EUR" }]]]],
+    // What there is to be of the one, and not what there is of the other.
+    ["convert EUR to 100 USD", [["medium", [{ amount: 100, from: "EUR", to: "USD" }]]]],
+    ["convert to 100 USD from EUR", [["medium", [{ amount: 100, from: "EUR", to: "USD" }]]]],
     ["convert 100 EUR, USD", [["medium", [{ amount: 100, from: "EUR", to: "USD" }]]]],
     ["convert 100 USD", "miss"],
     ["convert 100 USD to BTC", "miss"],
