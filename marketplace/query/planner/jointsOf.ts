@@ -212,8 +212,11 @@ function amountsOf({ text, values }: Question, { method, filled: { calls, takers
     const choice = calls[0]?.[name];
     const isTarget = kind?.kind === "choice" && partsOf(name).some((part) => TARGETS.has(part.toLowerCase()));
     if (!isTarget || typeof choice !== "string") return [];
-    const after = ({ end }: { end: number }) => text.slice(end).trimStart().toLowerCase();
-    const amount = amounts.find((one) => after(one).startsWith(choice.toLowerCase()));
+    const written = choice.toLowerCase();
+    const amount = amounts.find(({ end }) => {
+      const after = text.slice(end, end + 1 + written.length).toLowerCase();
+      return after.startsWith(written) || after === ` ${written}`;
+    });
     return amount === undefined
       ? []
       : [`${text.slice(amount.start, amount.end)} may be of ${choice}, which was taken for ${name}`];

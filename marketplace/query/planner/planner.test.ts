@@ -474,6 +474,7 @@ describe("a plan", () => {
       "between a 1 and ",
       "2026-01-01 ",
       "not ",
+      "until 1 ",
     ]) {
       const question = read(part.repeat(4_000).slice(0, 4_000));
       const before = process.cpuUsage();
