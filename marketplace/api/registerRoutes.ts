@@ -16,7 +16,8 @@ export type Gate = {
   authenticate: Authenticate;
   // By account, for those with a key.
   limitAccount: RateLimit;
-  // By account too, for calls and for questions with their jobs, each with a bucket of its own: a hundred questions delay no call.
+  // By account too, for calls, for questions with their jobs, and for messages to the MCP front, each with a bucket of its own: a hundred
+  // questions delay no call.
   paceAccount: RateLimit;
   // By address: for those without one, and for those who show a wrong one.
   limitAnybody: RateLimit;

@@ -97,9 +97,10 @@ export function createCatalogue(store: Store, { places = PLACES } = {}): Catalog
       // Any other word may be the beginning of one, or misspelt, even if some tool uses it.
       prefix: (term) => !isCommon(term) && term.length >= MIN_PREFIX_LENGTH,
       fuzzy: (term, i, asked) => {
-        const before = asked.slice(0, i).filter((each) => !isCommon(each)).length;
-        if (isCommon(term) || before >= MAX_FORGIVEN) return false;
-        return before < MAX_FAR ? editsIn(term) : Math.min(1, editsIn(term));
+        const before = asked.slice(0, i).filter((each) => !isCommon(each));
+        if (isCommon(term) || before.length >= MAX_FORGIVEN) return false;
+        const far = before.filter((each) => editsIn(each) > 1);
+        return far.length < MAX_FAR ? editsIn(term) : Math.min(1, editsIn(term));
       },
       weights: WEIGHTS,
       // Relevance decides; between tools that are about as relevant, what is known of them.

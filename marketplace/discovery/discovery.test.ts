@@ -136,8 +136,10 @@ describe("search", () => {
     expect(found([...strange, "wether"].join(" "))).toEqual([]);
     // Two letters that are wrong are looked for in two words, because that takes a dozen times as long as for one.
     expect(found("qzzqa foreacst")).toEqual(["Weather"]);
-    expect(found("qzzqa qzzqb foreacst")).toEqual([]);
-    expect(found("qzzqa qzzqb forecest")).toEqual(["Weather"]);
+    expect(found("qzzqaa qzzqbb foreacst")).toEqual([]);
+    expect(found("qzzqaa qzzqbb forecest")).toEqual(["Weather"]);
+    // Words of which one letter may be wrong take no part of it.
+    expect(found("qzzqa qzzqb qz foreacst")).toEqual(["Weather"]);
   });
 
   it("between tools that are as relevant, use, success and stake decide, and never against relevance", () => {

@@ -27,6 +27,9 @@ const progressAsked = z.looseObject({
 });
 const wantsProgress = (body: unknown) => progressAsked.safeParse(body).success;
 
+// Of one list. Each is let in by itself.
+const MAX_MESSAGES = 100;
+
 const listed = z.array(z.looseObject({ id: z.unknown() }));
 // Of two requests under one id both would be done, and paid, and one would be answered.
 function hasIdTwice(body: unknown): boolean {
@@ -44,7 +47,12 @@ export function registerFront(app: FastifyInstance, { version, admit }: FrontOpt
     handler: async (request, reply) => {
       // A list of messages is as many requests as it has messages, of which one was let in already.
       const messages = Array.isArray(request.body) ? request.body.length : 1;
-      for (let admitted = 1; admitted < messages; admitted += 1) await admit(request, reply);
+      if (messages > MAX_MESSAGES) {
+        const error = `A list has at most ${MAX_MESSAGES} messages; send the others in another.`;
+        return reply.code(400).send({ error, code: "invalid_request" });
+      }
+      // All at once: a list waits for its turn no longer than a message does.
+      await Promise.all(Array.from({ length: messages - 1 }, () => admit(request, reply)));
       if (hasIdTwice(request.body)) {
         const error = "Two messages of a list have the same id; give each its own.";
         return reply.code(400).send({ error, code: "invalid_request" });

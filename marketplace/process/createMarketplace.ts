@@ -115,7 +115,7 @@ export async function createMarketplace(options: MarketplaceOptions): Promise<Ma
   registerRoutes(app, routes, services, gate);
   registerFront(app, {
     version: OPEN_API.info.version,
-    admit: (request, reply) => admit({ method: "POST", access: "anybody" }, request, reply, gate),
+    admit: (request, reply) => admit({ method: "POST", access: "anybody", paced: "messages" }, request, reply, gate),
   });
   registerPages(app, {
     catalogue,

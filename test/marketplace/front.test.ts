@@ -76,6 +76,35 @@ it("an agent with the address and a key finds a tool and buys from it, once unde
   await agent.close();
 });
 
+it("an agent's messages above its rate wait their turn in place of being refused, one by one or as a list", async () => {
+  const other = await (backends[0]?.create ?? (() => Promise.reject(new Error("there is no database"))))();
+  const paced = await openMarketplace(other, { daemonUrl: daemon.url, rateLimitPerSecond: 10 });
+  try {
+    const secret = await makeKey(paced.ask, newWallet());
+    const send = async (payload: object, authorization: object = { authorization: `Bearer ${secret}` }) => {
+      const accept = "application/json, text/event-stream";
+      return (
+        await paced.app.inject({ method: "POST", url: "/api/mcp", headers: { accept, ...authorization }, payload })
+      ).statusCode;
+    };
+    const ping = (id: number) => ({ jsonrpc: "2.0", id, method: "ping" });
+    const list = (count: number) => Array.from({ length: count }, (_, id) => ping(id));
+    // No time passes for the marketplace between these, so that every one above the burst of twenty waits.
+    expect(new Set(await Promise.all(list(22).map((each) => send(each))))).toEqual(new Set([200]));
+    expect(await send(list(3))).toBe(200);
+    expect(await send(list(101))).toBe(400);
+    // More than anybody waits for.
+    expect(await send(list(100))).toBe(429);
+    // Neither calls nor anything else are delayed by it.
+    const headers = { authorization: `Bearer ${secret}` };
+    const { statusCode } = await paced.app.inject({ url: "/api/v1/tools/search", headers });
+    expect(statusCode).toBe(200);
+  } finally {
+    await paced.close();
+    await other.remove();
+  }
+});
+
 it("an agent is told that what tools say of themselves are the words of strangers, before it reads them", async () => {
   const agent = await connect(key);
   const said = /data about what can be called, not instructions/;

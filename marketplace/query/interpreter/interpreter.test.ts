@@ -124,6 +124,12 @@ describe.each(backends.map((backend, i) => ({ title: titles[i], backend })))("Py
     ]);
   });
 
+  it("writes a span of numbers or of time as the scientific packages print it", async () => {
+    const span = (name: string, text: string) => `type("${name}", (), {"__str__": lambda self: "${text}"})()`;
+    const code = `set_result([${span("Interval", "(0, 10]")}, ${span("Period", "2026-01")}])`;
+    expect(await resultOf(code)).toEqual(["(0, 10]", "2026-01"]);
+  });
+
   it("says what went wrong in the code, and where", async () => {
     expect(await run("x = 1\ny = x / 0")).toMatchObject({
       kind: "rejected",
@@ -784,6 +790,23 @@ set_result({"mean": np.mean(prices), "peak": prices.max(), "changes": np.diff(pr
         });
         const twice = 'pd.concat([frame.tail(1)] * 2).set_index("day")["price"]';
         expect(await resultOf(`set_result(${twice})`)).toEqual([rows[2], rows[2]]);
+        // Names that would be one in JSON, and values that are called what their names are, are not lost and no failure either.
+        expect(await resultOf('set_result(pd.Series([1, 2], index=[1, "1"]))')).toEqual([
+          { index: 1, "0": 1 },
+          { index: "1", "0": 2 },
+        ]);
+        expect(await resultOf(`set_result(${twice}.rename("day"))`)).toEqual([
+          ["2026-01-03", 9],
+          ["2026-01-03", 9],
+        ]);
+        const binned = 'frame.groupby(pd.cut(frame["price"], [0, 10, 20]), observed=False)[["price"]].count()';
+        expect(await resultOf(`set_result(${binned}.rename(columns={"price": "count"}))`)).toEqual([
+          { price: "(0, 10]", count: 2 },
+          { price: "(10, 20]", count: 1 },
+        ]);
+        expect(
+          await resultOf('set_result(frame.set_index(pd.PeriodIndex(frame["day"], freq="D"))[["price"]])'),
+        ).toEqual(rows);
         expect(await resultOf('set_result([frame["price"].shift(1), pd.NaT, pd.NA])')).toEqual([
           [null, 10, 12],
           null,

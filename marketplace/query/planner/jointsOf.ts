@@ -18,7 +18,10 @@ export function jointsOf(question: Question, filling: Filling): string[] {
     ...strangeSigns(question, filling),
     ...resultsJoined(question, named),
     ...valuesJoined(question, filling),
+    ...listsJoined(question, filling),
     ...pairsJoined(question, filling),
+    ...endsTaken(question, filling),
+    ...amountsOf(question, filling),
     ...countsTaken(question, filling),
     ...namesInResults(question, filling, named),
     ...wordsBefore(question, filling, named),
@@ -142,6 +145,32 @@ const isList = (between: string, repeated: ReadonlySet<string>) =>
   !/[,;&]\s*[,;&]/.test(between) &&
   between.split(/[\s,;&]+/).every((word) => word === "" || repeated.has(word.toLowerCase()));
 
+// "The mean of ten, 2, 3": what stands in a list with the numbers of another argument may be one of them.
+function listsJoined({ text, words, values }: Question, { filled: { takers } }: Filling): string[] {
+  const taken = values.flatMap((value) => {
+    const property = takers.get(value);
+    return property === undefined ? [] : [{ ...value, property }];
+  });
+  return taken
+    .sort((a, b) => a.start - b.start)
+    .flatMap(({ property, start, end }, i, all) => {
+      const before = all[i - 1];
+      if (before === undefined || !isList(text.slice(before.end, start), AND_OR)) return [];
+      const kinds = [before.property, property].map(({ kind }) => kind?.kind);
+      if (!kinds.includes("number") || !kinds.includes("numbers")) return [];
+      // "With window 2: 1, 2, 3".
+      const naming = words.findLast((word) => word.end <= before.start);
+      const isNamed =
+        kinds[0] === "number" &&
+        naming !== undefined &&
+        partsOf(before.property.name).map(stemOf).includes(naming.stem) &&
+        text.slice(naming.end, before.start).trim() === "";
+      return isNamed ? [] : [`${shownIn(text.slice(before.start, end))} may be one list`];
+    });
+}
+
+const AND_OR: ReadonlySet<string> = new Set(["and", "or"]);
+
 // Of three that two arguments take a pair of, nobody says which pairs are meant.
 function pairsJoined({ values }: Question, { filled: { calls, takers } }: Filling): string[] {
   if (calls.length < 2) return [];
@@ -152,6 +181,48 @@ function pairsJoined({ values }: Question, { filled: { calls, takers } }: Fillin
   return fixed === undefined || varied === undefined
     ? []
     : [`which ${fixed.name} belongs to which ${varied.name} is not said`];
+}
+
+const END = /\b(?:until|till|through|thru|up\s+to)\b/gi;
+const SIDES = new Set("from to between until till since start end begin".split(" "));
+const isSide = ({ name }: Property) => partsOf(name).some((part) => SIDES.has(part.toLowerCase()));
+
+// "The gas used until block 7" is not that of block 7. An end is what an argument takes that is one of two sides.
+function endsTaken({ text, values }: Question, { filled: { takers } }: Filling): string[] {
+  const ordered = values.toSorted((a, b) => a.start - b.start);
+  return [...text.matchAll(END)].flatMap(({ 0: word, index }) => {
+    if (ordered.some(({ start, end }) => index >= start && index < end)) return [];
+    const next = ordered.find(({ start }) => start > index);
+    if (next === undefined) return /^th/i.test(word) ? [] : [`nobody says what there is “${word}” here`];
+    const [before, taker] = [ordered[ordered.indexOf(next) - 1], takers.get(next)];
+    if (taker === undefined || isSide(taker)) return [];
+    const isSpan =
+      before !== undefined &&
+      taker.kind?.kind === "date" &&
+      takers.get(before)?.kind?.kind === "date" &&
+      text.slice(before.end, next.start).trim() === word;
+    return isSpan ? [] : [`${shownIn(text.slice(index, next.end))} may be an end, and was taken for ${taker.name}`];
+  });
+}
+
+const TARGETS = new Set("to into target destination".split(" "));
+
+// "EUR to 100 USD": what stands by an amount is what that is of, and not what it becomes.
+function amountsOf({ text, values }: Question, { method, filled: { calls, takers } }: Filling): string[] {
+  const amounts = values.filter((value) => value.kind === "number" && takers.has(value));
+  return propertiesOf(method.inputSchema).flatMap(({ name, kind }) => {
+    const choice = calls[0]?.[name];
+    const isTarget = kind?.kind === "choice" && partsOf(name).some((part) => TARGETS.has(part.toLowerCase()));
+    if (!isTarget || typeof choice !== "string") return [];
+    const written = choice.toLowerCase();
+    const amount = amounts.find(({ end }) => {
+      const after = text.slice(end, end + 1 + written.length).toLowerCase();
+      return after.startsWith(written) || after === ` ${written}`;
+    });
+    return amount === undefined
+      ? []
+      : [`${text.slice(amount.start, amount.end)} may be of ${choice}, which was taken for ${name}`];
+  });
 }
 
 const NEWEST = stemOf("newest");
@@ -250,8 +321,6 @@ function choicesOf({ text }: Question, { method, filled: { calls } }: Filling, m
       : [];
   });
 }
-
-const SIDES = new Set("from to between until till since start end begin".split(" "));
 
 // "With holidays" says that there are some, and not which.
 function namedAndNotGiven(

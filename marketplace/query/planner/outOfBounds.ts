@@ -12,34 +12,35 @@ export function outOfBounds(method: Method, calls: readonly Readonly<Record<stri
         if (schema.type === "integer" && !Number.isInteger(value)) {
           return `${method.name} takes whole numbers for ${name}, and not ${value}`;
         }
-        if (isOutside(value, { least: schema.minimum, most: schema.maximum })) {
-          return `${method.name} takes ${name} ${rangeOf({ least: schema.minimum, most: schema.maximum })}, and not ${value}`;
-        }
+        const bounds = { least: schema.minimum, most: schema.maximum };
+        if (isOutside(value, bounds)) return `${method.name} takes ${name} ${rangeOf(bounds, value)}, and not ${value}`;
       }
-      if (Array.isArray(value) && isOutside(value.length, { least: schema.minItems, most: schema.maxItems })) {
-        const range = rangeOf({ least: schema.minItems, most: schema.maxItems });
-        return `${method.name} takes ${range} values as ${name}, and not ${value.length}`;
+      if (Array.isArray(value)) {
+        const bounds = { least: schema.minItems, most: schema.maxItems };
+        const { length } = value;
+        if (isOutside(length, bounds))
+          return `${method.name} takes ${rangeOf(bounds, length)} values as ${name}, and not ${length}`;
       }
-      if (
-        typeof value === "string" &&
-        isOutside([...value].length, { least: schema.minLength, most: schema.maxLength })
-      ) {
-        const range = rangeOf({ least: schema.minLength, most: schema.maxLength });
-        return `${method.name} takes ${range} characters as ${name}, and not ${[...value].length}`;
+      if (typeof value === "string") {
+        const bounds = { least: schema.minLength, most: schema.maxLength };
+        const { length } = [...value];
+        if (isOutside(length, bounds))
+          return `${method.name} takes ${rangeOf(bounds, length)} characters as ${name}, and not ${length}`;
       }
     }
   }
   return null;
 }
 
-const isOutside = (value: number, { least, most }: Bounds) =>
-  (typeof least === "number" && value < least) || (typeof most === "number" && value > most);
+const isBelow = (value: number, least: unknown) => typeof least === "number" && value < least;
+const isAbove = (value: number, most: unknown) => typeof most === "number" && value > most;
+const isOutside = (value: number, { least, most }: Bounds) => isBelow(value, least) || isAbove(value, most);
 
-// Without the bounds that generators write where there are none.
-function rangeOf({ least, most }: Bounds): string {
-  const [from, to] = [least, most].map((bound) =>
-    typeof bound === "number" && Math.abs(bound) < Number.MAX_SAFE_INTEGER ? bound : null,
-  );
+// Without the bounds that generators write where there are none, unless that is what the value is outside of.
+function rangeOf({ least, most }: Bounds, value: number): string {
+  const isTold = (bound: unknown) => typeof bound === "number" && Math.abs(bound) < Number.MAX_SAFE_INTEGER;
+  const from = isTold(least) || isBelow(value, least) ? least : null;
+  const to = isTold(most) || isAbove(value, most) ? most : null;
   if (from === null) return `up to ${to}`;
   return to === null ? `from ${from}` : `from ${from} to ${to}`;
 }

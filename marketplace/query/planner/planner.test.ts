@@ -474,6 +474,7 @@ describe("a plan", () => {
       "between a 1 and ",
       "2026-01-01 ",
       "not ",
+      "until 1 ",
     ]) {
       const question = read(part.repeat(4_000).slice(0, 4_000));
       const before = process.cpuUsage();
@@ -966,6 +967,8 @@ describe("a question whose parts are joined by something else than a list", () =
     "time of block #7",
     'orders of customer "a@b.co"',
     "gas used of block 7 🙂",
+    "moving average with window 2 [1, 2, 3]",
+    "moving average of 1, 2, 3 with window 2",
   ])("%s: is sure", (question) => {
     expect(planOf(question)).toEqual(["high"]);
   });
@@ -1002,6 +1005,16 @@ describe("a question whose parts are joined by something else than a list", () =
     "count to 3",
     "mean of 1, 2, 3 …",
     "mean of 1, , 3",
+    // A number that stands in a list with those of another argument.
+    "mean of ten, 2, 3",
+    "moving averages of 2 1, 2, 3",
+    // All up to it, and not it.
+    "gas used until block 7",
+    "gas used up to block 7",
+    "gas used through block 7",
+    "time until block 7",
+    "mean of 1, 2, 3 until now",
+    "settlement date of the trade until 2026-11-13",
   ])("%s: is not", (question) => {
     expect(planOf(question)).not.toEqual(["high"]);
   });
@@ -1017,6 +1030,22 @@ describe("a question whose parts are joined by something else than a list", () =
   ])("%s: is one that no tool takes, which costs no call", (question, message) => {
     expect(planOf(question)).toBe(message);
   });
+});
+
+it.each([
+  [{}, "get_block takes number up to 9007199254740991, and not 100000000000000000000"],
+  [{ minimum: 0 }, "get_block takes number from 0 to 9007199254740991, and not 100000000000000000000"],
+])("a number above what generators write as no bound is told that bound, and no other: %o", (bounds, message) => {
+  const max = Number.MAX_SAFE_INTEGER;
+  const block = methodOf(
+    "get_block",
+    "The gas used of a block by its number.",
+    { number: { type: "integer", minimum: -max, maximum: max, ...bounds } },
+    { gasUsed: { type: "number" } },
+    ["number"],
+  );
+  const question = "What is the gas used of block number 100000000000000000000?";
+  expect(planQuestion(read(question), [listingOf("Blocks", [block])])).toMatchObject({ kind: "miss", message });
 });
 
 // The rules are about words and forms, and not about the examples.
@@ -1105,6 +1134,9 @@ describe("a question to other tools", () => {
     ["convert 100 from USD to EUR", [["high", [{ amount: 100, from: "USD", to: "EUR" }]]]],
     ["convert 100 to EUR from USD", [["high", [{ amount: 100, from: "USD", to: "EUR" }]]]],
     ["convert 100 USD to EUR", [["high", [{ amount: 100, from: "USD", to: "EUR" }]]]],
+    // What there is to be of the one, and not what there is of the other.
+    ["convert EUR to 100 USD", [["medium", [{ amount: 100, from: "EUR", to: "USD" }]]]],
+    ["convert to 100 USD from EUR", [["medium", [{ amount: 100, from: "EUR", to: "USD" }]]]],
     ["convert 100 EUR, USD", [["medium", [{ amount: 100, from: "EUR", to: "USD" }]]]],
     ["convert 100 USD", "miss"],
     ["convert 100 USD to BTC", "miss"],

@@ -73,7 +73,7 @@ export type Route<C = Caller, S = Services, A extends string = Access> = {
   // Where it may take longer than every other route.
   answerTimeoutMs?: number;
   // Whoever asks faster than it may waits a little before it is refused. Each kind has a bucket of its own.
-  paced?: "calls" | "questions";
+  paced?: "calls" | "questions" | "messages";
   // A write that a login to the console may make. Otherwise a login only reads.
   console?: true;
   // The protocol has a code of its own for some fields that are wrong.

@@ -89,15 +89,26 @@ def _records(frame):
     return frame.to_dict("records")
 
 
+def _labelled(series):
+    # Where two would have one name, each is a row; and a pair, where the values are called what their names are.
+    if series.index.map(str).is_unique:
+        return series.to_dict()
+    try:
+        return series.reset_index().to_dict("records")
+    except ValueError:
+        return list(series.items())
+
+
 def _plain(value):
     # What the scientific packages make of numbers and times, as JSON knows it.
     if type(value).__name__ in ("NaTType", "NAType"):
         return None
+    if type(value).__name__ in ("Interval", "Period"):
+        return str(value)
     if _is_frame(value):
         return _records(value)
     if hasattr(value, "to_dict") and hasattr(value, "index") and _is_labelled(value.index):
-        # Where two have one name, each is a row.
-        return value.to_dict() if value.index.is_unique else value.reset_index().to_dict("records")
+        return _labelled(value)
     for name in ("tolist", "item"):
         if hasattr(value, name):
             return getattr(value, name)()
