@@ -89,6 +89,50 @@ const meetings: Meeting[] = [
     },
   },
   {
+    name: "a sweep of what a clock that was ahead has held, and the close and the end of it",
+    async prepare(ledger, { of, payer }) {
+      for (const name of ["a", "b"]) {
+        await ledger.openSession({ id: of(name), payer: payer(1), maxSpend: usdc(10), expiresAtMs: 99_000 }, 0);
+        await ledger.hold(call(of(`held ${name}`), of(name)), RICH, 9_000);
+        const held = { turnId: of(`turn ${name}`), payer: payer(2), amount: usdc(1), budgetId: null };
+        await ledger.holdTurn(held, RICH, 9_000);
+      }
+      return [
+        async (one) => {
+          await one.sweepSessions(POLICY, 50, 100, 10);
+          await one.sweepTurnHolds(50, 100, 10);
+        },
+        (two) =>
+          Promise.all([
+            two.closeSession(of("b"), 100),
+            two.void(of("held b")),
+            two.capture({ callId: of("held a"), hashes: HASHES }, POLICY, 100),
+            two.voidTurn(of("turn b"), payer(2)),
+            two.recordTurn(turnOf(of("turn a"), { payer: payer(2) }), 100),
+          ]),
+      ];
+    },
+  },
+  {
+    name: "what is brought forward and whoever hands it over and plans it",
+    async prepare(ledger, { of, payer, lease }) {
+      for (const n of [1, 2]) {
+        await ledger.openSession({ id: of(`${n}`), payer: payer(n), maxSpend: usdc(10), expiresAtMs: 99_000 }, 0);
+        await ledger.hold(call(of(`call ${n}`), of(`${n}`)), RICH, 50_000);
+        await ledger.capture({ callId: of(`call ${n}`), hashes: HASHES }, POLICY, 50_000);
+        await ledger.recordTurn(turnOf(of(`turn ${n}`), { payer: payer(n) }), 50_000);
+        await ledger.recordTurn(turnOf(of(`now ${n}`), { payer: payer(n) }), 10);
+      }
+      return [
+        (one) => one.bringForward([payer(2), payer(1)], 10_000, 100),
+        async (two) => {
+          await Promise.all([two.closeSession(of("2"), 100), two.closeSession(of("1"), 100)]);
+          await planned(two, lease, [payer(2), payer(1)], 100);
+        },
+      ];
+    },
+  },
+  {
     name: "the same turns for other payers in the opposite order",
     async prepare(_, { of, payer }) {
       const record = (ledger: Ledger, turn: string, n: number) =>
