@@ -6,8 +6,8 @@ import { amount } from "../../../settlement/ledger/database/decode.ts";
 import type { Store } from "../../database/openStore.ts";
 import { lesser } from "../turn/selectTools.ts";
 
-// A miss and a failure cost their asker nothing, and the platform what the model took. Whoever asks on and on for nothing does so within
-// an allowance a day.
+// A miss, a failure, and an answer of a model that nobody counts cost their asker nothing, and the platform what the model took. Whoever
+// asks on and on for nothing does so within an allowance a day.
 export type Allowance = {
   // Throws if an account has used it up.
   check(account: Address): Promise<void>;
@@ -39,8 +39,8 @@ export function createAllowance(options: {
       if (unpaid < maxUnpaid) return;
       throw new ApiError(
         "rate_limited",
-        `models have cost ${formatUsd(maxUnpaid)} USD today for questions of this account that had no answer, which is all that is ` +
-          'given for nothing; ask again tomorrow, or with "rules" as agentModelId',
+        `models have cost ${formatUsd(maxUnpaid)} USD today for questions of this account that had no answer, or whose model nobody counted, which ` +
+          'is all that is given for nothing; ask again tomorrow, or with "rules" as agentModelId',
         { retryAfterMs: (day + 1) * DAY_MS - clock.nowMs() },
       );
     },

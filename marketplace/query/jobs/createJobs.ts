@@ -344,9 +344,11 @@ export function createJobs(options: JobsOptions): Jobs {
       // Whoever went away, or a run that took too long, is not charged for what came too late.
       signal.throwIfAborted();
       const { outcomeType, cost } = outcome.result;
-      if ((await complete(job, outcome, audience)) && outcomeType === "answer") {
-        // Who has paid for an answer has had nothing for nothing, whatever its model took above its bound.
-        allowance.lost(microUsdc(spent - parseUsd(cost.modelCostUsd)));
+      const charged = parseUsd(cost.modelCostUsd);
+      // Who has paid a model for an answer has had nothing for nothing, whatever it took above its bound. Of what nobody has counted
+      // nothing was paid.
+      if ((await complete(job, outcome, audience)) && outcomeType === "answer" && charged > 0n) {
+        allowance.lost(microUsdc(spent - charged));
         spent = microUsdc(0n);
       }
       end(outcomeType);

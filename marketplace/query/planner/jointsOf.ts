@@ -145,7 +145,8 @@ const isList = (between: string, repeated: ReadonlySet<string>) =>
   !/[,;&]\s*[,;&]/.test(between) &&
   between.split(/[\s,;&]+/).every((word) => word === "" || repeated.has(word.toLowerCase()));
 
-// "The mean of ten, 2, 3": what stands in a list with the numbers of another argument may be one of them.
+// "The mean of ten, 2, 3": what stands in a list with the numbers of another argument may be one of them. "Of 3 values 1, 2, 3" says how
+// many they are.
 function listsJoined({ text, words, values }: Question, { filled: { takers } }: Filling): string[] {
   const taken = values.flatMap((value) => {
     const property = takers.get(value);
@@ -155,7 +156,9 @@ function listsJoined({ text, words, values }: Question, { filled: { takers } }: 
     .sort((a, b) => a.start - b.start)
     .flatMap(({ property, start, end }, i, all) => {
       const before = all[i - 1];
-      if (before === undefined || !isList(text.slice(before.end, start), AND_OR)) return [];
+      if (before === undefined) return [];
+      const between = text.slice(before.end, start);
+      if (!isList(between, AND_OR) && !NUMBERED.test(between)) return [];
       const kinds = [before.property, property].map(({ kind }) => kind?.kind);
       if (!kinds.includes("number") || !kinds.includes("numbers")) return [];
       // "With window 2: 1, 2, 3".
@@ -169,6 +172,7 @@ function listsJoined({ text, words, values }: Question, { filled: { takers } }: 
     });
 }
 
+const NUMBERED = /^\s+\p{L}+s\s*:?\s*$/u;
 const AND_OR: ReadonlySet<string> = new Set(["and", "or"]);
 
 // Of three that two arguments take a pair of, nobody says which pairs are meant.

@@ -969,6 +969,8 @@ describe("a question whose parts are joined by something else than a list", () =
     "gas used of block 7 🙂",
     "moving average with window 2 [1, 2, 3]",
     "moving average of 1, 2, 3 with window 2",
+    "moving average with window 2 values 1, 2, 3",
+    "moving average over 2 values of 1, 2, 3",
   ])("%s: is sure", (question) => {
     expect(planOf(question)).toEqual(["high"]);
   });
@@ -1008,6 +1010,8 @@ describe("a question whose parts are joined by something else than a list", () =
     // A number that stands in a list with those of another argument.
     "mean of ten, 2, 3",
     "moving averages of 2 1, 2, 3",
+    "mean of 3 values 1, 2, 3",
+    "mean of 3 values: 1, 2, 3",
     // All up to it, and not it.
     "gas used until block 7",
     "gas used up to block 7",

@@ -421,6 +421,36 @@ render_chart({"type": "bar", "xKey": "n", "series": [{"key": "g"}]}, [{"n": 7, "
     }
   });
 
+  it("is answered for nothing only so often by an endpoint that does not count what it reads", async () => {
+    if (database === undefined || first === undefined) throw new Error("there is no database");
+    const { url } = first;
+    const other = await openMarketplace(database, {
+      daemonUrl: daemon.url,
+      holder: "uncounted",
+      maxUnpaid: microUsdc(1n),
+      models: [
+        {
+          ...{ id: "first", url, model: "endpoint-first", key: SECRET },
+          ...{ inputPrice: microUsdc(1_000_000n), outputPrice: NOTHING, maxCost: microUsdc(10_000n) },
+        },
+      ],
+    });
+    const asker = await makeKey(other.ask, privateKeyToAccount(generatePrivateKey()));
+    const post = () => other.ask("POST", "/api/v1/query", { query: WEIGHT, tools: [toolId], stream: false }, asker);
+    try {
+      await other.catalogue.follow();
+      script(first, [
+        { ...call(7), usage: null },
+        { say: "420 grams.", usage: null },
+      ]);
+      expect((await post()).body).toMatchObject({ outcomeType: "answer", cost: { modelCostUsd: "0.00" } });
+      expect(other.unpaidCosts).toEqual([expect.any(BigInt)]);
+      expect((await post()).body).toMatchObject({ code: "rate_limited" });
+    } finally {
+      await other.close();
+    }
+  });
+
   it("that the model cannot answer is a miss in few words, however many the model has", async () => {
     const long = "x".repeat(1_000);
     const said = { message: long, missing: Array(20).fill(long), rewrites: Array(20).fill(long) };
