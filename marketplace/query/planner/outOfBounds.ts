@@ -10,22 +10,23 @@ export function outOfBounds(method: Method, calls: readonly Readonly<Record<stri
     for (const { [name]: value } of calls) {
       if (typeof value === "number") {
         if (schema.type === "integer" && !Number.isInteger(value)) {
-          return `${method.name} takes whole numbers for ${name}, and not ${value}`;
+          return `the method ${method.name} takes whole numbers for ${name}, and not ${value}`;
         }
         const bounds = { least: schema.minimum, most: schema.maximum };
-        if (isOutside(value, bounds)) return `${method.name} takes ${name} ${rangeOf(bounds, value)}, and not ${value}`;
+        if (isOutside(value, bounds))
+          return `the method ${method.name} takes ${name} ${rangeOf(bounds, value)}, and not ${value}`;
       }
       if (Array.isArray(value)) {
         const bounds = { least: schema.minItems, most: schema.maxItems };
         const { length } = value;
         if (isOutside(length, bounds))
-          return `${method.name} takes ${rangeOf(bounds, length)} values as ${name}, and not ${length}`;
+          return `the method ${method.name} takes ${rangeOf(bounds, length)} values as ${name}, and not ${length}`;
       }
       if (typeof value === "string") {
         const bounds = { least: schema.minLength, most: schema.maxLength };
         const { length } = [...value];
         if (isOutside(length, bounds))
-          return `${method.name} takes ${rangeOf(bounds, length)} characters as ${name}, and not ${length}`;
+          return `the method ${method.name} takes ${rangeOf(bounds, length)} characters as ${name}, and not ${length}`;
       }
     }
   }

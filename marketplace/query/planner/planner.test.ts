@@ -1024,12 +1024,15 @@ describe("a question whose parts are joined by something else than a list", () =
   });
 
   it.each([
-    ["moving average of 1, 2, 3, 4 with window 0", "moving_average takes window from 1 to 50, and not 0"],
-    ["moving average of 1, 2, 3, 4 with window 51", "moving_average takes window from 1 to 50, and not 51"],
-    ["moving average of 1, 2, 3, 4 with window 2.5", "moving_average takes whole numbers for window, and not 2.5"],
+    ["moving average of 1, 2, 3, 4 with window 0", "the method moving_average takes window from 1 to 50, and not 0"],
+    ["moving average of 1, 2, 3, 4 with window 51", "the method moving_average takes window from 1 to 50, and not 51"],
+    [
+      "moving average of 1, 2, 3, 4 with window 2.5",
+      "the method moving_average takes whole numbers for window, and not 2.5",
+    ],
     [
       "settlement date of the trade of 2026-11-13 after 100 days",
-      "settlement_date takes days from 0 to 60, and not 100",
+      "the method settlement_date takes days from 0 to 60, and not 100",
     ],
   ])("%s: is one that no tool takes, which costs no call", (question, message) => {
     expect(planOf(question)).toBe(message);
@@ -1037,8 +1040,8 @@ describe("a question whose parts are joined by something else than a list", () =
 });
 
 it.each([
-  [{}, "get_block takes number up to 9007199254740991, and not 100000000000000000000"],
-  [{ minimum: 0 }, "get_block takes number from 0 to 9007199254740991, and not 100000000000000000000"],
+  [{}, "the method get_block takes number up to 9007199254740991, and not 100000000000000000000"],
+  [{ minimum: 0 }, "the method get_block takes number from 0 to 9007199254740991, and not 100000000000000000000"],
 ])("a number above what generators write as no bound is told that bound, and no other: %o", (bounds, message) => {
   const max = Number.MAX_SAFE_INTEGER;
   const block = methodOf(
