@@ -114,7 +114,7 @@ describe.each(ledgers)("credit on $name", ({ create }) => {
     const first = await submitted(ledger, lease, [ALICE], 0);
     await ledger.recordInclusion(lease, first, inclusionAt(1n), "success", failed);
     await ledger.finalize(lease, first, failed, { ...RETRY, maxAttempts: 1 }, 1);
-    await settled(ledger, lease, [RETRY.insurance], outcomeOf(), 2);
+    const absorbed = await settled(ledger, lease, [RETRY.insurance], outcomeOf(), 2);
     expect(await ledger.readExposures([ALICE])).toMatchObject([{ debt: 100n, settled: 0n }]);
 
     await ledger.recordTurn(costing("b", 50), 3);
@@ -122,6 +122,8 @@ describe.each(ledgers)("credit on $name", ({ create }) => {
     expect(await ledger.readExposures([ALICE])).toMatchObject([{ settled: 50n }]);
     await ledger.reopen(batchId, 40_000);
     expect(await ledger.readExposures([ALICE])).toMatchObject([{ settled: 0n, pending: 50n }]);
+    await ledger.reopen(absorbed, 40_000);
+    expect(await ledger.readExposures([ALICE])).toMatchObject([{ settled: 0n }]);
   });
 
   it("a payer's sessions are flushed together, and only its own", async () => {
